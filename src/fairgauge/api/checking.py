@@ -70,6 +70,7 @@ from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import pair_bounds, ratio_bounds
@@ -426,7 +427,8 @@ def _group(
     if value is None and given.interval is not None and reference.rate:
         value = counted.rate / reference.rate
     if verdict is not None and value is not None and unknown and plain.possible is not None:
-        verdict = whichever_unknown(verdict, value, plain.possible, unknown, asked.limit or 0.0)
+        worst = WorstCase(*plain.possible, unknown, wider=_wider(counted, reference, unknown))
+        verdict = whichever_unknown(verdict, value, worst, asked.limit or 0.0)
     return replace(
         plain,
         ratio=value,
@@ -435,6 +437,18 @@ def _group(
         flips=_flips(counted, reference),
         verdict=verdict,
     )
+
+
+def _wider(one: CountedCategory, other: CountedCategory, unknown: int) -> tuple[float, float]:
+    """Return how much larger the standard error of a log ratio is with more rejected people.
+
+    At the smallest ratio all people of unknown category are of its category, at the largest of the
+    other one.
+    """
+    x, n = np.array([[each.rate * each.n, each.n] for each in (one, other)]).T
+    now, more = quotient(1, x) - 1 / n, quotient(1, x) - 1 / (n + unknown)
+    low, high = np.sqrt(np.fmax(quotient(now[::-1] + more, now.sum()), 1.0)).tolist()
+    return low, high
 
 
 def _rate(row: PublishedRow) -> float | None:
@@ -753,9 +767,7 @@ class TableRatios:
         )
 
 
-def whichever_unknown(
-    verdict: Verdict, value: float, possible: tuple[float, float], unknown: int, limit: float
-) -> Verdict:
+def whichever_unknown(verdict: Verdict, value: float, worst: WorstCase, limit: float) -> Verdict:
     """Return a verdict that holds whichever categories the people of unknown category are in.
 
     As in an audit, what they could change is inconclusive: the interval reaches as far as the ratio
@@ -763,13 +775,12 @@ def whichever_unknown(
     """
     if {verdict.outcome} not in _DECIDED or verdict.interval is None:
         return verdict
-    worst = WorstCase(*possible, unknown)
     low, high = interval_reached(verdict.interval, worst, value, ratio=True)
     if (low >= limit) if verdict.outcome is Outcome.PASS else (high < limit):
         return verdict
     reason = Reason.of(
         ReasonCode.MISSING_GROUPS,
-        rows=unknown,
+        rows=worst.rows,
         unit="people",
         alone=str(verdict.outcome),
         low=low,

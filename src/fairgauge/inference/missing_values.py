@@ -38,7 +38,7 @@ from fairgauge.resolve.outcome_checks import unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
-from fairgauge.results.disparities import LITTLE
+from fairgauge.results.disparities import LITTLE, is_ratio
 from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -375,7 +375,8 @@ def rate_cases(
     """Return the least and the greatest rate of every group, whatever rows do not state."""
     found: Cases = {}
     for cases in _possible(counted, outcome, rate, profile):
-        low, high = cases.of(np.arange(len(counted.groups)))
+        every = np.arange(len(counted.groups))
+        (low, high), (now, *ends) = cases.of(every), cases.variances(every)
         for i, group in enumerate(counted.groups):
             key = (
                 rate.name,
@@ -385,7 +386,8 @@ def rate_cases(
                 outcome.class_scope,
                 outcome.threshold,
             )
-            found[key] = (*found.get(key, ()), cases.case(low[i], high[i]))
+            wider = _wider(np.array(ends), now)[:, i]
+            found[key] = (*found.get(key, ()), cases.case(low[i], high[i], wider))
     return found
 
 
@@ -420,20 +422,22 @@ def metric_cases(
     for cases in _possible(counted, outcome, of, profile):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
-        beside = np.full((2, 1), None)
+        beside, wider = np.full((2, 1), None), np.ones((2, 1))
         if isinstance(contrast, Spread):
-            ends = cases.spread(contrast)
+            ends, wider = cases.spread(contrast), cases.wider_spread(contrast)
         elif compared is not None and not (smd and cases.outcomes):
             names = [counted.groups[at] for at in compared[0].tolist()]
             ends = contrast_range(contrast, *map(cases.of, compared))
-            beside = np.full((2, len(names)), None)
+            beside, sides = np.full((2, len(names)), None), np.array([compared, compared])
             if rivals is not None and not smd:
-                ends, at = _beside_rivals(contrast, cases, compared, rivals, ends)
-                beside[at >= 0] = np.asarray(counted.groups)[at[at >= 0]]
+                ends, sides = _beside_rivals(contrast, cases, compared, rivals, ends)
+                other = sides[:, 1] != compared[1]
+                beside[other] = np.asarray(counted.groups)[sides[:, 1][other]]
+            wider = cases.wider(contrast, compared, sides)
             ends = cases.standardised(*ends) if smd else ends
         for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
             key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
-            case = replace(cases.case(low, high), beside=tuple(beside[:, i]))
+            case = replace(cases.case(low, high, wider[:, i]), beside=tuple(beside[:, i]))
             found[key] = (*found.get(key, ()), case)
     return found
 
@@ -447,7 +451,7 @@ def _beside_rivals(
 ) -> tuple[Limits, Index]:
     """Return the ends of a contrast with the best or largest group, whichever that may be.
 
-    And with which group each end is: (2, n), -1 with the reference of now. Who is compared may
+    And of which two sides each end is, a group and its reference: (2, 2, n). Who is compared may
     itself be the reference: that of now then has the verdict. So it has beside a group that is too
     small for a verdict of its own, and could be large enough.
     """
@@ -456,7 +460,7 @@ def _beside_rivals(
     own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
     least = favours_the_least(metric.of)
     worse = int((metric.order == "group - reference") is least)
-    reached, at = np.array(ends), np.full((2, len(compared[0])), -1)
+    reached, sides = np.array(ends), np.array([compared, compared])
     for i, (group, reference) in enumerate(zip(*compared, strict=True)):
         others = np.flatnonzero((needed <= cases.apart) & (every != reference))
         beside = others[(others == group) | ~rivals.large[others]]
@@ -471,8 +475,10 @@ def _beside_rivals(
         for end in (worse,) if rivals.best else (0, 1):
             values = np.append(extremes[end], reached[end, i])
             most = int(np.nanargmax(values) if end else np.nanargmin(values))
-            reached[end, i], at[end, i] = values[most], np.append(second, -1)[most]
-    return (reached[0], reached[1]), at
+            reached[end, i] = values[most]
+            if most < len(second):
+                sides[end, :, i] = first[most], second[most]
+    return (reached[0], reached[1]), sides
 
 
 def _possible(
@@ -524,19 +530,43 @@ class _PossibleShares:
         states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
         return states if self.outcomes else complete(states)
 
-    def case(self, low: float, high: float) -> WorstCase:
+    def case(self, low: float, high: float, wider: Array) -> WorstCase:
         ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
-        return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others)
+        by = (float(wider[0]), float(wider[1]))
+        return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others, wider=by)
 
     def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
         """Return the least and the greatest rate of some sides, with rows of unknown group.
 
         ``needed`` is how many of these rows they must have. What such rows weigh is not known.
         """
-        whole, states = which == self._known.whole, self._states(self._known, which)
         without = self.apart - self._apart.sum()  # they are in no rate
         must = 0.0 if self._weighted else np.maximum(needed - without, 0.0)
-        return share_limits(states, self._apart, self._rate, whole, must)
+        return share_limits(*self._sides(which), must)
+
+    def _sides(self, which: Index) -> tuple[Array, Array, Rate, Mask]:
+        states = self._states(self._known, which)
+        return states, self._apart, self._rate, which == self._known.whole
+
+    def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
+        return share_variances(*self._sides(which), metric)
+
+    def wider(self, metric: Contrast, compared: tuple[Index, Index], sides: Index) -> Array:
+        """Return how much larger standard errors of comparisons are at both ends: (2, n).
+
+        Of the pair that is ``compared``, and of the ``sides`` of each end: (2, 2, n).
+        """
+        now = sum(self.variances(which, metric)[0] for which in compared)
+        ends = [
+            _end_variance(metric, end, *(self.variances(which, metric) for which in pair))
+            for end, pair in enumerate(sides)
+        ]
+        return _wider(np.array(ends), np.asarray(now))
+
+    def wider_spread(self, metric: Spread) -> Array:
+        """Return a number above which no ratio of standard errors is at either end: (2, 1)."""
+        now, *ends = self.variances(np.arange(self._groups), metric)
+        return np.full((2, 1), _wider(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
         """Return differences in hundredths of the standard deviation of all rows, of any group."""
@@ -585,26 +615,88 @@ def share_limits(
     apart : those that may be of the side, or not; of a ``whole`` side they are.
     needed : how many of them are of the side at least, if there are as many.
     """
+    low, high = (quotient(*end) for end in _share_ends(states, apart, rate, whole, needed))
+    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+
+
+def _share_ends(
+    states: Array, apart: Array, rate: Rate, whole: Mask, needed: Array | float = 0.0
+) -> tuple[Shares, Shares]:
+    """Return what each share counts, and among what, where it is the least and the greatest."""
     ends = []
     for at_least in (True, False):
         x, n = _shares(states, rate, at_least=at_least)
         more = _shares(apart, rate, at_least=at_least)
-        opposed = more[0] if at_least else more[1] - more[0]
+        moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
         forced = np.clip(needed - (apart.sum(axis=(1, 2)) - opposed), 0.0, opposed)
         x, n = x + whole * more[0] + at_least * forced, n + whole * more[1] + forced
-        ends.append(missing_bounds(x, n, ~whole * more[0], ~whole * more[1])[not at_least])
+        ends.append((x + ~whole * moving * (not at_least), n + ~whole * moving))
     return ends[0], ends[1]
 
 
-def reached(interval: Limits, worst: Limits, value: Array, *, ratio: bool) -> Limits:
-    """Return how far intervals go if their values may go to the worst cases."""
+def share_variances(
+    states: Array,
+    apart: Array,
+    rate: Rate,
+    whole: Mask,
+    metric: Contrast | Spread | None = None,
+) -> Array:
+    """Return the variances of shares as they are, at the least and at the greatest: (3, n).
+
+    They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
+    share is at least half a row from 0 and 1, where the variance would be none or without end.
+    """
+    counted = _shares(complete(states), rate, at_least=True)
+    x, n = np.moveaxis(np.array([counted, *_share_ends(states, apart, rate, whole)]), 1, 0)
+    share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
+    odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
+    slope = (1 - share) ** -2 if odds else np.ones_like(share)
+    if metric is not None and is_ratio(metric):
+        slope /= _odds(share) if odds else share
+    return quotient(slope**2 * share * (1 - share), n)
+
+
+def wider_contrast(metric: Contrast, ours: Array, theirs: Array) -> Array:
+    """Return how much larger the standard errors of a contrast are at both ends: (2, n).
+
+    ``ours`` and ``theirs`` are the variances of both shares, as `share_variances` returns them.
+    """
+    ends = [_end_variance(metric, end, ours, theirs) for end in range(2)]
+    return _wider(np.array(ends), ours[0] + theirs[0])
+
+
+def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Array:
+    """Return the variance of a contrast at its low end (0) or its high one (1)."""
+    at = end if metric.order == "group - reference" else 1 - end
+    return np.asarray(ours[1 + at] + theirs[2 - at])
+
+
+def _wider(ends: Array, now: Array) -> Array:
+    """Return how much larger standard errors are at ends than now; 1 where they are not."""
+    return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
+
+
+def reached(
+    interval: Limits,
+    worst: Limits,
+    value: Array,
+    *,
+    ratio: bool,
+    wider: tuple[Array | float, Array | float] = (1.0, 1.0),
+) -> Limits:
+    """Return how far intervals go if their values may go to the worst cases.
+
+    ``wider`` is how much further from these the limits are, as standard errors are larger there.
+    """
     (low, high), (least, greatest) = interval, worst
     if not ratio:
-        return low + least - value, high + greatest - value
+        return least - wider[0] * (value - low), greatest + wider[1] * (high - value)
     with np.errstate(all="ignore"):
         known = (value > 0) & (value < np.inf)
-        below = np.where(known & (least > 0), low * least / value, np.minimum(low, least))
-        above = np.where(known, high * greatest / value, np.maximum(high, greatest))
+        below = np.where(
+            known & (least > 0), least * (low / value) ** wider[0], np.minimum(low, least)
+        )
+        above = np.where(known, greatest * (high / value) ** wider[1], np.maximum(high, greatest))
     return below, above
 
 

@@ -47,7 +47,9 @@ from fairgauge.inference.missing_values import (
     reached,
     rows_in_doubt,
     share_limits,
+    share_variances,
     uncounted_rows,
+    wider_contrast,
 )
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.one.statistic_intervals import statistic_interval
@@ -197,35 +199,39 @@ class Excluded:
         groups = len(self._known)
         nothing = np.zeros_like(self._apart[0])
 
-        def worst(keep: Callable[[Array], Array], *, apart: bool) -> Limits:
-            def limits(which: Index, rate: Statistic) -> Limits:
+        def worst(keep: Callable[[Array], Array], *, apart: bool) -> tuple[Limits, Limits]:
+            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Rate, Mask]:
                 assert isinstance(rate, Rate)  # as `metric_of` asks
                 # rows of no known group have the threshold of the side that they may be of
                 cuts = choices[np.minimum(which, groups - 1), places]
                 unknown = self._apart[cuts] if apart else nothing + np.zeros((len(cuts), 1, 1))
-                states = keep(sides[which, places]), keep(unknown)
-                return share_limits(*states, rate, np.asarray(which == groups))
+                return keep(sides[which, places]), keep(unknown), rate, np.asarray(which == groups)
 
             places = np.arange(choices.shape[1])
-            found = [
-                _worst_of(
-                    metric,
-                    [
-                        contrast_range(
-                            part, limits(np.full_like(of, g), part.of), limits(of, part.of)
-                        )
-                        for part in parts(metric)
-                    ],
-                )
-                for g, of in enumerate(against)
-            ]
-            low, high = np.stack(found, axis=1)
-            return low, high
+            limits, wider = [], []
+            for g, of in enumerate(against):
+                pairs = [
+                    (part, [rows(which, part.of) for which in (np.full_like(of, g), of)])
+                    for part in parts(metric)
+                ]
+                ends = [
+                    contrast_range(part, *(share_limits(*side) for side in pair))
+                    for part, pair in pairs
+                ]
+                widths = [
+                    wider_contrast(part, *(share_variances(*side, part) for side in pair))
+                    for part, pair in pairs
+                ]
+                limits.append(_worst_of(metric, ends))
+                wider.append(np.max(widths, axis=0))
+            (low, high), (below, above) = (np.stack(each, axis=1) for each in (limits, wider))
+            return (low, high), (below, above)
 
-        value, _ = worst(complete, apart=False)
+        (value, _), _ = worst(complete, apart=False)
         ends = []
         for keep in (np.asarray, complete):
-            low, high = reached(interval, worst(keep, apart=True), value, ratio=is_ratio(metric))
+            limits, wider = worst(keep, apart=True)
+            low, high = reached(interval, limits, value, ratio=is_ratio(metric), wider=wider)
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             ends.append((low, high))

@@ -579,7 +579,7 @@ def interval_reached(
     """Return how far an interval goes if its value may go to the worst cases."""
     ends = (np.asarray(end) for end in (*interval, worst.low, worst.high, value))
     low, high, least, greatest, at = ends
-    below, above = reached((low, high), (least, greatest), at, ratio=ratio)
+    below, above = reached((low, high), (least, greatest), at, ratio=ratio, wider=worst.wider)
     return float(below), float(above)
 
 

@@ -408,6 +408,7 @@ class WorstCase:
     without_group : of outcomes, whether rows without a group, which may have one, are placed too.
     at_most : whether there may be fewer such rows, since counts are protected.
     beside : of each end, the group that would be its reference; None where that is as it is now.
+    wider : of each end, how much further the limit of an interval is from the value there.
     """
 
     low: float
@@ -417,6 +418,7 @@ class WorstCase:
     without_group: bool = False
     at_most: bool = False
     beside: tuple[str | None, str | None] = (None, None)
+    wider: tuple[float, float] = (1.0, 1.0)
 
 
 ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]

@@ -179,6 +179,41 @@ def test_an_interval_moves_along_with_the_bound():
     assert said(ask(rows(known | {None: (20, 0, 20, 0)}), wider)).outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    ("metric", "tolerance"),
+    [
+        ("selection_rate.ratio", 0.002),
+        ("selection_rate.difference", 0.001),
+        ("selection_odds.ratio", 0.01),
+        ("false_negative_rate.difference", 0.002),
+    ],
+)
+def test_an_interval_reaches_as_far_as_that_of_the_worst_table(metric, tolerance):
+    """It moved by as much as the value, and a limit below it was passed that the table failed."""
+    rng = np.random.default_rng(5)
+    lowers = ("fn", "tn") if metric.startswith("selection") else ("tp",)
+    counted = CELLS if metric.startswith("selection") else ("tp", "fn")
+
+    def low(known, *rules):
+        rule = fg.rule(metric, at_least=-0.9 if metric.endswith("difference") else 0.001)
+        report = ask(rows(known), *(rules or [rule]), reference={"g": "b"})
+        return said(report) if rules else said(report).interval.low
+
+    for _ in range(6):
+        sizes = np.append(rng.integers(150, 1500, 2), rng.integers(5, 120)).tolist()
+        a, b, none = (
+            dict(zip(CELLS, rng.multinomial(n, rng.dirichlet([5] * 4)), strict=True)) for n in sizes
+        )
+        known = {"a": [*a.values()], "b": [*b.values()]}
+        asked = fg.rule(metric, at_least=low(known) - 1e-9)
+        reached = low(known | {None: [*none.values()]}, asked).reason
+        assert reached.code is MISSING
+        for cell in counted:
+            (a if cell in lowers else b)[cell] += none[cell]
+        worst = low({"a": [*a.values()], "b": [*b.values()]})
+        assert reached["low"] <= worst + tolerance
+
+
 def test_a_failure_that_rows_could_turn_is_inconclusive():
     known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0)}
     rule = fg.rule("DI", at_least=0.8)
