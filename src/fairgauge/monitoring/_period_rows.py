@@ -153,10 +153,10 @@ def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, in
     """Return the rows of every category of an intersection that has rows."""
     by_column = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
     axes = [by_column[column] for column in columns]
-    if not all(_has_names(cube, axis) or axis.bounds for axis in axes):
+    if not all(_has_names(cube, axis) for axis in axes):
         return {}
     table = cube.marginal(axes)
-    names = [_names(cube, axis) for axis in axes]
+    names = [axis.names(cube.levels[axis]) for axis in axes]
     apart = _apart(question)
     found: dict[str, int] = {}
     for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
@@ -168,11 +168,6 @@ def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, in
     return found
 
 
-def _names(cube: Cube, axis: Axis) -> list[str]:
-    """Return the names of the values of a column, or of its intervals."""
-    return [*(axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis]))]
-
-
 def _apart(question: Spec) -> set[str]:
     """Return the names of values that are excluded, or mean that nothing is known."""
     return {*map(name_of, question.unknown), *question.exclude_groups}
@@ -181,9 +176,9 @@ def _apart(question: Spec) -> set[str]:
 def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     """Return the rows of every value of every column, and those without one.
 
-    Numbers that are cut have no values, nor have columns of many; those of a score are the
-    decisions at its threshold. Values that are excluded or mean that nothing is known are none that
-    could be new.
+    Those of groups and strata that are cut are the intervals, those of a score the decisions at its
+    threshold. Other numbers that are cut have none, nor have columns of many. Values that are
+    excluded or mean that nothing is known are none that could be new.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -196,9 +191,9 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         missing[axis.column] = int(rows[axis][-1])
         if axis.role is Role.SCORE:
             continue
-        if not (_has_names(cube, axis) or axis.bounds):
+        if not _has_names(cube, axis):
             continue
-        names = _names(cube, axis)
+        names = axis.names(cube.levels[axis])
         outcome = axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds
         if outcome and binary:  # True counts as 1
             names = [name_of(meaning(level)) for level in cube.levels[axis]]
@@ -230,7 +225,10 @@ def _scores(cube: Cube) -> tuple[dict[str, dict[str, int]], str | None]:
 
 
 def _has_names(cube: Cube, axis: Axis) -> bool:
-    return not (axis.bins or axis.cuts or len(cube.levels[axis]) > _MOST_VALUES)
+    """Return whether the values of an axis have names: they are few, or intervals of groups."""
+    if axis.cuts:
+        return bool(axis.bounds) or axis.role in (Role.FEATURE, Role.STRATUM)
+    return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
 def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
@@ -242,7 +240,8 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
             table = cube.marginal((axis, outcome))
             without = (table.codes[:, 1] < 0) & (table.codes[:, 0] >= 0)
             rows = zip(table.codes[without, 0], table.sums["rows"][without], strict=True)
-            named = {name_of(cube.levels[axis][code]): int(n) for code, n in rows if n}
+            names = axis.names(cube.levels[axis])
+            named = {names[code]: int(n) for code, n in rows if n}
             if named:
                 found.setdefault(outcome.column, {})[axis.column] = named
     return found
@@ -257,7 +256,7 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None:
         return _NO_AGREEMENT
-    named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
+    named = all(_has_names(cube, axis) for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return _NO_AGREEMENT
     wanted, unknown = _wanted(question), {*map(name_of, question.unknown)}
