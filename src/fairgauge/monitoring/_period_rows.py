@@ -23,11 +23,13 @@ from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.name_checks import coded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
 from fairgauge.values import (
     MISSING_NAME,
     Value,
+    canonical,
     is_one_of,
     meaning,
     name_of,
@@ -65,6 +67,7 @@ class CountedRows(NamedTuple):
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     labelled : by the decision of two, positive or negative, its rows and those that have a label.
+    coded : of columns that are cut, the codes of missing values, each with its group and its rows.
     """
 
     digest: str
@@ -83,6 +86,7 @@ class CountedRows(NamedTuple):
     crossed: Mapping[str, Mapping[str, int]] = {}
     unlabelled: tuple[str, float] = ("", 0.0)
     labelled: Mapping[str, tuple[int, int]] = {}
+    coded: Mapping[str, Mapping[str, tuple[str, int]]] = {}
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -105,6 +109,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
         _unlabelled(cube),
         _labelled(cube, question),
+        _coded(cube, question),
     )
 
 
@@ -316,6 +321,17 @@ def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:
             held[0] += int(rows)
             held[1] += int(rows) * (has >= 0)
     return {side: (rows, labels) for side, (rows, labels) in found.items()}
+
+
+def _coded(cube: Cube, question: Spec) -> dict[str, dict[str, tuple[str, int]]]:
+    """Return the codes of missing values in columns that are cut, each with its group and rows."""
+    found: dict[str, dict[str, tuple[str, int]]] = {}
+    for column, code, rows in coded_rows(cube, question):
+        axis = cube.plan.axis(Role.FEATURE, column)
+        assert axis is not None
+        (group,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
+        found.setdefault(column, {})[name_of(canonical(code))] = group, rows
+    return found
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -1252,5 +1252,22 @@ def test_groups_that_a_cut_makes_are_checked_as_those_of_texts_are(change, asks,
                         for ages in ({"column": "age", "cuts": [50]}, "age"))  # fmt: skip
     assert of_cut.findings == of_texts.findings
     found = [each for each in of_cut.findings if (each.problem, each.column) == (problem, column)]
-    assert found and all("(50, inf)" in each.says for each in found)
+    assert found
+    assert all("(50, inf)" in each.says for each in found)
     assert [e.state for e in of_cut.comparisons] == [e.state for e in of_texts.comparisons]
+
+
+def test_codes_of_missing_values_in_a_cut_column_are_found():
+    """Refused people whose age became -1 were of the youngest, and no word was said."""
+
+    def coded(rows, old):
+        return rows.assign(age=rows["age"].mask(old & (rows["prediction"] == 0), -1))
+
+    report = of_ages(coded, {"column": "age", "cuts": [50]})
+    (found,) = [e for e in report.findings if e.problem is HistoryProblem.UNKNOWN_GROUP]
+    assert (found.column, found.value, found.other) == ("age", "-1", "(-inf, 50]")
+    assert (found.period, found.last) == (report.periods[16], report.periods[-1])
+    assert (
+        'with "-1" in age, which often means a missing number, and counts as "(-inf, 50]". If it '
+        "means that the group is not known, recode it as unknown (recode) and add the periods"
+    ) in found.says
