@@ -131,3 +131,10 @@ def test_numbers_at_the_ends_that_may_be_codes_are_known(rows_as):
     listed = {"age": {"unknown": [9999]}, "rate_spread": {"unknown": [-99]}}
     found = source.count(plan(ask(**asked, strata=strata, recode=listed)), 1_000)
     assert found.ends == {("age", 8888)}
+
+
+def test_rows_of_codes_in_groups_of_numbers_are_counted(rows_as):
+    rows = loans()
+    asked = {"label": "g", "positive": "a", "sensitive": {"column": "age", "cuts": [45]}}
+    held = rows["age"].to_pylist()
+    assert fg.count(rows_as(rows), **asked).coded == (("age", 9999.0, held.count(9999)),)

@@ -68,6 +68,7 @@ from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
+from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.input_files import copied_files, open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
@@ -440,11 +441,13 @@ def counted(
         check_held(data, spec)
         return data, None, spec
     source, spec = _opened(data, options)
-    counts = plan(spec, _median(source, spec))
-    if spec.of_people:
-        cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
-    else:
-        cube = source.count(counts, spec.max_groups)
+
+    def count(asked: Plan) -> dict[str, Cube]:
+        made = by_person(asked, spec) if spec.of_people else asked
+        rows = source.count(made, spec.max_groups)
+        return {"": count_people(rows, asked, spec) if spec.of_people else rows}
+
+    cube = with_coded(count(plan(spec, _median(source, spec))), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -476,7 +479,11 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
             "count each decision (per_person='each') or state the threshold, or count each period "
             "by itself"
         )
-    cubes = count_by(source, plan(spec), column, spec.max_groups)
+
+    def count(asked: Plan) -> dict[str, Cube]:
+        return count_by(source, asked, column, spec.max_groups)
+
+    cubes = with_coded(count(plan(spec)), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()

@@ -18,7 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
+T = TypeVar("T", str, float)
 Codes = NDArray[np.int64]
 Sums = NDArray[np.float64]
 
@@ -105,6 +108,7 @@ class Cube:
     ends : the least and greatest numbers of columns that are cut or summed, and of counts and
         weights, each with its column, that are often codes of missing values; of all rows that
         were read.
+    coded : of columns that are cut into groups, such a number with its column and its rows.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
@@ -130,6 +134,7 @@ class Cube:
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
     ends: frozenset[tuple[str, float]] = frozenset()
+    coded: tuple[tuple[str, float, int], ...] = ()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
@@ -215,9 +220,10 @@ class Cube:
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
             unseen=unseen, ends=self.ends | other.ends, conflicts=(),
+            coded=rows_together(each.coded for each in (self, other)),
             spellings=max(self.spellings, other.spellings),
             placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
-            undecided=undecided_of((self, other)),
+            undecided=rows_together(each.undecided for each in (self, other)),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -300,6 +306,7 @@ class Cube:
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
             "ends": [list(each) for each in sorted(self.ends)],
+            "coded": [list(each) for each in self.coded],
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
@@ -388,12 +395,14 @@ def levels_with_rows(cube: Cube, axis: Axis, to_nearest: int = 1) -> list[tuple[
     return list(zip(cube.levels[axis], map(int, rows.tolist()), strict=True))
 
 
-def undecided_of(cubes: Iterable[Cube]) -> tuple[tuple[str, str, int], ...]:
-    """Return the undecided rows of several cubes together."""
-    found: Counter[tuple[str, str]] = Counter()
-    for column, value, rows in (each for cube in cubes for each in cube.undecided):
+def rows_together(
+    counted: Iterable[Iterable[tuple[str, T, int]]],
+) -> tuple[tuple[str, T, int], ...]:
+    """Return the rows of values of columns in several cubes together."""
+    found: Counter[tuple[str, T]] = Counter()
+    for column, value, rows in chain.from_iterable(counted):
         found[column, value] += rows
-    return tuple((*each, rows) for each, rows in sorted(found.items()))
+    return tuple((column, value, rows) for (column, value), rows in sorted(found.items()))
 
 
 def rows_of_no_weight(cube: Cube) -> int:
@@ -446,6 +455,7 @@ def _from_dict(found: Saved) -> Cube:
         min_cell,
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
         ends=frozenset((column, float(end)) for column, end in found.get("ends", ())),
+        coded=tuple((column, float(end), rows) for column, end, rows in found.get("coded", ())),
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
         spellings=found.get("spellings", 0),
@@ -658,6 +668,7 @@ def cube_schema() -> Schema:
         "clusters": _STRING,
         "unseen": _list(_list(_STRING)),
         "ends": _list(_list({"type": ["string", "number"]})),
+        "coded": _list(_list({"type": ["string", "number"]})),
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),

@@ -297,6 +297,7 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         min_cell=min_cell,
         unseen=frozenset(),
         ends=frozenset(),
+        coded=(),
         conflicts=(),
         spellings=0,
         placeholders=(),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, undecided_of, with_cases
+from fairgauge.cube.cube import CountTable, Cube, aggregate, rows_together, settled, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
@@ -476,7 +476,8 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         tables=tuple(tables),
         rows=rows,
         excluded=dict(sorted(excluded.items())),
-        undecided=undecided_of(cubes),
+        coded=rows_together(cube.coded for cube in cubes),
+        undecided=rows_together(cube.undecided for cube in cubes),
     )
 
 
@@ -486,7 +487,7 @@ def without_rows(cube: Cube) -> Cube:
         CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
         for table in cube.tables
     )
-    return replace(cube, tables=tables, rows=0, excluded={}, undecided=())
+    return replace(cube, tables=tables, rows=0, excluded={}, coded=(), undecided=())
 
 
 def largest_groups(

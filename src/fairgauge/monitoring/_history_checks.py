@@ -405,7 +405,10 @@ def _unknown_groups(
     unusual: Sequence[Suspected],
     named: Collection[tuple[str, str]],
 ) -> Iterator[Suspected]:
-    """Yield groups whose names mean that nothing is known, but for ``named`` or misspelt ones."""
+    """Yield groups whose names mean that nothing is known, but for ``named`` or misspelt ones.
+
+    And codes of missing values in columns that are cut, each with the group that it is put into.
+    """
     new = HistoryProblem.NEW_VALUE
     found = {*named, *((each.column, each.value) for each in unusual if each.problem is not new)}
     for column in features:
@@ -413,6 +416,8 @@ def _unknown_groups(
             for value, rows in each.values.get(column, {}).items():
                 if means_missing(value) and (column, value) not in found:
                     yield Suspected(t, HistoryProblem.UNKNOWN_GROUP, column, value, rows=rows)
+            for code, (group, rows) in each.coded.get(column, {}).items():
+                yield Suspected(t, HistoryProblem.UNKNOWN_GROUP, column, code, group, rows)
 
 
 def _scores(counted: Sequence[CountedRows]) -> Iterator[Suspected]:

@@ -23,11 +23,13 @@ from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.name_checks import coded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
 from fairgauge.values import (
     MISSING_NAME,
     Value,
+    canonical,
     is_one_of,
     meaning,
     name_of,
@@ -65,6 +67,7 @@ class CountedRows(NamedTuple):
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     labelled : by the decision of two, positive or negative, its rows and those that have a label.
+    coded : of columns that are cut, the codes of missing values, each with its group and its rows.
     """
 
     digest: str
@@ -83,6 +86,7 @@ class CountedRows(NamedTuple):
     crossed: Mapping[str, Mapping[str, int]] = {}
     unlabelled: tuple[str, float] = ("", 0.0)
     labelled: Mapping[str, tuple[int, int]] = {}
+    coded: Mapping[str, Mapping[str, tuple[str, int]]] = {}
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -105,6 +109,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
         _unlabelled(cube),
         _labelled(cube, question),
+        _coded(cube, question),
     )
 
 
@@ -153,10 +158,10 @@ def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, in
     """Return the rows of every category of an intersection that has rows."""
     by_column = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
     axes = [by_column[column] for column in columns]
-    if not all(_has_names(cube, axis) or axis.bounds for axis in axes):
+    if not all(_has_names(cube, axis) for axis in axes):
         return {}
     table = cube.marginal(axes)
-    names = [_names(cube, axis) for axis in axes]
+    names = [axis.names(cube.levels[axis]) for axis in axes]
     apart = _apart(question)
     found: dict[str, int] = {}
     for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
@@ -168,11 +173,6 @@ def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, in
     return found
 
 
-def _names(cube: Cube, axis: Axis) -> list[str]:
-    """Return the names of the values of a column, or of its intervals."""
-    return [*(axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis]))]
-
-
 def _apart(question: Spec) -> set[str]:
     """Return the names of values that are excluded, or mean that nothing is known."""
     return {*map(name_of, question.unknown), *question.exclude_groups}
@@ -181,9 +181,9 @@ def _apart(question: Spec) -> set[str]:
 def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     """Return the rows of every value of every column, and those without one.
 
-    Numbers that are cut have no values, nor have columns of many; those of a score are the
-    decisions at its threshold. Values that are excluded or mean that nothing is known are none that
-    could be new.
+    Those of groups and strata that are cut are the intervals, those of a score the decisions at its
+    threshold. Other numbers that are cut have none, nor have columns of many. Values that are
+    excluded or mean that nothing is known are none that could be new.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -196,9 +196,9 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         missing[axis.column] = int(rows[axis][-1])
         if axis.role is Role.SCORE:
             continue
-        if not (_has_names(cube, axis) or axis.bounds):
+        if not _has_names(cube, axis):
             continue
-        names = _names(cube, axis)
+        names = axis.names(cube.levels[axis])
         outcome = axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds
         if outcome and binary:  # True counts as 1
             names = [name_of(meaning(level)) for level in cube.levels[axis]]
@@ -230,7 +230,10 @@ def _scores(cube: Cube) -> tuple[dict[str, dict[str, int]], str | None]:
 
 
 def _has_names(cube: Cube, axis: Axis) -> bool:
-    return not (axis.bins or axis.cuts or len(cube.levels[axis]) > _MOST_VALUES)
+    """Return whether the values of an axis have names: they are few, or intervals of groups."""
+    if axis.cuts:
+        return bool(axis.bounds) or axis.role in (Role.FEATURE, Role.STRATUM)
+    return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
 def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
@@ -242,7 +245,8 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
             table = cube.marginal((axis, outcome))
             without = (table.codes[:, 1] < 0) & (table.codes[:, 0] >= 0)
             rows = zip(table.codes[without, 0], table.sums["rows"][without], strict=True)
-            named = {name_of(cube.levels[axis][code]): int(n) for code, n in rows if n}
+            names = axis.names(cube.levels[axis])
+            named = {names[code]: int(n) for code, n in rows if n}
             if named:
                 found.setdefault(outcome.column, {})[axis.column] = named
     return found
@@ -257,7 +261,7 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None:
         return _NO_AGREEMENT
-    named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
+    named = all(_has_names(cube, axis) for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return _NO_AGREEMENT
     wanted, unknown = _wanted(question), {*map(name_of, question.unknown)}
@@ -317,6 +321,17 @@ def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:
             held[0] += int(rows)
             held[1] += int(rows) * (has >= 0)
     return {side: (rows, labels) for side, (rows, labels) in found.items()}
+
+
+def _coded(cube: Cube, question: Spec) -> dict[str, dict[str, tuple[str, int]]]:
+    """Return the codes of missing values in columns that are cut, each with its group and rows."""
+    found: dict[str, dict[str, tuple[str, int]]] = {}
+    for column, code, rows in coded_rows(cube, question):
+        axis = cube.plan.axis(Role.FEATURE, column)
+        assert axis is not None
+        (group,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
+        found.setdefault(column, {})[name_of(canonical(code))] = group, rows
+    return found
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -80,7 +80,6 @@ from fairgauge.monitoring.monitor_spec import (
     read_monitor_spec,
 )
 from fairgauge.monitoring.periods import Period, gaps, misdated, ordinal, parse_period
-from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode
@@ -489,8 +488,9 @@ def _small_groups(
                 rows = rows_of_group(followed.rows, each.feature, each.group)
                 small.setdefault((each.feature, each.group), rows)
             continue
-        plain = question.feature(each.feature) == Feature(each.feature)
-        known = {n for rows in followed.rows if plain for n in rows.values.get(each.feature, ())}
+        sets = question.feature(each.feature).values
+        held_by = () if sets else followed.rows
+        known = {name for rows in held_by for name in rows.values.get(each.feature, ())}
         for name in sorted(known - {*question.exclude_groups, *map(name_of, question.unknown)}):
             held = rows_of_group(followed.rows, each.feature, name)
             if max(held) < asked.min_n and not is_gone(list(map(bool, held))):

@@ -91,12 +91,23 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
 
 
 def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
-    """Return by column the rows in groups whose names, or codes, usually mean a missing value."""
+    """Return by column the rows in groups whose names, or codes, usually mean a missing value.
+
+    Of numbers that are cut, the rows of codes that are warned of.
+    """
     found: Counter[str] = Counter()
+    for column, _, rows in coded_rows(cube, spec):
+        found[column] += rows
     for each in _missing_markers(cube, spec, _known_groups(cube, spec, 1)):
         if not may_be_value(str(each["value"])):
             found[str(each.feature)] += each["rows"]
     return found
+
+
+def coded_rows(cube: Cube, spec: Spec) -> list[tuple[str, float, int]]:
+    """Return the codes of missing values in groups of numbers that are warned of, with the rows."""
+    warned = {(each["column"], each["value"]) for each in _coded_numbers(cube, spec)}
+    return [each for each in cube.coded if (each[0], canonical(each[1])) in warned]
 
 
 def _known_groups(

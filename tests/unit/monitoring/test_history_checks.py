@@ -1214,3 +1214,60 @@ def test_no_good_day_is_blamed_for_a_mishap_before_it(mishap: str, seed: int) ->
         )
         assert found
         assert {*(e.period for e in found), *(e.last for e in found)} <= {names[t] for t in bad}
+
+
+def of_ages(change, ages, **asks) -> fg.MonitorReport:
+    """Monitor 24 days of people who are 20 to 69 years old, changed from day 16 on."""
+    made = {}
+    question = QUESTION | {"sensitive": ["sex", ages], "intersections": [["sex", "age"]]}
+    for t, name in enumerate(day_names(24)):
+        rng = np.random.default_rng(t)
+        rows = pd.DataFrame({"age": rng.integers(20, 70, 700)})
+        rows["sex"] = rng.choice(["F", "M"], 700, p=[0.3, 0.7])
+        rows["label"], rows["prediction"] = rng.integers(0, 2, (2, 700)).astype(float)
+        rows = change(rows, rows["age"] > 50) if t >= 16 else rows
+        if ages == "age":
+            rows["age"] = rows["age"].gt(50).map({True: "(50, inf)", False: "(-inf, 50]"})
+        made[name] = fg.count(rows, **question)
+    rules = [{"metric": f"{rate}.difference", "between": [-0.9, 0.9]}
+             for rate in ("selection_rate", "true_positive_rate")]  # fmt: skip
+    return fg.monitor(made, question | {"monitor": {"rules": rules, **asks}})
+
+
+def lost(column):
+    return lambda rows, old: rows.assign(**{column: rows[column].mask(old & (rows.index % 2 == 0))})
+
+
+@pytest.mark.parametrize(("change", "asks", "problem", "column"), [
+    (lambda rows, old: rows.assign(age=rows["age"].mask(old & (rows.index % 3 > 0), 20)), {},
+     "group share", "age"),
+    (lambda rows, old: rows[~old], {}, "vanished value", "age"),
+    (lambda rows, old: rows[~old | (rows["sex"] == "M")], {}, "vanished value", "sex*age"),
+    (lost("prediction"), {}, "missing values", "prediction"),
+    (lost("label"), {"labels": "later", "labels_within": 2}, "missing labels", "label"),
+])  # fmt: skip
+def test_groups_that_a_cut_makes_are_checked_as_those_of_texts_are(change, asks, problem, column):
+    """None of it was found of a cut column, and the monitor was green."""
+    of_cut, of_texts = (of_ages(change, ages, **asks)
+                        for ages in ({"column": "age", "cuts": [50]}, "age"))  # fmt: skip
+    assert of_cut.findings == of_texts.findings
+    found = [each for each in of_cut.findings if (each.problem, each.column) == (problem, column)]
+    assert found
+    assert all("(50, inf)" in each.says for each in found)
+    assert [e.state for e in of_cut.comparisons] == [e.state for e in of_texts.comparisons]
+
+
+def test_codes_of_missing_values_in_a_cut_column_are_found():
+    """Refused people whose age became -1 were of the youngest, and no word was said."""
+
+    def coded(rows, old):
+        return rows.assign(age=rows["age"].mask(old & (rows["prediction"] == 0), -1))
+
+    report = of_ages(coded, {"column": "age", "cuts": [50]})
+    (found,) = [e for e in report.findings if e.problem is HistoryProblem.UNKNOWN_GROUP]
+    assert (found.column, found.value, found.other) == ("age", "-1", "(-inf, 50]")
+    assert (found.period, found.last) == (report.periods[16], report.periods[-1])
+    assert (
+        'with "-1" in age, which often means a missing number, and counts as "(-inf, 50]". If it '
+        "means that the group is not known, recode it as unknown (recode) and add the periods"
+    ) in found.says

@@ -1725,6 +1725,45 @@ def test_numbers_that_may_be_codes_of_missing_ones_are_warned_of():
     saved = fg.count(data, label="y", prediction="p", sensitive=old)
     assert fg.Cube.from_dict(json.loads(saved.to_json())).ends == saved.ends != set()
     assert (saved.add(saved, allow_duplicates=True)).ends == saved.ends
+    ((column, code, rows),) = saved.coded
+    assert (column, code, rows) == ("age", 8888, (age == 8888).sum())
+    assert fg.Cube.from_dict(json.loads(saved.to_json())).coded == saved.coded
+    assert (saved.add(saved, allow_duplicates=True)).coded == ((column, code, 2 * rows),)
+
+
+def test_codes_in_a_column_that_is_cut_withhold_a_pass():
+    """With -1 for the age of those who were refused, a rule passed without them."""
+    old = np.arange(400) % 2 == 0
+    decided = pl.DataFrame(
+        {"age": np.where(old, 60, 30), "p": np.arange(400) // 2 % 2, "id": np.arange(400) // 4}
+    )
+    rows = decided.with_columns(
+        age=pl.when((pl.col("id") < 10) & (pl.col("age") > 50)).then(-1).otherwise("age")
+    )
+    asked = {"prediction": "p", "positive": 1, "sensitive": [{"column": "age", "cuts": [50]}],
+             "rules": "selection_rate.ratio >= 0.5"}  # fmt: skip
+    assert fg.audit(decided, **asked).verdict == "pass"
+    two = {"sensitive": ["s", *asked["sensitive"]], "intersections": [["s", "age"]]}
+    sex = rows.with_columns(
+        s=pl.when(pl.col("id") % 2 == 0).then(pl.lit("F")).otherwise(pl.lit("M"))
+    )
+    for data, more in ((rows, {}), (fg.count(rows, **asked), {}), (sex, two)):
+        report = fg.audit(data, **asked | more)
+        assert report.verdict == "inconclusive"
+        assert "20 rows have no clear age" in " ".join(str(report).split())
+    for more, coded in (
+        ({"recode": {"age": {"unknown": [-1]}}}, ()),
+        ({"where": "age > -1"}, ()),
+        ({"where": "id < 5"}, (("age", -1.0, 10),)),
+        ({"where": "id >= 10"}, ()),
+    ):
+        assert fg.count(rows, **asked, **more).coded == coded
+    assert fg.audit(rows, **asked, where="age >= -1").verdict == "pass"  # which states a number
+    few = rows.with_columns(age=pl.when(pl.col("id") < 1).then("age").otherwise(decided["age"]))
+    assert fg.count(few, **asked).coded == (("age", -1.0, 2),)
+    assert fg.audit(few.vstack(decided), **asked).verdict == "pass"
+    people = fg.count(rows.filter(pl.col("age") != 30), **asked, person="id", per_person="any")
+    assert people.coded == (("age", -1.0, 10),)
 
 
 @pytest.mark.parametrize(("unit", "warned"), [(100, True), (12, True), (3, False), (-100, False)])

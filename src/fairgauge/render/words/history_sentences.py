@@ -91,6 +91,17 @@ def _new_value(each: HistoryFinding) -> str:
     )
 
 
+def _unknown_group(each: HistoryFinding) -> str:
+    counts, otherwise = "which counts as a group", ", else as a group (recode),"
+    if each.other is not None:
+        counts = f"which often means a missing number, and counts as {_quoted(each.other)}"
+        otherwise = " (recode)"
+    return (
+        f"{_rows(each)} with {_value(each)}, {counts}. If it means that the group is not known, "
+        f"recode it as unknown{otherwise} and add the periods again (--replace)."
+    )
+
+
 def _equals_label(each: HistoryFinding) -> str:
     elsewhere = ", and no period has other rows"
     if each.expected is not None:
@@ -190,11 +201,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_rows(each)} with {_value(each)}, which counts as unfavourable. If it is favourable, "
         "or no outcome, recode it and add the periods again (--replace)."
     ),
-    HistoryProblem.UNKNOWN_GROUP: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which counts as a group. If it means that the group "
-        "is not known, recode it as unknown, else as a group (recode), and add the periods again "
-        "(--replace)."
-    ),
+    HistoryProblem.UNKNOWN_GROUP: _unknown_group,
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
         f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "
