@@ -286,7 +286,8 @@ def rows_in_doubt(
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
-    People are whose identifiers are probably another spelling of someone's.
+    People are whose identifiers are probably another spelling of someone's, and rows those that
+    count as one person whose identifier probably means that it is missing.
     """
     few = _few(cube, features, spec)
     unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
@@ -294,11 +295,13 @@ def rows_in_doubt(
         unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
+    of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),
         {of: n for each in unclear for of, n in each if n > few},
         {of: n for of, n in groups.items() if n > few},
         cube.spellings if spec.of_people and cube.spellings > few else 0,
+        of_no_one if spec.of_people and of_no_one > few else 0,
     )
 
 

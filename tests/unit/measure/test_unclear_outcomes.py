@@ -419,3 +419,42 @@ def test_identifiers_that_differ_in_case_alone_withhold_a_pass_where_they_are_ma
     (step,) = map(str, report.brief().steps)
     assert step == "Analyst: write the identifiers of each person alike, and count the rows again."
     assert audited(table.drop("who")).exit_code == 0
+
+
+@pytest.mark.parametrize(("unknown", "inconclusive"), [(8, False), (1_200, True)])
+def test_an_identifier_of_many_people_withholds_a_pass(unknown, inconclusive):
+    """1,200 refused women counted as one person: a warning, PASS and exit code 0."""
+    n = 1_200
+    table = pl.DataFrame({
+        "who": [f"p{i}" for i in range(2 * n)] + ["UNKNOWN"] * unknown,
+        "g": ["f", "m"] * n + ["f"] * unknown,
+        "outcome": ["approved", "approved", "denied", "denied"] * (n // 2) + ["denied"] * unknown,
+    })  # fmt: skip
+    report = audited(table, person="who")
+    (note,) = (d for d in report.diagnostics if d.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER)
+    (verdict,) = report.verdicts
+    if not inconclusive:
+        assert verdict.outcome is Outcome.PASS
+        return
+    assert (verdict.outcome, verdict.reason.code) == (
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
+    )  # fmt: skip
+    assert report.exit_code == 3
+    assert "1,200 rows have no clear identifier of one person" in " ".join(str(report).split())
+    (step,) = map(str, report.brief().steps)
+    assert step.startswith("Analyst: recode the identifier that probably stands for several people")
+    recoded = audited(table, person="who", recode=note["line"])
+    assert [each.outcome for each in recoded.verdicts] == [Outcome.FAIL]
+    one = audited(table, person="who", recode={"who": {"UNKNOWN": ["UNKNOWN"]}})
+    assert one.exit_code == 0
+    assert DiagnosticCode.PLACEHOLDER_IDENTIFIER not in {d.code for d in one.diagnostics}
+
+
+def test_an_identifier_of_many_rows_withholds_a_pass_until_it_is_stated_to_be_of_one_person():
+    table = pl.DataFrame({
+        "who": [f"p{i}" for i in range(400)] + ["p7"] * 60,
+        "g": ["f", "m"] * 230,
+        "outcome": ["approved", "approved", "denied", "denied"] * 115,
+    })  # fmt: skip
+    assert audited(table, person="who").exit_code == 3
+    assert audited(table, person="who", recode={"who": {"p7": ["p7"]}}).exit_code == 0

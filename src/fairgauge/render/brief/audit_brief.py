@@ -102,7 +102,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import OF_ONE_PERSON, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1269,7 +1269,12 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     unclear = {each.reason["what"] for each in report.verdicts if each.reason.code is _UNCLEAR}
     if "clear identifier" in unclear:
         yield analyst("write the identifiers of each person alike, and count the rows again.")
-    if unclear - {"clear identifier"}:
+    if OF_ONE_PERSON in unclear:
+        yield analyst(
+            "recode the identifier that probably stands for several people (--recode, as its "
+            "warning states), and count the rows again."
+        )
+    if unclear - {"clear identifier", OF_ONE_PERSON}:
         yield analyst(
             "state what the values in the warnings mean (--positive, --unknown, --recode, --where)."
         )

@@ -670,7 +670,8 @@ def _placeholder(d: Diagnostic) -> str:
         )
     return (
         f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
-        f"it: {_recoded_either_way(d['line'])}"
+        f"it: {_recoded_either_way(d['line'])}; if it is that of one {role}, recode it to itself, "
+        "which states so"
     )
 
 
