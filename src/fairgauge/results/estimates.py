@@ -469,6 +469,9 @@ class OtherReference:
 OF_ONE_PERSON = "clear identifier of one person"
 """What rows lack whose identifier probably stands for unknown people."""
 
+SPELT = "consistent spelling of "
+"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
+
 
 class Withheld(NamedTuple):
     """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
@@ -488,6 +491,7 @@ class RowsInDoubt:
     uncounted : rows in no number: without a count, a weight, or what a condition is on.
     unclear : rows whose label or prediction is unclear, by which of the two.
     groups : rows in groups whose names usually mean a missing value, by the feature.
+    respelt : rows in groups whose names are other spellings of a larger one, by the feature.
     people : those whose identifier differs from another one in case, blanks or encoding alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
@@ -495,6 +499,7 @@ class RowsInDoubt:
     uncounted: Mapping[str, int] = field(default_factory=dict)
     unclear: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
+    respelt: Mapping[str, int] = field(default_factory=dict)
     people: int = 0
     unidentified: int = 0
 
@@ -507,6 +512,8 @@ class RowsInDoubt:
                 *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.unclear.items()
                   if of in needs),
                 *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()
+                  if of == feature),
+                *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
                   if of == feature),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),

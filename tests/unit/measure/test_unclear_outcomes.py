@@ -458,3 +458,47 @@ def test_an_identifier_of_many_rows_withholds_a_pass_until_it_is_stated_to_be_of
     })  # fmt: skip
     assert audited(table, person="who").exit_code == 3
     assert audited(table, person="who", recode={"who": {"p7": ["p7"]}}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "pair", [("F", "f"), ("Female", "female "), ("1", "1.0"), ("True", "TRUE")]
+)
+@pytest.mark.parametrize("respelt", [8, 300])
+def test_groups_in_two_spellings_withhold_a_pass_of_their_feature(pair, respelt):
+    """One group was two, each compared by itself: a warning, PASS and exit code 0."""
+    table = pl.DataFrame({
+        "g": [pair[0]] * 1_000 + [pair[1]] * respelt + ["m"] * 1_000,
+        "h": ["x", "y"] * (1_000 + respelt // 2),
+        "outcome": ["approved", "denied", "denied", "approved"] * (500 + respelt // 4),
+    })  # fmt: skip
+    report = audited(table, sensitive=["g", "h"])
+    outcomes = {each.feature: each.outcome for each in report.verdicts if each.feature == "h"}
+    assert outcomes == {"h": Outcome.PASS}
+    of_group = [each for each in report.verdicts if each.feature == "g"]
+    if respelt == 8:
+        assert Outcome.INCONCLUSIVE not in {each.outcome for each in of_group}
+        return
+    assert {each.reason.code for each in of_group} == {ReasonCode.UNCLEAR_VALUES}
+    assert report.exit_code == 3
+    text = " ".join(str(report).split())
+    assert "300 rows have no consistent spelling of g" in text
+    step, *others = map(str, report.brief().steps)
+    assert not any("state what the values in the warnings mean" in each for each in others)
+    assert step.startswith("Analyst: recode g first, with --recode")
+    line = next(d["line"] for d in report.diagnostics if d.code is DiagnosticCode.RECODING)
+    assert audited(table, sensitive=["g", "h"], recode=line).exit_code == 0
+    apart = {"g": {each: [each] for each in pair}}
+    assert audited(table, sensitive=["g", "h"], recode=apart).exit_code == 0
+    if pair[0] in ("1", "True"):  # of which value sets are refused
+        return
+    one, other = ([each, "m"][: 1 + (each == pair[0])] for each in pair)
+    assert audited(table, sensitive={"g": [one, other]}).exit_code == 0
+    assert audited(table, sensitive={"g": [[pair[0]], ["m"]]}).exit_code == 3
+
+
+def test_a_fail_of_groups_in_two_spellings_stays():
+    table = pl.DataFrame({
+        "g": ["f"] * 500 + ["F"] * 500 + ["m"] * 1_000,
+        "outcome": ["approved", *["denied"] * 9] * 100 + ["approved", "denied"] * 500,
+    })  # fmt: skip
+    assert audited(table).exit_code == 1

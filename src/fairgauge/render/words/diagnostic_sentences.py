@@ -847,7 +847,7 @@ def _same_names(d: Diagnostic) -> str:
     if d.feature is not None:
         return (
             f"the groups {listed}{of} {differ}; if they are one group, write them alike, or "
-            "recode them (recode, --recode)"
+            "recode them (recode, --recode); if each is a group of its own, recode each to itself"
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "
