@@ -34,7 +34,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.name_checks import other_spellings, rows_of_no_group
-from fairgauge.resolve.outcome_checks import unclear_outcomes
+from fairgauge.resolve.outcome_checks import copies_of_label, unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
@@ -287,11 +287,14 @@ def rows_in_doubt(
     those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
+    Nothing of label and prediction together is clear where all predictions equal the label.
     People are whose identifiers are probably another spelling of someone's, and rows those that
     count as one person whose identifier probably means that it is missing.
     """
     few = _few(cube, features, spec)
-    unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
+    every = models or [(cube, spec)]
+    unclear = [unclear_outcomes(*each, task).items() for each in every]
+    copied = [note["rows"] for each in every for note in copies_of_label(*each, task)]
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
         unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
@@ -306,6 +309,7 @@ def rows_in_doubt(
         {of: n for each in unclear for of, n in each if n > few},
         {of: n for of, n in groups.items() if n > few},
         {of: n for of, n in respelt.items() if n > few},
+        max(copied, default=0),
         cube.spellings if spec.of_people and cube.spellings > few else 0,
         of_no_one if spec.of_people and of_no_one > few else 0,
     )

@@ -472,6 +472,9 @@ OF_ONE_PERSON = "clear identifier of one person"
 SPELT = "consistent spelling of "
 """What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 
+APART = "prediction that differs from the label"
+"""What all rows lack where the prediction may be a copy of the label."""
+
 
 class Withheld(NamedTuple):
     """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
@@ -492,6 +495,7 @@ class RowsInDoubt:
     unclear : rows whose label or prediction is unclear, by which of the two.
     groups : rows in groups whose names usually mean a missing value, by the feature.
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
+    copied : rows with a label and a prediction, where these are equal in all of them.
     people : those whose identifier differs from another one in case, blanks or encoding alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
@@ -500,12 +504,13 @@ class RowsInDoubt:
     unclear: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
     respelt: Mapping[str, int] = field(default_factory=dict)
+    copied: int = 0
     people: int = 0
     unidentified: int = 0
 
     def withheld_by(self, needs: Container[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
-        unclear = ReasonCode.UNCLEAR_VALUES
+        unclear, both = ReasonCode.UNCLEAR_VALUES, "label" in needs and "prediction" in needs
         for every in (
             [Withheld(ReasonCode.NOT_COUNTED, *each) for each in self.uncounted.items()],
             [
@@ -515,6 +520,7 @@ class RowsInDoubt:
                   if of == feature),
                 *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
                   if of == feature),
+                Withheld(unclear, APART, self.copied * both),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
             ],

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
+from fairgauge.enums import CandidateVerdict, DiagnosticCode, Outcome, WhyInconclusive
 from fairgauge.reasons import ReasonCode
 
 RULES = ["selection_rate.ratio >= 0.6"]
@@ -502,3 +502,71 @@ def test_a_fail_of_groups_in_two_spellings_stays():
         "outcome": ["approved", *["denied"] * 9] * 100 + ["approved", "denied"] * 500,
     })  # fmt: skip
     assert audited(table).exit_code == 1
+
+
+def copied(task: str = "binary", apart: int = 0, of: int = 800) -> pl.DataFrame:
+    """Return rows whose predictions equal the label, but for some."""
+    classes = {"binary": [1, 0], "multiclass": [*"xyz"], "regression": [0.5, 1.5, 4.0]}[task]
+    labels = (classes * of)[:of]
+    others = [classes[(classes.index(each) + 1) % len(classes)] for each in labels]
+    return pl.DataFrame(
+        {"y": labels, "p": others[:apart] + labels[apart:], "g": [*"aabb"] * (of // 4)}
+    )
+
+
+@pytest.mark.parametrize("apart", [0, 80])
+@pytest.mark.parametrize(
+    ("task", "rule"),
+    [
+        ("binary", "true_positive_rate >= 0.8"),
+        ("binary", "DCA <= 0.2"),
+        ("multiclass", "accuracy >= 0.8"),
+        ("regression", "|mean_error.difference| <= 0.2"),
+    ],
+)
+def test_predictions_that_equal_the_label_in_all_rows_withhold_a_pass(task, rule, apart):
+    """A column copied from the label has no error: a warning, PASS and exit code 0."""
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": task, "rules": rule}
+    report = fg.audit(copied(task, apart), **asked)
+    if apart:
+        assert report.exit_code == 0
+        return
+    assert report.exit_code == 3
+    assert {(each.outcome, each.reason.code) for each in report.verdicts} == {
+        (Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES)
+    }
+    text = " ".join(str(report).split())
+    assert "800 rows have no prediction that differs from the label" in text
+    assert "check that the predictions are the model's" in " ".join(map(str, report.brief().steps))
+
+
+def test_the_same_column_as_label_and_prediction_withholds_a_pass():
+    asked = {"label": "y", "prediction": "y", "sensitive": "g", "rules": "accuracy >= 0.8"}
+    assert fg.audit(copied(), **asked).exit_code == 3
+    assert fg.audit(copied(apart=80), **asked | {"prediction": "p"}).exit_code == 0
+
+
+def test_what_needs_one_of_both_passes_beside_a_copy_of_the_label():
+    asked = {"label": "y", "prediction": "p", "sensitive": "g"}
+    rules = ["|selection_rate.difference| <= 0.15", "|base_rate.difference| <= 0.15"]
+    assert fg.audit(copied(), **asked, rules=rules).exit_code == 0
+
+
+def test_a_candidate_that_copies_the_label_does_not_dominate():
+    """It was better than any model in use, within all margins, and exit code 0."""
+    rng = np.random.default_rng(1)
+    y, women = rng.integers(2, size=4_000), rng.random(4_000) < 0.5
+    p, q = [np.where(rng.random(4_000) < each, 1 - y, y) for each in (0.1 + 0.2 * women, 0.02)]
+    table = pl.DataFrame({"y": y, "p": p, "copy": y, "q": q, "g": np.where(women, "f", "m")})
+    found = fg.compare_models(
+        table, label="y", prediction="p", positive=1, sensitive="g", candidate=["copy", "q"],
+        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
+    )  # fmt: skip
+    assert found["q"].verdict is CandidateVerdict.DOMINATES
+    assert found["copy"].verdict is CandidateVerdict.CANNOT_TELL
+    alone = fg.compare_models(
+        table, label="y", prediction="p", positive=1, sensitive="g", candidate="copy",
+        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
+    )  # fmt: skip
+    assert alone.exit_code == 3
+    assert "equals the label 'y' in all 4,000 rows" in " ".join(str(alone).split())

@@ -102,7 +102,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import OF_ONE_PERSON, SPELT, Estimate
+from fairgauge.results.estimates import APART, OF_ONE_PERSON, SPELT, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1274,7 +1274,12 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
             "recode the identifier that probably stands for several people (--recode, as its "
             "warning states), and count the rows again."
         )
-    unclear -= {"clear identifier", OF_ONE_PERSON}
+    if APART in unclear:
+        yield analyst(
+            "check that the predictions are the model's, not a copy of the label (--prediction): "
+            "they are equal in all rows."
+        )
+    unclear -= {"clear identifier", OF_ONE_PERSON, APART}
     if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
         unclear = {what for what in unclear if not what.startswith(SPELT)}
     if unclear:
