@@ -24,6 +24,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
 from fairgauge.question.category_words import means_missing
+from fairgauge.question.recoding import Recoding
 from fairgauge.stats.jackknife import rank_by_cells
 from fairgauge.values import Value, name_of, spelled_alike
 
@@ -64,7 +65,9 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
         tables=tables,
         clusters=how,
         spellings=spellings_of(cube.levels[axis]),
-        placeholders=placeholders(cube.levels[axis], cube.rows_by_level[axis][:-1]),
+        placeholders=placeholders(
+            cube.levels[axis], cube.rows_by_level[axis][:-1], cube.asked.recoding(axis.column)
+        ),
     )
 
 
@@ -73,13 +76,21 @@ def spellings_of(identifiers: Iterable[Value]) -> int:
     return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
 
 
-def placeholders(identifiers: Sequence[Value], rows: NDArray[Any]) -> tuple[tuple[Value, int], ...]:
+def placeholders(
+    identifiers: Sequence[Value], rows: NDArray[Any], recoding: Recoding | None
+) -> tuple[tuple[Value, int], ...]:
     """Return the identifiers that probably stand for unknown ones, with the rows of each.
 
     These are words such as "N/A", and codes such as 0 or 999999 of far more rows than others have.
-    So is any other identifier of so many; it may be a person's, and is named by an empty text.
+    So is any other identifier of so many; it may be a person's, and is named by an empty text. None
+    is one that a recoding states, such as one that is recoded to itself.
     """
-    repeated = [(identifiers[i], int(rows[i])) for i in np.flatnonzero(rows > 1).tolist()]
+    stated = recoding.names if recoding else ()
+    repeated = [
+        (identifiers[i], int(rows[i]))
+        for i in np.flatnonzero(rows > 1).tolist()
+        if name_of(identifiers[i]) not in stated
+    ]
     words = [each for each in repeated if _is_word_of_missing(each[0])]
     others = [each for each in repeated if each not in words]
     codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]

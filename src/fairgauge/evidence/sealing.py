@@ -441,7 +441,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     _settle_diagnostics(cube, settled, other)
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
-    compared.compare_sentences(one, reading)
+    compared.compare_sentences(one, reading, other)
     notes = sealed.diagnostics
     if (
         isinstance(sealed, Report) and sealed.own
@@ -557,14 +557,27 @@ class _Comparison:
                 text = path.startswith("metrics.")  # a title or a definition
                 self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
 
-    def compare_sentences(self, saved: Saved, reading: Saved) -> None:
-        """Compare the sentences of a report with those that its own values give."""
+    def compare_sentences(self, saved: Saved, reading: Saved, again: Saved) -> None:
+        """Compare the sentences of a report with those that follow from the counts.
+
+        Those of rows follow from the report's own values, as all may where numbers are redrawn: a
+        value that differs is found by itself, and its sentences are not, whichever they state.
+        """
+        notes = list(reading["diagnostics"])
+        of_counts = [i for i, each in enumerate(notes) if each["code"] not in _OF_ROWS]
+        for i, note in zip(of_counts, again["diagnostics"], strict=False):
+            notes[i] = note
+        follows = {p: text for p, _, _, text in _leaves(saved, {**again, "diagnostics": notes})}
+        of_rows = self._from_rows or len(of_counts) < len(notes)
         for path, subject, one, other in _leaves(saved, reading):
-            if not _is_sentence(path) or not isinstance(other, str):
+            right = follows.get(path, other if of_rows else None)
+            if not _is_sentence(path) or not (isinstance(other, str) or isinstance(right, str)):
                 continue
-            if one != other:
-                self._differ(DifferentNumber(path, subject, _text(one), other), text=True)
-            elif not self._needs_rows(path, subject):
+            needs_rows = self._needs_rows(path, subject)
+            if one not in (other, right):
+                text = _text(other if needs_rows else right)
+                self._differ(DifferentNumber(path, subject, _text(one), text), text=True)
+            elif not needs_rows and one is not None:
                 self.deviations[path] = 0.0
 
     def _needs_rows(self, path: str, subject: str) -> bool:

@@ -12,7 +12,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -33,8 +33,8 @@ from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
-from fairgauge.resolve.name_checks import rows_of_no_group
-from fairgauge.resolve.outcome_checks import unclear_outcomes
+from fairgauge.resolve.name_checks import other_spellings, rows_of_no_group
+from fairgauge.resolve.outcome_checks import copies_of_label, unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
@@ -283,30 +283,53 @@ def rows_in_doubt(
 ) -> RowsInDoubt:
     """Return the rows without which no rule passes: many that are in no number, or are unclear.
 
-    Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
+    Groups are unclear whose names mean a missing value, until these are stated (unknown, recode);
+    those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
-    People are whose identifiers are probably another spelling of someone's.
+    Nothing of label and prediction together is clear where all predictions equal the label.
+    People are whose identifiers are probably another spelling of someone's, and rows those that
+    count as one person whose identifier probably means that it is missing.
     """
     few = _few(cube, features, spec)
-    unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
+    every = models or [(cube, spec)]
+    unclear = [unclear_outcomes(*each, task).items() for each in every]
+    copied = [note["rows"] for each in every for note in copies_of_label(*each, task)]
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
         unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
+    spelt = {column: sum(names.values()) for column, names in other_spellings(cube, spec).items()}
+    respelt = {
+        each.feature: sum(spelt.get(c, 0) for c in each.feature_id.columns) for each in features
+    }
+    of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),
         {of: n for each in unclear for of, n in each if n > few},
         {of: n for of, n in groups.items() if n > few},
+        {of: n for of, n in respelt.items() if n > few},
+        max(copied, default=0),
         cube.spellings if spec.of_people and cube.spellings > few else 0,
+        of_no_one if spec.of_people and of_no_one > few else 0,
     )
 
 
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
-    """Return how many rows are few beside every large group, but those of a missing value."""
-    fewest = []
+    """Return how many rows are few beside every large group.
+
+    Not beside one whose name means a missing value, or is another spelling of a larger one.
+    """
+    spelt, fewest = other_spellings(cube, spec), []
     for counts in features:
-        known = np.array([not _means_missing(group) for group in counts.group_ids], dtype=bool)
+        others = [spelt.get(column, {}).keys() for column in counts.feature_id.columns]
+        known = np.array(
+            [
+                not (_means_missing(group) or _is_of_names(group, others))
+                for group in counts.group_ids
+            ],
+            dtype=bool,
+        )
         rows = counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))
         fewest.append(rows[large_groups(counts, spec) & known])
     rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
@@ -317,6 +340,14 @@ def _means_missing(group: GroupId) -> bool:
     """Return whether what a group is in some column usually means a missing value."""
     sets = (part.values for part in group.parts if isinstance(part, ValueSet))
     return any(means_missing(value) for values in sets for value in values)
+
+
+def _is_of_names(group: GroupId, names: Iterable[Set[str]]) -> bool:
+    """Return whether a group has, in some column, only values of certain names there."""
+    return any(
+        isinstance(part, ValueSet) and part.texts <= of_column
+        for part, of_column in zip(group.parts, names, strict=False)
+    )
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:

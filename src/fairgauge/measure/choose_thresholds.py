@@ -287,8 +287,9 @@ class Excluded:
         """Return what a pass comes to, with the rows that could change it, if any could."""
         withheld = next(self._in_doubt.withheld_by(needs, self._feature), None)
         if outcome is Outcome.PASS and withheld:
-            code, what, rows = withheld
-            reason = Reason.of(code, what=what, rows=rows, **self._unit, alone=str(outcome))
+            code, what, rows, unit = withheld
+            of = {"unit": unit} if unit else self._unit
+            reason = Reason.of(code, what=what, rows=rows, **of, alone=str(outcome))
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
     def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:

@@ -410,9 +410,10 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    for code, what, rows in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
+    for code, what, rows, unit in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
         if outcome is Outcome.PASS:
-            made = Reason.of(code, what=what, rows=rows, unit=measured.unit, alone=str(outcome))
+            unit = unit or measured.unit
+            made = Reason.of(code, what=what, rows=rows, unit=unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
         counted = code is ReasonCode.UNCLEAR_VALUES
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
@@ -641,8 +642,8 @@ def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
             return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
     if each.value is None or not rule.allows(each.value):
         return {}
-    for _, what, rows in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
-        return {"open_rows": rows, "what": what}
+    for _, what, rows, unit in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
+        return {"open_rows": rows, "what": what, "open_unit": unit}
     bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
     for code, rows in _many_missing(each, rule, measured, bounded):
         return {"open_rows": rows, "open_groups": code is ReasonCode.MISSING_GROUPS or None}

@@ -165,7 +165,7 @@ def _without_uneven(
         sides = numbers_of_sides(gap.estimate, part)
         unlike = [*unlike_rows(part, metric, *sides, every.codes)]
         withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
-        unlike += [_WITHHELD[code] for code, _, _ in withheld]
+        unlike += [_WITHHELD[each.code] for each in withheld]
         if gap.verdict in _PASSES and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if fitted is not None and gap.controls and gap.adjusted:

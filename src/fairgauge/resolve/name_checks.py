@@ -211,14 +211,52 @@ def _same_names(
     spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]], outcomes: Iterable[_TextValue]
 ) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names are spellings of one value."""
+    alike: list[tuple[str | None, list[_TextValue]]] = [*_groups_alike(spec, groups)]
+    alike += [(None, several) for several in _alike(outcomes)]
+    for feature, several in alike:
+        counted = feature is not None or not spec.of_people
+        yield Diagnostic.warning(
+            DiagnosticCode.SAME_NAMES,
+            feature,
+            values=tuple(each.text for each in several),
+            rows=tuple(each.rows for each in several if counted),
+            columns=tuple(each.column for each in several),
+        )
+
+
+def other_spellings(cube: Cube, spec: Spec) -> dict[str, dict[str, int]]:
+    """Return by column the names, with their rows, that may be other spellings of a larger group.
+
+    Of groups whose names are spellings of one value, the largest has none of them.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for column, several in _groups_alike(spec, _known_groups(cube, spec, 1)):
+        rows: Counter[Hashable] = Counter()
+        for each in several:
+            rows[each.meaning] += each.rows
+        ((largest, _),) = rows.most_common(1)
+        others = {each.text: each.rows for each in several if each.meaning != largest}
+        found.setdefault(column, {}).update(others)
+    return found
+
+
+def _groups_alike(
+    spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]]
+) -> Iterator[tuple[str, list[_TextValue]]]:
+    """Yield groups whose names are spellings of one value, with their column.
+
+    Not where each is stated: recoded to itself, or named in a value set.
+    """
     for axis, levels in groups.items():
-        sets = spec.feature(axis.column).values
-        texts = [
+        sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
+        names = recoding.names if recoding else ()
+        for several in _alike(
             _TextValue(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
-        ]
-        yield from _alike(texts, axis.column)
-    yield from _alike(outcomes, counted=not spec.of_people)
+        ):
+            stated = (each.meaning is not None if sets else each.text in names for each in several)
+            if not all(stated):
+                yield axis.column, several
 
 
 def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
@@ -235,22 +273,14 @@ def _outcome(level: str, spec: Spec) -> Hashable:
     return meaning(level)  # of "True", "true" and "1"
 
 
-def _alike(
-    texts: Iterable[_TextValue], feature: str | None = None, *, counted: bool = True
-) -> Iterator[Diagnostic]:
-    """Warn once for each set of spellings of one value with different meanings."""
+def _alike(texts: Iterable[_TextValue]) -> Iterator[list[_TextValue]]:
+    """Yield each set of spellings of one value with different meanings."""
     alike: dict[Value, list[_TextValue]] = {}
     for each in texts:
         alike.setdefault(reading(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
-            yield Diagnostic.warning(
-                DiagnosticCode.SAME_NAMES,
-                feature,
-                values=tuple(each.text for each in several),
-                rows=tuple(each.rows for each in several if counted),
-                columns=tuple(each.column for each in several),
-            )
+            yield several
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -52,8 +52,8 @@ _TIMES_AS_OFTEN = 20
 
 def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of labels and predictions that suggest that something else was meant."""
+    yield from copies_of_label(cube, spec, task)
     if cube.min_cell is None:  # few errors may be rounded to none
-        yield from prediction_is_label(cube, spec)
         yield from copied_outcomes(cube, spec)
     if task is not Task.REGRESSION:
         yield from one_outcome(cube, spec, task)
@@ -63,8 +63,16 @@ def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic
     if task is Task.MULTICLASS:
         yield from missing_classes(cube, spec)
     if task is Task.REGRESSION and cube.min_cell is None:
-        yield from _copied_or_one_number(cube)
+        yield from _one_number(cube)
         yield from predictions_in_another_unit(cube)
+
+
+def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of predictions that are the label column, or equal it in every row."""
+    if cube.min_cell is None:
+        yield from prediction_is_label(cube, spec)
+        if task is Task.REGRESSION:
+            yield from _copied_numbers(cube)
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -119,37 +127,44 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     return None
 
 
-def _copied_or_one_number(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn of numbers that are all alike, and of predictions that equal the label in every row."""
-    constant = {}
-    of_labels: dict[str, Any] = {"numbers": True}
-    for axis, name, square, code, more in (
-        (cube.plan.axis(Role.LABEL), "y", "yy", DiagnosticCode.ONE_LABEL, of_labels),
-        (cube.plan.axis(Role.PREDICTION), "p", "pp", DiagnosticCode.ONE_DECISION, {}),
+def _one_number(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of numbers that are all alike."""
+    for role, code, more in (
+        (Role.LABEL, DiagnosticCode.ONE_LABEL, {"numbers": True}),
+        (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
     ):
-        rows, sums = _sums_of_known(cube, [axis] if axis else [])
-        if rows < FEWEST_ROWS:
-            continue
-        mean = sums[name] / sums["w"]
-        constant[name] = sums[square] / sums["w"] - mean**2 <= _ROUNDING * mean**2
-        if axis and constant[name]:
-            yield Diagnostic.warning(code, column=axis.column, value=f"{mean:.6g}", **more)
+        axis = cube.plan.axis(role)
+        if axis and (value := _only_number(cube, axis)) is not None:
+            yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
+
+
+def _only_number(cube: Cube, axis: Axis) -> float | None:
+    """Return the number that all rows have in a column, None where they differ or are few."""
+    rows, sums = _sums_of_known(cube, [axis])
+    if rows < FEWEST_ROWS:
+        return None
+    name = "y" if axis.role is Role.LABEL else "p"
+    mean = sums[name] / sums["w"]
+    return mean if sums[2 * name] / sums["w"] - mean**2 <= _ROUNDING * mean**2 else None
+
+
+def _copied_numbers(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of predicted numbers that equal the label in every row."""
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
-    if label and prediction and label.column != prediction.column and not constant.get("y"):
-        rows, sums = _sums_of_known(cube, [label, prediction])
-        if rows >= FEWEST_ROWS and sums["gap2"] == 0:
-            yield Diagnostic.warning(
-                DiagnosticCode.PREDICTION_IS_LABEL,
-                column=prediction.column,
-                label=label.column,
-                rows=rows,
-            )
+    if label is None or prediction is None or label.column == prediction.column:
+        return
+    rows, sums = _sums_of_known(cube, [label, prediction])
+    if rows >= FEWEST_ROWS and sums["gap2"] == 0 and _only_number(cube, label) is None:
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=prediction.column,
+            label=label.column,
+            rows=rows,
+        )
 
 
 def _sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, float]]:
     """Return how many rows have a value of every axis, and their sums, with that of weights."""
-    if not axes:
-        return 0, {}
     table = cube.marginal(axes)
     known = (table.codes >= 0).all(axis=1)
     sums = {name: float(each[known].sum()) for name, each in table.sums.items()}

@@ -115,7 +115,11 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         ends=rows.ends,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
-        placeholders=placeholders(identifiers, np.bincount(of, table.sums["rows"][named])),
+        placeholders=placeholders(
+            identifiers,
+            np.bincount(of, table.sums["rows"][named]),
+            spec.recoding(str(spec.person)),
+        ),
         far_dates=far,
         undecided=rows.undecided,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -468,6 +468,25 @@ class OtherReference:
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]]
 
 
+OF_ONE_PERSON = "clear identifier of one person"
+"""What rows lack whose identifier probably stands for unknown people."""
+
+SPELT = "consistent spelling of "
+"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
+
+APART = "prediction that differs from the label"
+"""What all rows lack where the prediction may be a copy of the label."""
+
+
+class Withheld(NamedTuple):
+    """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
+
+    code: ReasonCode
+    what: str
+    rows: int
+    unit: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RowsInDoubt:
     """Rows, where they are many, that withhold a pass: each number of rows by what these lack.
@@ -477,26 +496,40 @@ class RowsInDoubt:
     uncounted : rows in no number: without a count, a weight, or what a condition is on.
     unclear : rows whose label or prediction is unclear, by which of the two.
     groups : rows in groups whose names usually mean a missing value, by the feature.
+    respelt : rows in groups whose names are other spellings of a larger one, by the feature.
+    copied : rows with a label and a prediction, where these are equal in all of them.
     people : those whose identifier differs from another one in case, blanks or encoding alone.
+    unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
 
     uncounted: Mapping[str, int] = field(default_factory=dict)
     unclear: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
+    respelt: Mapping[str, int] = field(default_factory=dict)
+    copied: int = 0
     people: int = 0
+    unidentified: int = 0
 
-    def withheld_by(
-        self, needs: Container[str], feature: str | None
-    ) -> Iterator[tuple[ReasonCode, str, int]]:
-        """Yield why what needs some outcomes does not pass, what most rows lack, and how many."""
-        unclear = {f"clear {of}": rows for of, rows in self.unclear.items() if of in needs}
-        unclear |= {f"clear {of}": rows for of, rows in self.groups.items() if of == feature}
-        unclear |= {"clear identifier": self.people} if self.people else {}
-        for code, every in (
-            (ReasonCode.NOT_COUNTED, self.uncounted), (ReasonCode.UNCLEAR_VALUES, unclear),
+    def withheld_by(self, needs: Container[str], feature: str | None) -> Iterator[Withheld]:
+        """Yield why what needs some outcomes does not pass."""
+        unclear, both = ReasonCode.UNCLEAR_VALUES, "label" in needs and "prediction" in needs
+        for every in (
+            [Withheld(ReasonCode.NOT_COUNTED, *each) for each in self.uncounted.items()],
+            [
+                *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.unclear.items()
+                  if of in needs),
+                *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()
+                  if of == feature),
+                *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
+                  if of == feature),
+                Withheld(unclear, APART, self.copied * both),
+                Withheld(unclear, "clear identifier", self.people),
+                Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
+            ],
         ):  # fmt: skip
-            if every:
-                yield code, *max(every.items(), key=itemgetter(1))
+            most = max(every, key=attrgetter("rows"), default=None)
+            if most is not None and most.rows:
+                yield most
 
 
 @dataclass(frozen=True, slots=True)

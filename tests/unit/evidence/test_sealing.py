@@ -145,6 +145,25 @@ def forged(path, change):
     return fg.verify(path)
 
 
+def test_sentences_are_compared_with_what_follows_from_the_counts(tmp_path):
+    """A changed number alone differs; a changed sentence is found beside it."""
+    hired = {"p": [1] * 30 + [0] * 70 + [1] * 60 + [0] * 40, "g": ["f"] * 100 + ["m"] * 100}
+    cube = fg.count(hired, prediction="p", sensitive="g", rules=["selection_rate.ratio >= 0.8"])
+    path, report = tmp_path / "audit.fairgauge", fg.audit(cube)
+    fg.seal(report, cube, path)
+
+    def change(report):
+        report["groups"][0]["rates"]["selection_rate"]["numerator"] = 40
+
+    assert [each.path for each in forged(path, change).different] == [
+        "groups[0].rates.selection_rate.numerator"
+    ]
+    found = forged(path, lambda report: report["brief"]["found"][0].update(text="No disparity."))
+    *_, lie = found.different
+    assert (lie.path, lie.sealed) == ("brief.found[0].text", "No disparity.")
+    assert lie.recomputed == report.to_dict()["brief"]["found"][0]["text"]
+
+
 def leaves_of(value, path=()):
     """Return the path of every number and text in plain values."""
     if isinstance(value, dict):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
+from fairgauge.enums import CandidateVerdict, DiagnosticCode, Outcome, WhyInconclusive
 from fairgauge.reasons import ReasonCode
 
 RULES = ["selection_rate.ratio >= 0.6"]
@@ -419,3 +419,154 @@ def test_identifiers_that_differ_in_case_alone_withhold_a_pass_where_they_are_ma
     (step,) = map(str, report.brief().steps)
     assert step == "Analyst: write the identifiers of each person alike, and count the rows again."
     assert audited(table.drop("who")).exit_code == 0
+
+
+@pytest.mark.parametrize(("unknown", "inconclusive"), [(8, False), (1_200, True)])
+def test_an_identifier_of_many_people_withholds_a_pass(unknown, inconclusive):
+    """1,200 refused women counted as one person: a warning, PASS and exit code 0."""
+    n = 1_200
+    table = pl.DataFrame({
+        "who": [f"p{i}" for i in range(2 * n)] + ["UNKNOWN"] * unknown,
+        "g": ["f", "m"] * n + ["f"] * unknown,
+        "outcome": ["approved", "approved", "denied", "denied"] * (n // 2) + ["denied"] * unknown,
+    })  # fmt: skip
+    report = audited(table, person="who")
+    (note,) = (d for d in report.diagnostics if d.code is DiagnosticCode.PLACEHOLDER_IDENTIFIER)
+    (verdict,) = report.verdicts
+    if not inconclusive:
+        assert verdict.outcome is Outcome.PASS
+        return
+    assert (verdict.outcome, verdict.reason.code) == (
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
+    )  # fmt: skip
+    assert report.exit_code == 3
+    assert "1,200 rows have no clear identifier of one person" in " ".join(str(report).split())
+    (step,) = map(str, report.brief().steps)
+    assert step.startswith("Analyst: recode the identifier that probably stands for several people")
+    recoded = audited(table, person="who", recode=note["line"])
+    assert [each.outcome for each in recoded.verdicts] == [Outcome.FAIL]
+    one = audited(table, person="who", recode={"who": {"UNKNOWN": ["UNKNOWN"]}})
+    assert one.exit_code == 0
+    assert DiagnosticCode.PLACEHOLDER_IDENTIFIER not in {d.code for d in one.diagnostics}
+
+
+def test_an_identifier_of_many_rows_withholds_a_pass_until_it_is_stated_to_be_of_one_person():
+    table = pl.DataFrame({
+        "who": [f"p{i}" for i in range(400)] + ["p7"] * 60,
+        "g": ["f", "m"] * 230,
+        "outcome": ["approved", "approved", "denied", "denied"] * 115,
+    })  # fmt: skip
+    assert audited(table, person="who").exit_code == 3
+    assert audited(table, person="who", recode={"who": {"p7": ["p7"]}}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "pair", [("F", "f"), ("Female", "female "), ("1", "1.0"), ("True", "TRUE")]
+)
+@pytest.mark.parametrize("respelt", [8, 300])
+def test_groups_in_two_spellings_withhold_a_pass_of_their_feature(pair, respelt):
+    """One group was two, each compared by itself: a warning, PASS and exit code 0."""
+    table = pl.DataFrame({
+        "g": [pair[0]] * 1_000 + [pair[1]] * respelt + ["m"] * 1_000,
+        "h": ["x", "y"] * (1_000 + respelt // 2),
+        "outcome": ["approved", "denied", "denied", "approved"] * (500 + respelt // 4),
+    })  # fmt: skip
+    report = audited(table, sensitive=["g", "h"])
+    outcomes = {each.feature: each.outcome for each in report.verdicts if each.feature == "h"}
+    assert outcomes == {"h": Outcome.PASS}
+    of_group = [each for each in report.verdicts if each.feature == "g"]
+    if respelt == 8:
+        assert Outcome.INCONCLUSIVE not in {each.outcome for each in of_group}
+        return
+    assert {each.reason.code for each in of_group} == {ReasonCode.UNCLEAR_VALUES}
+    assert report.exit_code == 3
+    text = " ".join(str(report).split())
+    assert "300 rows have no consistent spelling of g" in text
+    step, *others = map(str, report.brief().steps)
+    assert not any("state what the values in the warnings mean" in each for each in others)
+    assert step.startswith("Analyst: recode g first, with --recode")
+    line = next(d["line"] for d in report.diagnostics if d.code is DiagnosticCode.RECODING)
+    assert audited(table, sensitive=["g", "h"], recode=line).exit_code == 0
+    apart = {"g": {each: [each] for each in pair}}
+    assert audited(table, sensitive=["g", "h"], recode=apart).exit_code == 0
+    if pair[0] in ("1", "True"):  # of which value sets are refused
+        return
+    one, other = ([each, "m"][: 1 + (each == pair[0])] for each in pair)
+    assert audited(table, sensitive={"g": [one, other]}).exit_code == 0
+    assert audited(table, sensitive={"g": [[pair[0]], ["m"]]}).exit_code == 3
+
+
+def test_a_fail_of_groups_in_two_spellings_stays():
+    table = pl.DataFrame({
+        "g": ["f"] * 500 + ["F"] * 500 + ["m"] * 1_000,
+        "outcome": ["approved", *["denied"] * 9] * 100 + ["approved", "denied"] * 500,
+    })  # fmt: skip
+    assert audited(table).exit_code == 1
+
+
+def copied(task: str = "binary", apart: int = 0, of: int = 800) -> pl.DataFrame:
+    """Return rows whose predictions equal the label, but for some."""
+    classes = {"binary": [1, 0], "multiclass": [*"xyz"], "regression": [0.5, 1.5, 4.0]}[task]
+    labels = (classes * of)[:of]
+    others = [classes[(classes.index(each) + 1) % len(classes)] for each in labels]
+    return pl.DataFrame(
+        {"y": labels, "p": others[:apart] + labels[apart:], "g": [*"aabb"] * (of // 4)}
+    )
+
+
+@pytest.mark.parametrize("apart", [0, 80])
+@pytest.mark.parametrize(
+    ("task", "rule"),
+    [
+        ("binary", "true_positive_rate >= 0.8"),
+        ("binary", "DCA <= 0.2"),
+        ("multiclass", "accuracy >= 0.8"),
+        ("regression", "|mean_error.difference| <= 0.2"),
+    ],
+)
+def test_predictions_that_equal_the_label_in_all_rows_withhold_a_pass(task, rule, apart):
+    """A column copied from the label has no error: a warning, PASS and exit code 0."""
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": task, "rules": rule}
+    report = fg.audit(copied(task, apart), **asked)
+    if apart:
+        assert report.exit_code == 0
+        return
+    assert report.exit_code == 3
+    assert {(each.outcome, each.reason.code) for each in report.verdicts} == {
+        (Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES)
+    }
+    text = " ".join(str(report).split())
+    assert "800 rows have no prediction that differs from the label" in text
+    assert "check that the predictions are the model's" in " ".join(map(str, report.brief().steps))
+
+
+def test_the_same_column_as_label_and_prediction_withholds_a_pass():
+    asked = {"label": "y", "prediction": "y", "sensitive": "g", "rules": "accuracy >= 0.8"}
+    assert fg.audit(copied(), **asked).exit_code == 3
+    assert fg.audit(copied(apart=80), **asked | {"prediction": "p"}).exit_code == 0
+
+
+def test_what_needs_one_of_both_passes_beside_a_copy_of_the_label():
+    asked = {"label": "y", "prediction": "p", "sensitive": "g"}
+    rules = ["|selection_rate.difference| <= 0.15", "|base_rate.difference| <= 0.15"]
+    assert fg.audit(copied(), **asked, rules=rules).exit_code == 0
+
+
+def test_a_candidate_that_copies_the_label_does_not_dominate():
+    """It was better than any model in use, within all margins, and exit code 0."""
+    rng = np.random.default_rng(1)
+    y, women = rng.integers(2, size=4_000), rng.random(4_000) < 0.5
+    p, q = [np.where(rng.random(4_000) < each, 1 - y, y) for each in (0.1 + 0.2 * women, 0.02)]
+    table = pl.DataFrame({"y": y, "p": p, "copy": y, "q": q, "g": np.where(women, "f", "m")})
+    found = fg.compare_models(
+        table, label="y", prediction="p", positive=1, sensitive="g", candidate=["copy", "q"],
+        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
+    )  # fmt: skip
+    assert found["q"].verdict is CandidateVerdict.DOMINATES
+    assert found["copy"].verdict is CandidateVerdict.CANNOT_TELL
+    alone = fg.compare_models(
+        table, label="y", prediction="p", positive=1, sensitive="g", candidate="copy",
+        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
+    )  # fmt: skip
+    assert alone.exit_code == 3
+    assert "equals the label 'y' in all 4,000 rows" in " ".join(str(alone).split())

@@ -456,11 +456,14 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert female["rows"] == (5, 5)
     assert female.message == (
         "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case, blanks or "
-        "encoding alone; if they are one group, write them alike, or recode them (recode, --recode)"
+        "encoding alone; if they are one group, write them alike, or recode them (recode, "
+        "--recode); if each is a group of its own, recode each to itself"
     )
     assert male["values"] == (" MALE", "Male", "Male ")
     together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
     assert not found(data, DiagnosticCode.SAME_NAMES, sensitive=together)
+    apart = {"g": {each: [each] for each in ("Female", "female", "Male", "Male ", " MALE")}}
+    assert not found(data, DiagnosticCode.SAME_NAMES, recode=apart)
     assert not found(data, DiagnosticCode.SAME_NAMES, unknown=["female", "Male ", " MALE"])
     assert not found(frame(), DiagnosticCode.SAME_NAMES)
 

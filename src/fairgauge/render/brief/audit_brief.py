@@ -102,7 +102,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import APART, OF_ONE_PERSON, SPELT, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1269,7 +1269,20 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     unclear = {each.reason["what"] for each in report.verdicts if each.reason.code is _UNCLEAR}
     if "clear identifier" in unclear:
         yield analyst("write the identifiers of each person alike, and count the rows again.")
-    if unclear - {"clear identifier"}:
+    if OF_ONE_PERSON in unclear:
+        yield analyst(
+            "recode the identifier that probably stands for several people (--recode, as its "
+            "warning states), and count the rows again."
+        )
+    if APART in unclear:
+        yield analyst(
+            "check that the predictions are the model's, not a copy of the label (--prediction): "
+            "they are equal in all rows."
+        )
+    unclear -= {"clear identifier", OF_ONE_PERSON, APART}
+    if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
+        unclear = {what for what in unclear if not what.startswith(SPELT)}
+    if unclear:
         yield analyst(
             "state what the values in the warnings mean (--positive, --unknown, --recode, --where)."
         )

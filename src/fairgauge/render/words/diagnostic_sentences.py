@@ -670,7 +670,8 @@ def _placeholder(d: Diagnostic) -> str:
         )
     return (
         f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
-        f"it: {_recoded_either_way(d['line'])}"
+        f"it: {_recoded_either_way(d['line'])}; if it is that of one {role}, recode it to itself, "
+        "which states so"
     )
 
 
@@ -846,7 +847,7 @@ def _same_names(d: Diagnostic) -> str:
     if d.feature is not None:
         return (
             f"the groups {listed}{of} {differ}; if they are one group, write them alike, or "
-            "recode them (recode, --recode)"
+            "recode them (recode, --recode); if each is a group of its own, recode each to itself"
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "

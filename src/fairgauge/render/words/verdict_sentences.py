@@ -302,7 +302,7 @@ def _kept_open(verdict: Verdict) -> list[str]:
     if reason.get("open_rows") is None:
         return []
     unit = reason.get("unit") or "rows"
-    rows = numbered(reason["open_rows"], unit).removeprefix("1 ")
+    rows = numbered(reason["open_rows"], reason.get("open_unit") or unit).removeprefix("1 ")
     groups = reason.get("open_groups")
     lacking = f"without {verdict.feature}" if groups else missing_outcome(verdict)
     return [f"more {unit} alone would not decide it, because of the {rows} {lacking}"]
