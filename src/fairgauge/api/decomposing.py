@@ -26,7 +26,7 @@ from fairgauge.cube.quantile_cuts import (
 )
 from fairgauge.enums import DiagnosticCode, Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
-from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
+from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
@@ -218,6 +218,12 @@ def why(
             ),
             *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
+            *(
+                note
+                for of in features
+                for note in missing_groups(of, spec)
+                if note.level is Level.WARNING
+            ),
             *(note for of in features for note in missing_outcomes(of, spec)),
             *uncounted_rows(cube, features, spec),
             *undecided_outcomes(cube, spec),

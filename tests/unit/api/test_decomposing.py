@@ -1418,6 +1418,8 @@ def test_rows_that_would_show_a_gap_do_not_pass_by_their_absence(column, reason,
     by_chance = rows.with_columns(pl.when(known).then(column).alias(column))
     other = fg.why(by_chance, strata="branch", **OF_RACE)
     assert {each.verdict for each in other.gaps} == {GapVerdict.REMAINS}
+    groupless = DiagnosticCode.MISSING_GROUPS in {each.code for each in other.diagnostics}
+    assert groupless == (column == "race")
 
 
 @pytest.mark.parametrize(
