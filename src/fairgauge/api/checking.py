@@ -119,7 +119,8 @@ def check(
         commas), ``n``, ``selected``, ``rate``, ``ratio``.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
-        the one with the highest selection rate.
+        the one with the highest selection rate, unless the header of the printed ratios means a
+        chosen group (AIR) and no preset calls for the highest rate.
     test : {"fisher", "pearson", "yates"}
         What p-values are of: Fisher's exact test, or the chi-square test without (Pearson) or with
         continuity correction (Yates).
@@ -190,9 +191,10 @@ def _asked(
     if chosen in preset_names() and chosen not in names:
         message = f"{quote(chosen)} has no ratios of selection rates; use {' or '.join(names)}"
         raise SpecError(Problem("preset", message))
-    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence"), options)
+    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence", "reference"), options)
     smallest = SmallestReference(spec.min_share or MIN_SHARE, spec.min_n or FEWEST_ROWS)
-    return CheckOptions(_limit(spec.rules), smallest, spec.confidence, references, test)
+    best = spec.reference is ReferenceRule.BEST
+    return CheckOptions(_limit(spec.rules), smallest, spec.confidence, references, test, best=best)
 
 
 def _limit(rules: Sequence[Rule]) -> float | None:
@@ -231,9 +233,11 @@ def _checked(
     printed = printed_reference(table)
     header = table.columns.get(ColumnRole.RATIO, "")
     named = next((name for name in asked.references if name in counted), None)
-    if named is None and printed is not None and means_chosen_group(header):
-        named = printed.name if printed.name in counted else None
-    if named is not None or means_chosen_group(header):
+    of_group = means_chosen_group(header) and not asked.best
+    as_printed = named is None and of_group and printed is not None and printed.name in counted
+    if as_printed and printed is not None:
+        named = printed.name
+    if named is not None or of_group:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     ratios = None
     if len(counted) > 1:
@@ -249,12 +253,13 @@ def _checked(
     if not all(each.is_exact for each in counted.values()):
         at_rates = [each.at_rate for each in counted.values()]
         by_unknown = _possible(at_rates, table, asked.smallest, named, best_name)
-    return CheckedTable(
+    checked = CheckedTable(
         source=source,
         name=table.name,
         columns={str(role): header for role, header in table.columns.items()},
         reference=reference.name if reference is not None else (best.name if best else None),
         printed_reference=None if printed is None else printed.name,
+        compares_as_printed=as_printed and ratios is not None,
         other_reference=None if ratios is None else ratios.other_reference(printed),
         unknown=table.unknown,
         groups=tuple(
@@ -268,6 +273,33 @@ def _checked(
         ),
         faults=faults,
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
+    )
+    if not checked.compares_as_printed:
+        return checked
+    best_instead = _checked(table, source, between, replace(asked, best=True))
+    return replace(checked, other_reference=_higher(checked, best_instead))
+
+
+def _higher(table: CheckedTable, best: CheckedTable) -> AlternativeReference | None:
+    """Return the reference of a check by the highest rate, if higher than that of a chosen group.
+
+    Its changes are of the verdicts by the highest rate; of the chosen group one that is no pass.
+    """
+    rates = {group.name: group.rate or 0.0 for group in best.groups}
+    if best.reference is None or table.reference is None:
+        return None
+    if rates[best.reference] <= rates[table.reference]:
+        return None
+    before, after = (
+        {group.name: group.verdict.outcome for group in each.groups if group.verdict}
+        for each in (table, best)
+    )
+    changes = (name for name in after if after[name] is not before.get(name, Outcome.PASS))
+    return AlternativeReference(
+        name=best.reference,
+        same_rate=False,
+        changes=tuple(name for name in changes if after[name] is not Outcome.NOT_EVALUATED),
+        not_evaluated=(),
     )
 
 
@@ -503,13 +535,20 @@ _DECIDED = ({Outcome.PASS}, {Outcome.FAIL})
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options of a check; ``references`` are the categories to compare with, where named."""
+    """The options of a check.
+
+    Attributes
+    ----------
+    references : the categories to compare with, where named.
+    best : whether a preset or a specification asks for the highest rate, whatever headers mean.
+    """
 
     limit: float | None
     smallest: SmallestReference
     confidence: float
     references: tuple[str, ...]
     test: RateTest
+    best: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ _TEXT_CELLS = ("td", "th")
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
 """How a workbook shows a number with decimal places."""
 _ORDINALS = ("st", "nd", "rd", "th")
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
@@ -447,7 +448,9 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
 
 
 def _pipe_cells(line: str) -> list[str]:
-    cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
+    cells = _PIPE.split(
+        _BREAK.sub(" ", _RAISED.sub("", line)).strip().removeprefix("|").removesuffix("|")
+    )
     return [_without_emphasis(_unescaped(cell).strip()) for cell in cells]
 
 
@@ -490,6 +493,8 @@ class _Tables(HTMLParser):
             self._text = []
         elif tag == "sup" and self._text is not None:
             self._raised = []
+        elif tag in ("br", "p", "div"):
+            self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
         if self._raised is not None:

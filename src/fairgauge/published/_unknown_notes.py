@@ -75,6 +75,13 @@ _YEAR = re.compile(
 )
 _MARK = re.compile(rf"^\W*(?:[Nn]otes? )?[1-9] (?=[A-Z]|[0-9]{{1,3}},[0-9])(?!(?i:{_PERSONS})\b)")
 """The mark of a footnote, where another number follows."""
+_MARK_OR_THOUSANDS = re.compile(
+    r"(?:[-–•] |(?:foot)?notes? )?([1-9]) (?=[0-9]{3}(?![0-9]))", re.IGNORECASE
+)
+"""What begins as "2 390": the mark of a footnote and a number, or thousands."""
+_BETWEEN_NOTES = re.compile(
+    rf"(^[ \t]*(?:[Nn]ote )?[1-9] [A-Z].*)\n(?=[ \t]*{_MARK_OR_THOUSANDS.pattern})", re.MULTILINE
+)
 _OF_THINGS = re.compile(
     r"\b(?:table|figure|page|law|section|step|phase|no\.|(?:foot)?note) $", re.IGNORECASE
 )
@@ -140,10 +147,11 @@ def noted_others(text: str) -> tuple[int, ...]:
     (29,)
     """
     found: list[int] = []
-    for _, words in _words_of_sentences(_without_tags(text)):
+    plain = _without_tags(text)
+    for (start, _), words in _words_of_sentences(plain):
         excluded = _EXCLUDED.search(words) and _SUBJECT.search(words)
         if excluded and not _NOT_KNOWN.search(words) and not adjacent_numbers(words):
-            counts, _ = _counts(words)
+            counts, _ = _counts(words, plain[:start])
             found += counts if len(counts) == 1 else ()
     return tuple(dict.fromkeys(found))
 
@@ -161,7 +169,10 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     plain = _without_tags(text)
     for (start, end), words in _words_of_sentences(plain):
         if _NOT_KNOWN.search(words) and re.search("[0-9]", words):
-            excluded, (counts, has_number) = bool(_EXCLUDED.search(words)), _counts(words)
+            excluded, (counts, has_number) = (
+                bool(_EXCLUDED.search(words)),
+                _counts(words, plain[:start]),
+            )
             if not excluded and (_INCLUDED.search(words) or not _SUBJECT.search(words)):
                 counts = ()
             is_row = adjacent_numbers(words) and not _PROSE.search(words)
@@ -265,12 +276,14 @@ def _words_of_sentences(text: str) -> Iterator[tuple[tuple[int, int], str]]:
 def _without_tags(text: str) -> str:
     """Return a text as long, with blanks in the place of tags; between blocks stands a form feed.
 
-    A line of HTML goes on in the next one.
+    So it does behind a footnote, where the next line may be another one. A line of HTML goes on in
+    the next.
     """
     if "<table" in text.casefold():
         text = text.replace("\n", " ")
     plain = re.sub(r"([ \r]+)\n", r"\n\1", _INLINE.sub(_blanks, _RAISED.sub(_blanks, text)))
-    return _TAG.sub(lambda found: "\f" + _blanks(found)[1:], plain)
+    plain = _TAG.sub(lambda found: "\f" + _blanks(found)[1:], plain)
+    return _BETWEEN_NOTES.sub(r"\1\f", plain)
 
 
 def _blanks(found: re.Match[str]) -> str:
@@ -281,11 +294,19 @@ def _blanked(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _counts(words: str) -> tuple[tuple[int, ...], bool]:
+def _counts(words: str, above: str = "") -> tuple[tuple[int, ...], bool]:
     """Return the whole numbers of a sentence that may be how many, and whether it has any number.
 
-    Those of years, dates, pages and other things are none.
+    Those of years, dates, pages and other things are none. Where it begins as "2 390", both numbers
+    may be how many, unless the line ``above`` begins with the mark of footnote 1.
     """
+    if start := _MARK_OR_THOUSANDS.match(words):
+        line = re.split(r"[\n\f]", above.rstrip())[-1].strip()
+        found, has_number = _counts(words[start.end() :])
+        is_mark = re.match(rf"(?:[Nn]ote )?{int(start[1]) - 1} [A-Z]", line)
+        if not is_mark or adjacent_numbers(line):
+            found = (*found, *_counts(f" {words[start.start(1) :]}")[0])
+        return found, has_number
     words = _NO_TEXT.sub(" date ", words)
     words = _MARK.sub("", words) if len(_COUNT.findall(words)) > 1 else words
     numbers = [

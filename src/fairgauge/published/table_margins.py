@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TypeAlias
 
 from fairgauge.published._total_rows import possible_counts
@@ -26,9 +26,9 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     r"""Return, for every table, where it disagrees with tables of the same people.
 
     The counts of a category are held against the sum of its intersections with another feature,
-    and all people of the table against those of the intersections. Where no category of a table is
-    part of an intersection, all people are held against those of the first table of another
-    feature.
+    and all people of the table against those of the intersections. Intersections may lack people
+    whose other category is unknown. Where no category of a table is part of an intersection, all
+    people are held against those of the first table of another feature.
 
     Examples
     --------
@@ -73,51 +73,77 @@ def _compared(
         names = {key(row.name) for row in table.groups}
         every |= names if table not in (one, many) and names & every else set()
     excludes = many.own is not None and many.own.excludes
-    for row in one.groups:
-        held = parts.get(key(row.name), {})
-        for role in _COUNTS:
-            if held and getattr(row, role) is not None:
-                complete = not excludes and len(held) == len(every)
-                yield from _sum(row, role, list(held.values()), many, whole=complete)
-    whole = not excludes and all(
-        len(parts.get(key(row.name), ())) == len(every) for row in one.groups
-    )
-    yield from _people(one, many, whole=whole)
+    unknown = {role: _unknown(one, many, tables, role) for role in _COUNTS}
+    held = [(row, [*of.values()]) for row in one.groups if (of := parts.get(key(row.name)))]
+    whole = [(row, of) for row, of in held if len(of) == len(every) and not excludes]
+    found = [
+        finding
+        for row, of in held
+        for role in _COUNTS
+        for finding in _sum([(row, of)], role, unknown[role] if (row, of) in whole else None, many)
+    ]
+    yield from found
+    if not any(found):  # nor may all categories together lack more people than are unknown
+        together = (_sum(whole, role, unknown[role], many) for role in _COUNTS)
+        yield from filter(None, chain.from_iterable(together))
+    yield from _people(one, many, whole=len(whole) == len(one.groups))
+
+
+def _unknown(
+    one: PublishedTable, many: PublishedTable, tables: Sequence[PublishedTable], role: ColumnRole
+) -> Fraction | None:
+    """Return the most people whom intersections may lack as of unknown category, None of any.
+
+    Those of the other features are, where the intersections themselves do not state how many.
+    """
+    if rows := many.of(RowKind.UNKNOWN):  # a sentence around the table is of the same people
+        return _added(rows, role)[1]
+    others = [
+        table
+        for table in tables
+        if table not in (one, many) and not _are_alike(one, table) and _are_crossed(table, many)
+    ]
+    most = _added([row for table in others for row in table.of(RowKind.UNKNOWN)], role)[1]
+    return None if most is None else max(most, Fraction(many.noted_unknown or 0))
 
 
 def _sum(
-    row: PublishedRow,
+    held: Iterable[tuple[PublishedRow, Sequence[PublishedRow]]],
     role: ColumnRole,
-    parts: Sequence[PublishedRow],
+    unknown: Fraction | None,
     many: PublishedTable,
-    *,
-    whole: bool,
 ) -> Iterator[Finding]:
-    """Hold a count against the sum of its intersections, which may lack people of unknown category.
+    """Hold the count of a row, or of several together, against the sum of the intersections.
 
-    Where an intersection has no row, or a count is withheld, the sum may be any that is larger.
+    These may lack as many people as are ``unknown``: any number where it is None, or a count is
+    withheld.
     """
-    printed = getattr(row, role)
-    low, high = _added(parts, role)
-    rows = many.of(RowKind.UNKNOWN)  # a sentence around the table is of the same people
-    unknown = _added(rows, role)[1] if rows else Fraction(many.noted_unknown or 0)
-    if high is None or unknown is None or not whole:
-        if printed.exact >= low:
+    stated = [(row, of) for row, of in held if getattr(row, role) is not None]
+    if not stated:
+        return
+    printed = sum((getattr(row, role).exact for row, _ in stated), Fraction(0))
+    low, high = _added([part for _, of in stated for part in of], role)
+    if high is None or unknown is None:
+        if printed >= low:
             return
-        high = low
-    most = high + (unknown or 0)
-    if low <= printed.exact <= most:
+        high, unknown = low, Fraction(0)
+    most = high + unknown
+    if low <= printed <= most:
         yield None
         return
+    row = stated[0][0]
+    several = len(stated) > 1
     yield Fault.of(
         FaultCode.MARGIN_MISMATCH,
-        (row.number, row.name),
+        None if several else (row.number, row.name),
         column=str(role),
-        printed=printed.text,
+        printed=f"{float(printed):,.10g}" if several else getattr(row, role).text,
         total=float(low),
         most=float(high),
-        unknown=float(most - high),
+        unknown=float(unknown),
         other=many.name,
+        **({"categories": tuple(row.name for row, _ in stated)} if several else {}),
+        **({"others": float(printed - most)} if printed > most else {}),
     )
 
 

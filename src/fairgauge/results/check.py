@@ -51,7 +51,8 @@ class FaultCode(StrEnum):
     TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, others
     TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high; "_with_unknown", too
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
-    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, most, unknown, other
+    # column, printed, total, most, unknown, other, others; of several rows: categories
+    MARGIN_MISMATCH = "margin_mismatch"
     PEOPLE_DIFFER = "people_differ"  # people, others, other
     TOTALS_DIFFER = "totals_differ"  # people, others, other
     SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
@@ -343,7 +344,8 @@ class AlternativeReference:
     ----------
     name : the category.
     same_rate : whether its selection rate is that of the reference.
-    changes : the categories whose verdict would be another one of pass, fail and inconclusive.
+    changes : the categories whose verdict would be another one of pass, fail and inconclusive; a
+        chosen group, of which the printed ratios are, is one if it would not pass.
     not_evaluated : those that would have no verdict, because too few people are in this category.
     """
 
@@ -383,6 +385,8 @@ class CheckedTable:
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
+    compares_as_printed : whether ratios are computed to the printed reference as a chosen group,
+        because their header means one (AIR).
     other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
@@ -401,12 +405,14 @@ class CheckedTable:
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
+    compares_as_printed: bool = False
 
     @property
-    def compares_as_printed(self) -> bool:
-        """Return whether ratios are computed to the chosen group that the printed ones are of."""
-        printed = self.reference is not None and self.reference == self.printed_reference
-        return printed and means_chosen_group(self.columns.get("ratio", ""))
+    def changed_by_highest(self) -> bool:
+        """Return whether verdicts by a chosen group would be others by the highest rate."""
+        return self.compares_as_printed and bool(
+            self.other_reference and self.other_reference.changes
+        )
 
     @property
     def weighted(self) -> bool:
@@ -559,13 +565,15 @@ class Check(ShownResult):
     def verdict(self) -> Outcome:
         """Return what the limit comes to over all tables; none without a limit.
 
-        What was not read, or has no verdict, may fail, so that nothing passes beside it.
+        What was not read, or has no verdict, may fail, so that nothing passes beside it. Nor does a
+        table of a chosen group, some of whose verdicts would be others by the highest rate.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
         undecided = any(each.counts for each in self.unread) or any(
-            table.leaves_open(self.smallest_reference) for table in self.tables
+            table.leaves_open(self.smallest_reference) or table.changed_by_highest
+            for table in self.tables
         )
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 

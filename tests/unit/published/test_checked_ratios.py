@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.enums import IntervalMethod, Outcome
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import ratio_bounds
 
@@ -360,3 +360,10 @@ def test_ratios_without_anybody_selected_or_any_other_category():
     assert [side.tolist() for side in ratio_bounds([5], [10], 3)] == [[1.0], [1.0]]
     low, high = ratio_bounds([0, 0], [10, 20], 5)  # all of the unknown may be selected, of either
     assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+def test_the_interval_of_rates_far_apart_in_small_categories_is_named():
+    found = fg.check("group,n,hired\nA,40,36\nB,40,8\n")
+    assert found.tables[0].groups[1].interval.methods == (IntervalMethod.SCAS,)
+    method = " ".join(str(found).partition("Method")[2].split())
+    assert "more than 0.5 apart with fewer than 50 people on a side, skewness-corrected" in method

@@ -88,6 +88,74 @@ def test_a_chosen_reference_is_not_called_the_highest_rate():
     )
 
 
+AIR = (
+    "Race,Applicants,Hires,Rate,{}\nWhite,4000,2000,50.0%,1.00\nBlack,3000,1500,50.0%,1.00\n"
+    "Asian,3000,2400,80.0%,{}\nUnknown,0,,,\n"
+)
+FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
+
+
+@pytest.mark.parametrize("header", ["AIR", "Ratio to White", "Impact ratio"])
+@pytest.mark.parametrize("options", [{"preset": "ugesp"}, {"preset": "nyc-ll144"},
+                                     {"config": {"reference": "best"}}])  # fmt: skip
+def test_what_asks_for_the_highest_rate_gets_it_whatever_the_header(header, options):
+    """It passed, compared with the control group that the header of lenders (AIR) means."""
+    found = fg.check(AIR.format(header, "1.60"), **options)
+    (table,) = found.tables
+    assert (table.reference, table.printed_reference, found.exit_code) == ("Asian", "White", 1)
+    assert [fault.code for fault in table.errors] == [FaultCode.REFERENCE_NOT_HIGHEST]
+    assert [group.ratio for group in table.groups] == [0.625, 0.625, 1.0]
+    assert found.verdict is (Outcome.FAIL if options == {"preset": "ugesp"} else Outcome.NONE)
+    assert "the chosen group" not in shown(found).partition("Method")[0]
+    (wrong,) = fg.check(AIR.format(header, "1.70"), **options).tables
+    assert FaultCode.RATIO_MISMATCH in {fault.code for fault in wrong.errors}
+
+
+def test_nothing_passes_by_a_control_group_that_would_not_by_the_highest_rate():
+    found = fg.check(AIR.format("AIR", "1.60"), rules=FOUR_FIFTHS)
+    (table,) = found.tables
+    assert (table.reference, found.errors) == ("White", 0)
+    assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
+    assert table.other_reference.changes == ("White", "Black")
+    assert (
+        "Ratios compare with White, as the printed ones do; Asian has a higher rate, and with the "
+        "highest rate as the reference the verdicts of White and Black would change."
+    ) in shown(found)
+    assert "the chosen group (--reference White), or the highest rate" in shown(found)
+    assert type(found).from_dict(found.to_dict()) == found
+    named = fg.check(AIR.format("AIR", "1.60"), rules=FOUR_FIFTHS, reference="White")
+    assert (named.verdict, named.exit_code) == (Outcome.PASS, 0)
+    assert named.tables[0].other_reference is None
+
+
+def test_people_of_unknown_category_count_by_the_highest_rate_too():
+    """Unknown people leave Black open by the highest rate, not by the control group."""
+    text = AIR.format("AIR", "1.16").replace("2400,80.0", "1740,58.0").replace("n,0", "n,400")
+    found = fg.check(text, rules=FOUR_FIFTHS)
+    by_highest = fg.check(text, preset="ugesp")
+    assert {each.outcome for each in by_highest.verdicts} == {Outcome.INCONCLUSIVE}
+    assert {each.outcome for each in found.verdicts} == {Outcome.PASS}
+    assert "Black" in found.tables[0].other_reference.changes
+    assert found.verdict is not Outcome.PASS
+
+
+def test_a_higher_rate_than_that_of_a_control_group_is_stated():
+    found = fg.check(AIR.format("AIR", "1.60"))
+    assert (found.errors, found.exit_code) == (0, 0)
+    stated = "Ratios compare with White, as the printed ones do; Asian has a higher rate."
+    assert stated in shown(found)
+    passed = fg.check(LENDING.format("AIR"), rules=FOUR_FIFTHS)
+    assert (passed.verdict, passed.exit_code) == (Outcome.PASS, 0)
+    assert stated in shown(passed)
+    assert (
+        "Asian: a higher rate; with the highest rate as the reference, no verdict would change"
+        in (shown(passed))
+    )
+    lower = fg.check(LENDING.replace("2450,83.02%,1.009", "2400,81.33%,0.989").format("AIR"))
+    assert lower.tables[0].other_reference is None
+    assert "a higher rate" not in shown(lower)
+
+
 def test_a_small_reference_is_not_said_to_be_large():
     found = fg.check("g,n,hired\nA,15,10\nB,10,4\n")
     assert found.tables[0].reference == "A"

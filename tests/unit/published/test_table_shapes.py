@@ -206,3 +206,14 @@ def test_columns_of_groups_that_do_not_match_are_not_taken_for_groups(header):
     cells = ",".join(str(100 - 7 * i) for i in range(header.count(",") + 1))
     with pytest.raises(fg.DataError, match=r"could each be the number .*--column"):
         fg.check(f"Race,{header}\nA,{cells}\nB,{cells}\n")
+
+
+def test_a_header_of_html_over_several_lines_has_a_blank_between_its_words():
+    rows = "<tr><td>Men<td>100<td>50<td>50%</tr><tr><td>Women<td>100<td>40<td>40%</tr>"
+    head = "<th>Sex<th>People<br>who applied<th><p>Selected</p><p>people</p><th>Selection<br/>rate"
+    (table,) = fg.check(f"<table><tr>{head}</tr>\n{rows}</table>").tables
+    assert dict(table.columns) == {
+        "n": "People who applied", "selected": "Selected people", "rate": "Selection rate"
+    }  # fmt: skip
+    (table,) = fg.check("|Sex|n|Selection<br>rate|\n|--|--|--|\n|M|100|50%|\n|F|100|40%|\n").tables
+    assert table.columns["rate"] == "Selection rate"

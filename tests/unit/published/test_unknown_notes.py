@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -91,6 +93,7 @@ def test_a_sentence_that_people_are_not_included_is_held_against_other_tables(
 def test_any_count_in_such_a_sentence_is_read(count, wording, start, separator, before):
     assume(separator or not 1900 <= count < 2100)  # "of 1900" may be a year
     text = f"{start}{before}{wording.format(f'{count:,}'.replace(',', separator))}"
+    assume(not re.match(r"(?:[-*] |Notes\n)?[1-9] [0-9]{3}", text))  # 1 may mark a footnote
     (note,) = unknown_notes(text)
     assert note.counts == (count,)
 
@@ -192,6 +195,40 @@ def test_the_mark_of_a_footnote_is_no_number(start, mark):
     note = "Data on 162 applicants with an unknown sex category was not included above."
     found = fg.check(f"{_table(SEX, 'one space')}{start}{mark}{note}\n")
     assert found.tables[0].unknown == 162
+
+
+NOT_DISCLOSED = "2 390 applicants did not disclose their sex."
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        (f"1 Self-reported.\n{NOT_DISCLOSED}", (390,)),
+        (f"1 Self-reported\n{NOT_DISCLOSED}", (390,)),
+        (f"1 Self-reported.\n\n{NOT_DISCLOSED}", (390,)),
+        (f"Note 1 Self-reported.\nNote {NOT_DISCLOSED}", (390,)),
+        (f"<table><p>1 Self-reported.</p><p>{NOT_DISCLOSED}</p>", (390,)),
+        (f"1 Self-reported\n3{NOT_DISCLOSED[1:]}", (390, 3390)),
+        (f"1 Male 200 100\n{NOT_DISCLOSED}", (390, 2390)),
+        (NOT_DISCLOSED, (390, 2390)),
+        (f"In all, {NOT_DISCLOSED}", (2390,)),
+        (f"According to the data\n{NOT_DISCLOSED}", (2390,)),
+        (NOT_DISCLOSED.replace("2 ", "2\u202f"), (2390,)),
+        (NOT_DISCLOSED.replace("2 ", "12 "), (12390,)),
+    ],
+)
+def test_the_mark_of_a_footnote_is_no_thousands(text, counts):
+    """Footnote 2 of 390 people was read as one of 2,390."""
+    (note,) = unknown_notes(text)
+    assert note.counts == counts
+
+
+def test_no_number_is_read_where_a_digit_may_be_a_mark_or_thousands():
+    found = fg.check(f"{_table(SEX, 'spaces')}\n{NOT_DISCLOSED}\n", rules=RULE)
+    assert (found.tables[0].unknown, found.exit_code) == (None, 3)
+    assert "line 5, '2 390 app" in str(found)
+    marked = fg.check(f"{_table(SEX, 'spaces')}\n1 Self-reported.\n{NOT_DISCLOSED}\n")
+    assert marked.tables[0].unknown == 390
 
 
 def test_a_sentence_elsewhere_does_not_drop_the_note_of_a_table():

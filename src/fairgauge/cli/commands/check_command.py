@@ -66,7 +66,8 @@ def command(
     no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
     rule and the smallest reference of a preset hold unless they are given.
 
-    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, a
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing,
+    verdicts by a control group that a header means (AIR) would be others by the highest rate, a
     printed ratio could not be checked, no printed number could be and there is no rule, or a file
     or a table of a folder cannot be read (one that holds no table is listed, and changes no exit
     code).

@@ -13,6 +13,7 @@ from fairgauge.render.words.check_sentences import (
     decided_ratios,
     describe_arithmetic,
     describe_fault_in_place,
+    describe_higher,
     limit_sentences,
     shown_interval,
     sources_of,
@@ -73,6 +74,27 @@ def _verdict(check: Check) -> Iterator[Sentence]:
         yield Sentence(text, ("summary.decisions",))
     elif check.limit is not None:
         yield Sentence("No ratio has counts for a verdict.", ("summary.decisions",))
+    yield from _higher(check, changed=True)
+
+
+def _higher(check: Check, *, changed: bool) -> Iterator[Sentence]:
+    """Yield where another category has a higher rate than a chosen group: the first such table.
+
+    ``changed`` are the tables some of whose verdicts would be others by the highest rate.
+    """
+    found = [
+        (i, table)
+        for i, table in enumerate(check.tables)
+        if table.compares_as_printed
+        and table.other_reference is not None
+        and table.changed_by_highest is changed
+    ]
+    for i, table in found[:1]:
+        where = f"{table_title(table, check)}. " if len(check.tables) > 1 else ""
+        yield Sentence(f"{where}{describe_higher(table)}", (f"tables[{i}].other_reference",))
+    if more := len(found[1:]):
+        tables = plural(more, "table", "tables")
+        yield Sentence(f"The same is so in {more:,} more {tables}.", ("tables",))
 
 
 def _looked_at(check: Check) -> Iterator[Sentence]:
@@ -96,6 +118,7 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
         yield Sentence(f"{which}{where}{describe_fault_in_place(fault)}", (f"tables[{i}].faults",))
     if (more := len(errors) - _MOST_ERRORS) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'error', 'errors')} below.", ("errors",))
+    yield from _higher(check, changed=False)
     if lowest is None:
         return
     table, group, source = _at(check, lowest)
@@ -162,6 +185,13 @@ def _steps(check: Check) -> Iterator[Sentence]:
     if any(group.n is None for table in check.tables for group in table.groups):
         yield analyst(
             "ask for the number of people in every category: a rate alone has no interval.",
+            ("tables",),
+        )
+    chosen = [table.reference or "" for table in check.tables if table.changed_by_highest]
+    if chosen:
+        yield owner(
+            "state which reference the rule is of: the chosen group (--reference "
+            f"{called(chosen[0])}), or the highest rate (--preset ugesp).",
             ("tables",),
         )
     if check.limit is None:

@@ -32,11 +32,14 @@ METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their "
     "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
     "each category's rate with the highest one among categories that are large enough, "
-    "or with that of the category that was named, as the printed ones do where their header means "
-    "a chosen group (AIR). Their confidence intervals are MOVER's of "
-    "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
-    "the reference by the data (multiple comparisons with the best); a reference that was named "
-    "takes no such allowance. {test} The flip rule asks whether one more selection in the "
+    "or with that of the category that was named. Where the header of the printed ratios means "
+    "a chosen group (AIR), and no preset calls for the highest rate, they compare with that group. "
+    "Their confidence intervals are MOVER's of "
+    "Wilson's limits, or, of rates more than 0.5 apart with fewer than 50 people on a side, "
+    "skewness-corrected score intervals (SCAS). They take the reference as given; with a limit "
+    "they allow for the choice of "
+    "the reference by the data (multiple comparisons with the best); a reference that was named or "
+    "chosen takes no such allowance. {test} The flip rule asks whether one more selection in the "
     "category and one fewer in the reference would make the category's rate the higher one. "
     "Where a table prints rounded rates and no number of selected people, any whole numbers that "
     "agree with the rates may be the counts: intervals, p-values (the largest) and verdicts hold "
@@ -242,7 +245,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     if table.reference is not None:
         named = table.reference in check.references
         how = "as named" if named else _chosen(table, check.smallest_reference)
-        if table.compares_as_printed and not named:
+        if table.compares_as_printed:
             how = "the chosen group that the printed ratios compare with"
         yield "reference", f"{called(table.reference)}: {how}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
@@ -280,7 +283,9 @@ def _other_reference(other: AlternativeReference, table: CheckedTable, check: Ch
         names = all_called(other.not_evaluated)
         few = f"because {called(other.name)} has too few people"
         effects.append(f"{names} would not be evaluated, {few}")
-    return f"{start}; with it as the reference, {listing(effects) or 'no verdict would change'}"
+    reference = "the highest rate" if table.compares_as_printed else "it"
+    effect = listing(effects) or "no verdict would change"
+    return f"{start}; with {reference} as the reference, {effect}"
 
 
 def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:

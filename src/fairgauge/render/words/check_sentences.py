@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from fairgauge import errors
 from fairgauge.enums import IntervalMethod
 from fairgauge.errors import quote
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.numbers import listing, numbered, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.results.check import (
@@ -87,6 +87,24 @@ def limit_sentences(check: Check) -> Iterator[str]:
         "none. "
         f"The {100 * check.level:.4g}% confidence "
         f"intervals{allow}; verdicts are not adjusted for the number of ratios."
+    )
+
+
+def describe_higher(table: CheckedTable) -> str:
+    """Return which category has a higher rate than a chosen group, and what that would change."""
+    assert table.other_reference is not None
+    assert table.reference is not None  # that of the printed ratios
+    changes = table.other_reference.changes
+    text = (
+        f"Ratios compare with {called(table.reference)}, as the printed ones do; "
+        f"{called(table.other_reference.name)} has a higher rate"
+    )
+    if not changes:
+        return f"{text}."
+    verdicts = plural(len(changes), "verdict", "verdicts")
+    return (
+        f"{text}, and with the highest rate as the reference the {verdicts} of "
+        f"{all_called(changes)} would change."
     )
 
 
@@ -263,9 +281,18 @@ def _range(low: str, high: str) -> str:
 
 def _margin(p: Parameters) -> str:
     unknown = f", {p['unknown']:,.10g} of unknown category aside" if p["unknown"] else ""
+    is_, whose = "is printed as", "its"
+    if names := p.get("categories"):
+        is_, whose = f"of {listing([quote(name) for name in names])} together is", "their"
+    text = (
+        f"the {_column(p)} {is_} {p['printed']}; {whose} rows in the table {quote(p['other'])} "
+        f"add up to {_sum(p)}{unknown}"
+    )
+    if "others" not in p:
+        return text
     return (
-        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
-        f"{quote(p['other'])} add up to {_sum(p)}{unknown}"
+        f"{text}; unless that table leaves out {_count(p['others'], p['printed'])} or more others, "
+        "such as people of unknown category, one of these numbers is wrong"
     )
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from fairgauge.cli import main
 
 CLEAN = "group,n,hired,ratio\nA,1000,500,1.00\nB,1000,480,0.96\n"
+CONTROL = "group,n,hired,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,500,1.00\n"
 
 
 def run(*args, text=None):
@@ -33,6 +34,11 @@ def run(*args, text=None):
         (CLEAN, ("--column", "n"), 2),
         (CLEAN, ("--column", "selected=hired", "--column", "n=n"), 0),
         ("", (), 2),
+        (CONTROL, ("--preset", "ugesp"), 1),
+        (CONTROL, ("--preset", "nyc-ll144"), 1),
+        (CONTROL, ("--rule", "selection_rate.ratio >= 0.8"), 3),
+        (CONTROL, ("--preset", "ugesp", "--reference", "B"), 0),
+        (CONTROL, (), 0),
     ],
 )
 def test_exit_codes(text, args, code):
