@@ -426,12 +426,9 @@ def _total(report: Report, contrast: Estimate) -> Group | None:
 
 
 def _same_place(group: Group, contrast: Estimate) -> bool:
-    scope = contrast.class_scope
-    if scope.kind is ClassKind.WORST:
-        scope = replace(scope, kind=ClassKind.CLASS)
     return (
         group.feature == contrast.feature
         and group.scope == contrast.scope
-        and group.class_scope == scope
+        and group.class_scope == contrast.class_scope.of_class
         and group.threshold == contrast.threshold
     )

@@ -80,10 +80,9 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     scope = shares.contrast.class_scope  # of several classes and thresholds it is about each
     of_each = scope.kind is ClassKind.CLASS
     words = of_any_class(words) if of_each else words.at(scope)
-    phrase = share_rule_in_words(
-        RateWords(words, shares.row), shares.contrast.definition, limits, whom
-    )
-    return f"for each class, {phrase}" if of_each and phrase else phrase
+    rate = RateWords(words, shares.row)
+    phrase = share_rule_in_words(rate, shares.contrast.definition, limits, whom)
+    return f"for each class, {phrase}" if of_each and phrase and rate.event is not None else phrase
 
 
 _ARE = {

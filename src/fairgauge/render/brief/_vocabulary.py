@@ -123,7 +123,7 @@ def widened_in_words(confidence: float, changes: int) -> str:
 def of_any_class(words: Vocabulary) -> Vocabulary:
     """Return the words of a rule that is about each class."""
     made = words.at(ClassScope(ClassKind.CLASS, "that class"))
-    made.fits = _fits("that class or not")
+    made.fits = _fits("the predicted class, and for each class that class or not,")
     return made
 
 

@@ -311,3 +311,51 @@ def test_what_has_no_interval_by_cluster_does_not_lack_rows() -> None:
     assert "no confidence interval: scores are not counted by cluster" in page
     assert "INSUFFICIENT" not in page
     assert "collect" not in page
+
+
+def _of_classes(rare_right: int = 50, **asked: Any) -> fg.Report:
+    """Return an audit of 3 classes, of which the rare one is found less often at S than at N."""
+    counts = {
+        "N": {"red": (450, 25, 25), "blue": (50, 450, 0), "rare": (10, 0, 90)},
+        "S": {"red": (430, 25, 45), "blue": (50, 450, 0),
+              "rare": (100 - rare_right, 0, rare_right)},
+    }  # fmt: skip
+    rows = [
+        (site, label, guess)
+        for site, by_label in counts.items()
+        for label, row in by_label.items()
+        for guess, n in zip(("red", "blue", "rare"), row, strict=True)
+        for _ in range(n)
+    ]
+    table = pl.DataFrame(rows, schema=["site", "truth", "guess"], orient="row")
+    asked = {"label": "truth", "prediction": "guess", "sensitive": "site", **asked}
+    return fg.audit(table, task="multiclass", **asked)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "|true_positive_rate.difference| <= {}",
+        "true_positive_rate.ratio >= 1 - {}",
+        "|f1.difference| <= {}",
+        "|balanced_accuracy.difference| <= {}",
+        "|positive_predictive_value.difference| <= {}",
+        "|accuracy.difference| <= {}",
+    ],
+)
+@pytest.mark.parametrize("limit", [0.02, 0.9])
+def test_a_rule_on_a_rate_is_about_its_difference_in_each_class(rule: str, limit: float) -> None:
+    """The class where it fails was stated with "No rule is about this difference."."""
+    asked = rule.format(limit).replace(f"1 - {limit}", f"{1 - limit:.2f}")
+    report = _of_classes(metrics=asked.strip("|").partition(".")[0], rules=asked)
+    assert report.verdict == ("fail" if limit < 0.5 else "pass")
+    text = str(report.brief())
+    assert "No rule is about" not in text
+    assert "not ask about every" not in text
+    phrase = "“The predicted class, and for each class that class or not, is right at most"
+    assert (phrase in " ".join(text.split())) == ("accuracy.d" in rule and "balanced" not in rule)
+
+
+def test_a_rule_on_another_rate_is_not_about_the_difference_in_a_class() -> None:
+    report = _of_classes(metrics="true_positive_rate", rules="|base_rate.difference| <= 0.5")
+    assert "No rule is about this difference." in map(str, report.brief().found)
