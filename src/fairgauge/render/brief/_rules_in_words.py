@@ -146,12 +146,7 @@ def _group_of(report: Report, words: Vocabulary, verdict: Verdict) -> str:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
     if verdict.feature is None:  # a rule names a group that no feature has
         return f"the group {listing([*map(called, groups)])}"
-    group = listing([words.group(verdict.feature, each) for each in groups])
-    scope = verdict.class_scope
-    if scope.name is None:
-        return group
-    kind = "class " if scope.kind is ClassKind.CLASS else ""
-    return f"{group} ({kind}{called(scope.name)})"
+    return listing([words.group(verdict.feature, each) for each in groups]) + words.place(verdict)
 
 
 def _together(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -186,16 +181,17 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         if event is not None:
             neither = f"they {event.happened} {often}"
         subject = shares.subject
-        if event is None and worse is None and verdict.class_scope.name is not None:
-            subject += f" (class {called(verdict.class_scope.name)})"
+        if event is None:
+            subject += words.place(verdict)
         better = _BETTER_THAN_ALL if words.has_several_others(shares.contrast) else _BETTER
         return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
         means = ComparedMeans(words, contrast, row)
+        subject = f"{means.subject}{words.place(verdict)}"
         if means.has_direction:
-            return means.subject, _WORSE if means.is_worse else _BETTER
-        return means.subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
+            return subject, _WORSE if means.is_worse else _BETTER
+        return subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
     group = _group_of(report, words, verdict)
     if not isinstance(row, Rate) or verdict.value is None:
         return group, ""

@@ -233,7 +233,8 @@ def headline_adjusted(report: Report, words: Vocabulary, adjusted: Estimate) -> 
             return text
     level = "lower" if gap(adjusted) < 0 else "higher"
     sides = words.group(adjusted.feature, adjusted.group), words.reference(adjusted)
-    return f"{capitalised(row.title)} is {level} for {sides[0]} than for {sides[1]}"
+    name = f"{capitalised(row.title)}{words.place(adjusted)}"
+    return f"{name} is {level} for {sides[0]} than for {sides[1]}"
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

@@ -31,8 +31,10 @@ from fairgauge.render.words.question_sentences import (
     unit,
 )
 from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic
+from fairgauge.results.verdicts import Verdict
 
 NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
 
@@ -238,6 +240,18 @@ class Vocabulary:
         favourable = favourable_in(self.words.favourable, scope)
         words.words = replace(words.words, favourable=favourable)
         return words
+
+    def place(self, each: Estimate | Verdict) -> str:
+        """Return the class, and of several thresholds the one, that a number is of, in brackets."""
+        scope, details = each.class_scope, []
+        if scope.average is not None:
+            details.append(f"{scope.average} average")
+        elif scope.name is not None:
+            kind = "" if scope.kind is ClassKind.SELECTION else "class "
+            details.append(f"{kind}{called(scope.name)}")
+        if each.threshold in self.decisions_by_cut:
+            details.append(f"threshold {each.threshold:g}")
+        return f" ({', '.join(details)})" if details else ""
 
     @property
     def favourable(self) -> Favourable:

@@ -665,8 +665,9 @@ def _adjusted_alone(
     of = compared_rate(adjusted.definition)
     assert of is not None
     text = (
-        f"{capitalised(of.title)} of {words.group(adjusted.feature, adjusted.group)}, compared "
-        f"with {words.reference(adjusted)}: no difference over all rows is shown "
+        f"{capitalised(of.title)}{words.place(adjusted)} of "
+        f"{words.group(adjusted.feature, adjusted.group)}, compared with "
+        f"{words.reference(adjusted)}: no difference over all rows is shown "
         f"({uncertainty(singled_out(overall))}), but adjusted for {_strata(report)}"
         f"{among_compared(overall, adjusted)} one is statistically significant "
         f"({uncertainty(singled_out(adjusted))})."
@@ -748,8 +749,9 @@ def _only_within_strata(report: Report, words: Vocabulary) -> Iterator[Sentence]
         of, (place, first) = each.definition, _overall(report, each)
         assert isinstance(of, Contrast)
         yield Sentence(
-            f"{capitalised(of.of.title)} of {words.group(each.feature, each['group'])}, compared "
-            f"with {words.reference(first)}: no difference over all rows is shown, but "
+            f"{capitalised(of.of.title)}{words.place(first)} of "
+            f"{words.group(each.feature, each['group'])}, compared with "
+            f"{words.reference(first)}: no difference over all rows is shown, but "
             f"{within_strata(each)}.",
             (f"diagnostics[{i}]", f"estimates[{place}]"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from fairgauge.enums import Estimator
+from fairgauge.enums import ClassKind, Estimator
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary
@@ -230,14 +230,24 @@ def _found(planned: Planned) -> Iterator[Sentence]:
     yield from _people_to_ask(planned)
     words = Vocabulary({})
     for i, each in _ordered(planned)[:_MOST_GROUPS]:
-        rate = (compared_rate(each.definition) or each.definition).title
         group = words.group(each.feature, each.group) if each.feature else called(each.group)
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, in {rate}: {_size(each)} ({numbered(each.n_group)}, "
+            f"{group[:1].upper()}{group[1:]}, in {rate_of(each)}: {_size(each)} ({numbered(each.n_group)}, "
             f"compared with {count(each.n_reference)}).",
             (f"smallest[{i}]",),
         )
     yield from _others(planned)
+
+
+def rate_of(each: Smallest) -> str:
+    """Return the rate that is compared, with the class and the threshold where it has one."""
+    rate, scope, details = compared_rate(each.definition) or each.definition, each.class_scope, []
+    if scope.name is not None:
+        kind = "" if scope.kind is ClassKind.SELECTION else "class "
+        details.append(f"{kind}{called(scope.name)}")
+    if each.threshold is not None:
+        details.append(f"threshold {each.threshold:g}")
+    return f"{rate.title} ({', '.join(details)})" if details else rate.title
 
 
 def _size(each: Smallest) -> str:

@@ -359,3 +359,38 @@ def test_a_rule_on_a_rate_is_about_its_difference_in_each_class(rule: str, limit
 def test_a_rule_on_another_rate_is_not_about_the_difference_in_a_class() -> None:
     report = _of_classes(metrics="true_positive_rate", rules="|base_rate.difference| <= 0.5")
     assert "No rule is about this difference." in map(str, report.brief().found)
+
+
+@pytest.mark.parametrize("metric", ["f1", "balanced_accuracy"])
+def test_a_rate_that_is_no_count_states_its_class(metric: str) -> None:
+    """The F1 of the class "rare" alone was "F1 of guess", beside a table with that of all."""
+    report = _of_classes(metrics=metric, rules=f"|{metric}.difference| <= 0.1")
+    brief = report.brief()
+    name = f"{'F1' if metric == 'f1' else 'Balanced accuracy'} of guess = rare"
+    assert str(brief.headline).startswith(f"{name} is lower for people with site S")
+    assert str(brief.found[0]).startswith(f"{name}: 0.")
+    assert str(brief.found[0]).endswith(" No class differs more than class rare.")
+    assert str(brief.certainty[0]).startswith(f"{name} for people with site S: ")
+    assert "for people with site S (class rare) (worse off)" in str(brief.verdict[1])
+
+
+def test_a_rate_that_is_no_count_states_its_threshold_and_its_cut() -> None:
+    """Two sentences on F1 contradicted each other: each is of another threshold, or cut."""
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(["F", "M"], 2_000), rng.integers(0, 2, 2_000)
+    shift = (label - 0.5) * np.where(group == "M", 0.6, 0.15)
+    score = np.clip(0.5 + shift + rng.normal(0, 0.2, 2_000), 0, 1)
+    asked: dict[str, Any] = {"label": "y", "sensitive": "g", "metrics": "f1"}
+    rows = {"g": group, "y": label, "s": score}
+    several = fg.audit(rows, score="s", threshold=[0.3, 0.7], **asked).brief()
+    names = sorted(str(each).partition(": ")[0] for each in several.found)
+    assert names == ["F1 of s at threshold 0.3", "F1 of s at threshold 0.7"]
+    one = fg.audit(rows, score="s", threshold=0.7, **asked).brief()
+    assert str(one.found[0]).startswith("F1 of s: ")
+    levels = np.array(["high", "middle", "low"])
+    place = rng.integers(0, 3, 2_000)
+    guess = np.where(rng.random(2_000) < np.where(group == "M", 0.9, 0.4), place, 2 - place)
+    rows = {"g": group, "y": levels[place], "rating": levels[guess]}
+    ordered = fg.audit(rows, prediction="rating", positive=fg.ordered(*levels.tolist()), **asked)
+    names = sorted(str(each).partition(": ")[0] for each in ordered.brief().found)
+    assert names == ["F1 of rating = high", "F1 of rating = high or middle"]
