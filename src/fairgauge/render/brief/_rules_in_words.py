@@ -13,7 +13,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
-from fairgauge.render.brief._vocabulary import Vocabulary, of_any_class
+from fairgauge.render.brief._vocabulary import Vocabulary, of_any_class, place_of
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, minus, numbered, plural
@@ -146,7 +146,9 @@ def _group_of(report: Report, words: Vocabulary, verdict: Verdict) -> str:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
     if verdict.feature is None:  # a rule names a group that no feature has
         return f"the group {listing([*map(called, groups)])}"
-    return listing([words.group(verdict.feature, each) for each in groups]) + words.place(verdict)
+    return listing([words.group(verdict.feature, each) for each in groups]) + place_of(
+        words, verdict
+    )
 
 
 def _together(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -182,13 +184,13 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
             neither = f"they {event.happened} {often}"
         subject = shares.subject
         if event is None:
-            subject += words.place(verdict)
+            subject += place_of(words, verdict)
         better = _BETTER_THAN_ALL if words.has_several_others(shares.contrast) else _BETTER
         return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
         means = ComparedMeans(words, contrast, row)
-        subject = f"{means.subject}{words.place(verdict)}"
+        subject = f"{means.subject}{place_of(words, verdict)}"
         if means.has_direction:
             return subject, _WORSE if means.is_worse else _BETTER
         return subject, f"theirs is {'higher' if means.is_higher else 'lower'}"

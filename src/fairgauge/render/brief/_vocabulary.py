@@ -241,18 +241,6 @@ class Vocabulary:
         words.words = replace(words.words, favourable=favourable)
         return words
 
-    def place(self, each: Estimate | Verdict) -> str:
-        """Return the class, and of several thresholds the one, that a number is of, in brackets."""
-        scope, details = each.class_scope, []
-        if scope.average is not None:
-            details.append(f"{scope.average} average")
-        elif scope.name is not None:
-            kind = "" if scope.kind is ClassKind.SELECTION else "class "
-            details.append(f"{kind}{called(scope.name)}")
-        if each.threshold in self.decisions_by_cut:
-            details.append(f"threshold {each.threshold:g}")
-        return f" ({', '.join(details)})" if details else ""
-
     @property
     def favourable(self) -> Favourable:
         """Return which decision is the better one for a person."""
@@ -474,6 +462,29 @@ class Vocabulary:
             contrast.reference.kind is ReferenceKind.OTHERS
         )
         return of_others and self.other_group(contrast) is None
+
+
+def place_in_words(scope: ClassScope, threshold: float | None) -> str:
+    """Return the class, and of several thresholds the one, that a number is of, in brackets.
+
+    >>> place_in_words(ClassScope(ClassKind.CLASS, "high"), 0.3)
+    ' (class high, threshold 0.3)'
+    """
+    details = []
+    if scope.average is not None:
+        details.append(f"{scope.average} average")
+    elif scope.name is not None:
+        kind = "" if scope.kind is ClassKind.SELECTION else "class "
+        details.append(f"{kind}{called(scope.name)}")
+    if threshold is not None:
+        details.append(f"threshold {threshold:g}")
+    return f" ({', '.join(details)})" if details else ""
+
+
+def place_of(words: Vocabulary, each: Estimate | Verdict) -> str:
+    """Return the class, and of several thresholds the one, of a comparison, in brackets."""
+    threshold = each.threshold if each.threshold in words.decisions_by_cut else None
+    return place_in_words(each.class_scope, threshold)
 
 
 def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:

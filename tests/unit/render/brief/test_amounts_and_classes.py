@@ -394,3 +394,9 @@ def test_a_rate_that_is_no_count_states_its_threshold_and_its_cut() -> None:
     ordered = fg.audit(rows, prediction="rating", positive=fg.ordered(*levels.tolist()), **asked)
     names = sorted(str(each).partition(": ")[0] for each in ordered.brief().found)
     assert names == ["F1 of rating = high", "F1 of rating = high or middle"]
+
+
+def test_more_differences_without_a_number_are_several() -> None:
+    """It read "The full report lists more difference."."""
+    found = _of_classes(metrics=["true_positive_rate", "accuracy"]).brief().found
+    assert "The full report lists more differences." in map(str, found)
