@@ -289,15 +289,20 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and recorded group."""
     found: dict[tuple[object, ...], Smallest] = {}
     unrecorded = {each["name"] for each in report.spec.get("probabilities", ())}
+    several_thresholds = len({each.threshold for each in report.groups}) > 1
     for estimate in report.estimates:
-        if estimate.feature in unrecorded:
+        scope = estimate.class_scope.of_class
+        if estimate.feature in unrecorded or scope.average is not None:  # of no one share of rows
             continue
         few = estimate.reason is not None and estimate.reason.code in _INSUFFICIENT
         few = few and estimate.of_separate_rates and estimate.value is not None
         shown = DetectableDisparity(None, None) if few else detectable_disparity(estimate, power)
+        threshold = estimate.threshold if several_thresholds else None
         key = (
             estimate.feature,
             estimate.group,
+            scope,
+            threshold,
             estimate.rate_group,
             estimate.n_group,
             estimate.rate_reference,
@@ -314,6 +319,8 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
             feature=estimate.feature,
             group=estimate.group,
             reference=None if estimate.reference is None else str(estimate.reference),
+            class_scope=scope,
+            threshold=threshold,
             rate=estimate.rate_reference,
             n_group=estimate.n_group,
             n_reference=estimate.n_reference,

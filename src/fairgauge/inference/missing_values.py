@@ -231,16 +231,19 @@ def unevenly_lacking(
         )
 
 
-def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
-    """Return how many rows lack each outcome that many rows of a group lack, by feature.
+def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], dict[str, int]]:
+    """Return how many rows lack each outcome, by feature, of every group of which many do.
 
-    A rule on what has no worst case then does not pass.
+    A rule on what has no worst case then does not pass for such a group, or beside one.
     """
     every = np.arange(len(counted.groups))
     return {
-        (counted.feature, need): int((missing + open_).sum())
+        (counted.feature, need): {
+            group: int(lacks)
+            for group, lacks, rows in zip(counted.groups, missing + open_, n, strict=True)
+            if lacks and lacks >= MANY_MISSING * rows
+        }
         for what, missing, open_, n in _missing(counted, spec, every)
-        if (missing + open_ >= MANY_MISSING * n)[missing + open_ > 0].any()
         for need in ((what,) if what == "label" else _OF_DECISIONS)
     }
 

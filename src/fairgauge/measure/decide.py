@@ -494,13 +494,24 @@ def _many_missing(
     """
     feature = each.feature or ""
     if True not in bounded:
-        lacking = [measured.lacking.get((feature, need), 0) for need in rule.row.needs]
-        if any(lacking):
-            yield ReasonCode.MISSING_OUTCOMES, max(lacking)
+        lacking = [measured.lacking.get((feature, need), {}) for need in rule.row.needs]
+        rows = [sum(n for group, n in of.items() if _is_of(each, group, rule)) for of in lacking]
+        if any(rows):
+            yield ReasonCode.MISSING_OUTCOMES, max(rows)
     if False not in bounded:
-        rows, smallest = measured.groupless.get(feature, (0, 0.0))
-        if rows and rows >= MANY_MISSING * (smallest if each.rows is None else each.rows):
-            yield ReasonCode.MISSING_GROUPS, rows
+        without, smallest = measured.groupless.get(feature, (0, 0.0))
+        if without and without >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+            yield ReasonCode.MISSING_GROUPS, without
+
+
+def _is_of(each: _Subject, group: str, rule: Rule) -> bool:
+    """Return whether a group is, or may be in, what is judged: a rate, a side of two, or all."""
+    if each.estimate is None:
+        return group == each.group
+    reference = each.estimate.reference
+    if _of_all_groups(rule) or reference is None or reference.group is None:
+        return True
+    return group in (each.group, reference.group)
 
 
 def _with_missing(

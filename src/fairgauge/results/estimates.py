@@ -552,7 +552,7 @@ class Measured:
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
-    lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)

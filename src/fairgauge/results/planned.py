@@ -43,6 +43,7 @@ class Smallest(OfRow[Metric]):
     Attributes
     ----------
     metric, feature, group, reference : of what, of whom, against whom.
+    class_scope, threshold : as of an `Estimate`; the threshold where there are several.
     rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
     difference, ratio : the smallest of either that would probably be found, a ratio below 1; None
         where none would, however far the rates are apart.
@@ -53,6 +54,8 @@ class Smallest(OfRow[Metric]):
     feature: str | None
     group: str
     reference: str | None
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
     rate: Share
     n_group: Finite
     n_reference: Finite
@@ -141,7 +144,7 @@ class Planned(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/5",
+        schema="fairgauge.plan/6",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
@@ -151,7 +154,7 @@ class Planned(ResultOfMetrics):
             "disparities": "fairgauge.render.documents.plan_document:disparities_of",
             "self_reports": SelfReports,
         },
-        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3, 4)},
+        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3, 4, 5)},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 

@@ -73,6 +73,11 @@ class ClassScope:
         """Return whether it is of one outcome, and not of an average or the worst of several."""
         return self.kind in (ClassKind.NONE, ClassKind.CLASS, ClassKind.SELECTION)
 
+    @property
+    def of_class(self) -> ClassScope:
+        """Return the scope of the class that the worst of several is; else itself."""
+        return replace(self, kind=ClassKind.CLASS) if self.kind is ClassKind.WORST else self
+
     def saved_as(self) -> SavedClassScope:
         """Return what is saved: the worst of several classes has a key of its own."""
         name, worst = (self.name, None) if self.is_single else (None, self.name)

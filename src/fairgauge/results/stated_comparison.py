@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
 from fairgauge.enums import ClassKind, Favourable, Outcome
@@ -39,8 +40,9 @@ class StatedComparison:
     is_of_shares : whether both sides are shares of rows, which words can count.
     turned : whether it is read from the side of its reference, which is one group.
     worse, better : whether who it is read from is worse off, or better off, and not only different.
-    judged, fails, remains : whether a rule is about it, whether one fails for it, and whether this
-        remains when all comparisons are judged together.
+    judged, fails, remains : whether a rule is about its rate, in whichever comparison, class and
+        threshold, whether one fails for it, and whether this remains when all comparisons are
+        judged together.
     people : who is compared with whom in which decision or outcome; None where it is of neither.
     failing_beside : of the same finding, where rules fail only for groups that are better off while
         this one is worse off: the comparison of such a group.
@@ -108,7 +110,7 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     favourable = favourable_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
-        rules = [each for each in report.verdicts if _compares_as(each, contrast)]
+        rules = [each for each in report.verdicts if _is_of_same_rate(each, contrast)]
         return _stated(contrast, favourable, other_group(groups, contrast), rules)
 
     return [_gravest(finding, stated) for finding in findings]
@@ -156,7 +158,7 @@ def _stated(
         turned=turned,
         worse=turned or adverse * gap(contrast) > 0,
         better=not turned and adverse * gap(contrast) < 0,
-        judged=bool(rules) and contrast.class_scope.is_single,
+        judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
         fails=bool(failed),
         remains=any(each.remains is not False for each in failed),
         people=None if event is None else _people(contrast, event, other, turned=turned),
@@ -187,23 +189,31 @@ def is_about(verdict: Verdict, contrast: Estimate) -> bool:
     The complement of a rate differs by as much: a rule on either is about both.
     """
     return (
-        _compares_as(verdict, contrast)
-        and verdict.class_scope == contrast.class_scope
+        isinstance(verdict.definition, (Contrast, Statistic))
+        and _is_of_same_rate(verdict, contrast)
+        and verdict.class_scope == contrast.class_scope.of_class
         and verdict.threshold in (None, contrast.threshold)
     )
 
 
-def _compares_as(verdict: Verdict, contrast: Estimate) -> bool:
-    """Return whether a verdict is about a comparison in whichever class and at any threshold."""
-    one, other = _compared(verdict), _compared(contrast)
+def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
+    """Return whether a verdict is about the rate of a comparison, for its group or for all."""
+    of_all = is_of_all_groups(verdict.definition)
     return (
-        (one.name == other.name or is_complement(one, other))
+        any(
+            one.name == other.name or is_complement(one, other)
+            for one, other in product(_rates(verdict), _rates(contrast))
+        )
         and verdict.feature == contrast.feature
-        and contrast.group in (verdict.group, verdict.mirror)
+        and (of_all or contrast.group in (verdict.group, verdict.mirror))
     )
 
 
-def _compared(each: Estimate | Verdict) -> Metric | Statistic:
-    """Return what is compared: the rate, or the metric itself where there is none."""
+def _rates(each: Estimate | Verdict) -> tuple[Metric | Statistic, ...]:
+    """Return what is compared over all rows: the rates, or the metric itself where there is none.
+
+    A metric that compares rates within strata is about no difference of all rows.
+    """
     row = each.definition
-    return row.of if isinstance(row, Contrast) else row
+    rates = row.statistics if isinstance(row, Metric) and row.scope != "pooled" else ()
+    return rates or (row,)

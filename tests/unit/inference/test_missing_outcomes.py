@@ -518,3 +518,40 @@ def test_a_small_category_that_may_become_the_best_lets_no_rule_pass(of, decisio
     assert inconclusive.reason["low_beside"] == "C"
     assert "(with C as the reference)" in describe_verdict(inconclusive)
     assert verdict(of, decision, 10).outcome is Outcome.PASS  # they cannot make it large enough
+
+
+@pytest.mark.parametrize(
+    ("rule", "reference", "open_for"),
+    [
+        ("{} >= 0.4", None, ["A"]),
+        ("|{}.difference| <= 0.5", {"g": "B"}, ["A"]),
+        ("|{}.difference| <= 0.5", {"g": "A"}, ["B", "C"]),
+        ("|{}.difference| <= 0.5", None, ["A", "B", "C"]),
+        ("{}.largest_gap <= 0.5", None, [None]),
+    ],
+)
+@pytest.mark.parametrize("classes", [("no", "yes"), ("no", "yes", "maybe")])
+def test_what_has_no_worst_case_is_open_only_where_a_side_lacks_rows(
+    classes: tuple[str, ...], rule: str, reference: dict[str, str] | None, open_for: list[str]
+) -> None:
+    """A group without a missing row was open: the rows that lack one are all of another group."""
+    rng = np.random.default_rng(1)
+    group, label = np.repeat(["A", "B", "C"], 600), rng.choice(classes, 1_800)
+    guess = np.where(rng.random(1_800) < 0.9, label, rng.choice(classes, 1_800)).astype(object)
+    guess[(group == "A") & (rng.random(1_800) < 0.1)] = None
+    asked = {"positive": "yes"} if len(classes) == 2 else {}
+    metric = "f1" if asked else "accuracy"
+    report = fg.audit(
+        {"g": group, "y": label, "p": guess.tolist()}, label="y", prediction="p", sensitive="g",
+        rules=rule.format(metric), reference=reference, metrics=metric, **asked,
+    )  # fmt: skip
+    rows = int(sum(each is None for each in guess))
+    undecided = {each.group: each for each in report.verdicts if each.outcome != "pass"}
+    if None not in open_for:
+        assert sorted(map(str, undecided)) == open_for
+    assert len(undecided) == len(open_for)
+    for each in undecided.values():
+        assert each.reason.code == "missing_outcomes"
+        assert each.reason["rows"] == rows
+    text = " ".join(str(report).split())
+    assert "prediction might change it, which is not computed for this metric" in text

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import ClassKind
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import minus
@@ -66,8 +67,15 @@ class ComparedMeans:
 
     @property
     def name(self) -> str:
-        """Return what is compared: "average rate spread", "average size of errors in price"."""
-        return quantity(self.words.spec, self.row)
+        """Return what is compared: "average rate spread", "F1 of rating = high"."""
+        name, scope = quantity(self.words.spec, self.row), self.contrast.class_scope
+        if scope.average is not None:
+            name = f"{scope.average} average {name}"
+        elif scope.name is not None:
+            name = f"{name} = {called(scope.name)}"
+        if self.contrast.threshold in self.words.decisions_by_cut:
+            name = f"{name} at threshold {self.contrast.threshold:g}"
+        return name
 
     @property
     def of_whom(self) -> str:
@@ -121,6 +129,7 @@ class ComparedMeans:
         return (
             f"{capitalised(self.name)}: {by}{direction} for {self.subject} ({shown[0]}) than for "
             f"{self.other} ({shown[1]}){self._times(mine, theirs)}."
+            f"{worst_of_classes(self.contrast)}"
         )
 
     def _error_sentence(self, shown: Sequence[str]) -> str:
@@ -203,6 +212,13 @@ def quantity(spec: Any, row: Statistic) -> str:
         RegressionTerm.ABSOLUTE_ERROR: f"average size of errors in {prediction}",
         RegressionTerm.SQUARED_ERROR: f"average squared error of {prediction}",
     }[row.of]
+
+
+def worst_of_classes(contrast: Estimate) -> str:
+    """Return that the class of a comparison was chosen from all, where it was."""
+    if contrast.class_scope.kind is not ClassKind.WORST:
+        return ""
+    return f" No class differs more than class {called(contrast.class_)}."
 
 
 def columns_of(spec: Any) -> tuple[str, str]:

@@ -8,11 +8,12 @@ from fractions import Fraction
 
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
+from fairgauge.enums import DiagnosticCode, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.brief._compared_means import worst_of_classes
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some, such
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
 from fairgauge.results.disparities import (
@@ -216,14 +217,8 @@ class ComparedShares:
         return (
             f"{mine_in_words}; "
             f"{self.rate.counted_beside(second, self.other, f'{found.reference:,}')}."
-            f"{self._of_classes()}"
+            f"{worst_of_classes(self.contrast)}"
         )
-
-    def _of_classes(self) -> str:
-        """Return that the class was chosen from all, where it was."""
-        if self.contrast.class_scope.kind is not ClassKind.WORST:
-            return ""
-        return f" No class differs more than class {called(self.contrast.class_)}."
 
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
@@ -426,12 +421,9 @@ def _total(report: Report, contrast: Estimate) -> Group | None:
 
 
 def _same_place(group: Group, contrast: Estimate) -> bool:
-    scope = contrast.class_scope
-    if scope.kind is ClassKind.WORST:
-        scope = replace(scope, kind=ClassKind.CLASS)
     return (
         group.feature == contrast.feature
         and group.scope == contrast.scope
-        and group.class_scope == scope
+        and group.class_scope == contrast.class_scope.of_class
         and group.threshold == contrast.threshold
     )

@@ -13,7 +13,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
-from fairgauge.render.brief._vocabulary import Vocabulary, of_any_class
+from fairgauge.render.brief._vocabulary import Vocabulary, of_any_class, place_of
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, minus, numbered, plural
@@ -80,10 +80,9 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     scope = shares.contrast.class_scope  # of several classes and thresholds it is about each
     of_each = scope.kind is ClassKind.CLASS
     words = of_any_class(words) if of_each else words.at(scope)
-    phrase = share_rule_in_words(
-        RateWords(words, shares.row), shares.contrast.definition, limits, whom
-    )
-    return f"for each class, {phrase}" if of_each and phrase else phrase
+    rate = RateWords(words, shares.row)
+    phrase = share_rule_in_words(rate, shares.contrast.definition, limits, whom)
+    return f"for each class, {phrase}" if of_each and phrase and rate.event is not None else phrase
 
 
 _ARE = {
@@ -147,12 +146,9 @@ def _group_of(report: Report, words: Vocabulary, verdict: Verdict) -> str:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
     if verdict.feature is None:  # a rule names a group that no feature has
         return f"the group {listing([*map(called, groups)])}"
-    group = listing([words.group(verdict.feature, each) for each in groups])
-    scope = verdict.class_scope
-    if scope.name is None:
-        return group
-    kind = "class " if scope.kind is ClassKind.CLASS else ""
-    return f"{group} ({kind}{called(scope.name)})"
+    return listing([words.group(verdict.feature, each) for each in groups]) + place_of(
+        words, verdict
+    )
 
 
 def _together(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -187,16 +183,17 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         if event is not None:
             neither = f"they {event.happened} {often}"
         subject = shares.subject
-        if event is None and worse is None and verdict.class_scope.name is not None:
-            subject += f" (class {called(verdict.class_scope.name)})"
+        if event is None:
+            subject += place_of(words, verdict)
         better = _BETTER_THAN_ALL if words.has_several_others(shares.contrast) else _BETTER
         return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
         means = ComparedMeans(words, contrast, row)
+        subject = f"{means.subject}{place_of(words, verdict)}"
         if means.has_direction:
-            return means.subject, _WORSE if means.is_worse else _BETTER
-        return means.subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
+            return subject, _WORSE if means.is_worse else _BETTER
+        return subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
     group = _group_of(report, words, verdict)
     if not isinstance(row, Rate) or verdict.value is None:
         return group, ""

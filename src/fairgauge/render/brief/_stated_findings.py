@@ -11,7 +11,7 @@ from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Statu
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import shares_of
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, place_of
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import (
     adjusted_sentence,
@@ -233,7 +233,8 @@ def headline_adjusted(report: Report, words: Vocabulary, adjusted: Estimate) -> 
             return text
     level = "lower" if gap(adjusted) < 0 else "higher"
     sides = words.group(adjusted.feature, adjusted.group), words.reference(adjusted)
-    return f"{capitalised(row.title)} is {level} for {sides[0]} than for {sides[1]}"
+    name = f"{capitalised(row.title)}{place_of(words, adjusted)}"
+    return f"{name} is {level} for {sides[0]} than for {sides[1]}"
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

@@ -31,8 +31,10 @@ from fairgauge.render.words.question_sentences import (
     unit,
 )
 from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic
+from fairgauge.results.verdicts import Verdict
 
 NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
 
@@ -123,7 +125,7 @@ def widened_in_words(confidence: float, changes: int) -> str:
 def of_any_class(words: Vocabulary) -> Vocabulary:
     """Return the words of a rule that is about each class."""
     made = words.at(ClassScope(ClassKind.CLASS, "that class"))
-    made.fits = _fits("that class or not")
+    made.fits = _fits("the predicted class, and for each class that class or not,")
     return made
 
 
@@ -460,6 +462,29 @@ class Vocabulary:
             contrast.reference.kind is ReferenceKind.OTHERS
         )
         return of_others and self.other_group(contrast) is None
+
+
+def place_in_words(scope: ClassScope, threshold: float | None) -> str:
+    """Return the class, and of several thresholds the one, that a number is of, in brackets.
+
+    >>> place_in_words(ClassScope(ClassKind.CLASS, "high"), 0.3)
+    ' (class high, threshold 0.3)'
+    """
+    details = []
+    if scope.average is not None:
+        details.append(f"{scope.average} average")
+    elif scope.name is not None:
+        kind = "" if scope.kind is ClassKind.SELECTION else "class "
+        details.append(f"{kind}{called(scope.name)}")
+    if threshold is not None:
+        details.append(f"threshold {threshold:g}")
+    return f" ({', '.join(details)})" if details else ""
+
+
+def place_of(words: Vocabulary, each: Estimate | Verdict) -> str:
+    """Return the class, and of several thresholds the one, of a comparison, in brackets."""
+    threshold = each.threshold if each.threshold in words.decisions_by_cut else None
+    return place_in_words(each.class_scope, threshold)
 
 
 def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:

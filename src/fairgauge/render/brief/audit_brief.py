@@ -57,6 +57,7 @@ from fairgauge.render.brief._vocabulary import (
     Vocabulary,
     interval_in_words,
     joined,
+    place_of,
     taken_as_better,
 )
 from fairgauge.render.words.command_line import command_decomposing
@@ -605,8 +606,9 @@ def _worse_off(
     yield from _unjudged(report, led_by(disparities))
     every = {contrast.key for each in disparities for contrast in each.differences}
     if (more := len(every) - sum(each.described for each in led_by(disparities))) > 0:
-        number = "" if report.task is Task.MULTICLASS else f"{more:,} "  # of classes it lists each
-        differences = f"{number}more {plural(more, 'difference', 'differences')}"
+        differences = f"{more:,} more {plural(more, 'difference', 'differences')}"
+        if report.task is Task.MULTICLASS:  # of classes it lists each
+            differences = "more differences"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _only_within_strata(report, words)
     if not disparities:
@@ -665,8 +667,9 @@ def _adjusted_alone(
     of = compared_rate(adjusted.definition)
     assert of is not None
     text = (
-        f"{capitalised(of.title)} of {words.group(adjusted.feature, adjusted.group)}, compared "
-        f"with {words.reference(adjusted)}: no difference over all rows is shown "
+        f"{capitalised(of.title)}{place_of(words, adjusted)} of "
+        f"{words.group(adjusted.feature, adjusted.group)}, compared with "
+        f"{words.reference(adjusted)}: no difference over all rows is shown "
         f"({uncertainty(singled_out(overall))}), but adjusted for {_strata(report)}"
         f"{among_compared(overall, adjusted)} one is statistically significant "
         f"({uncertainty(singled_out(adjusted))})."
@@ -748,8 +751,9 @@ def _only_within_strata(report: Report, words: Vocabulary) -> Iterator[Sentence]
         of, (place, first) = each.definition, _overall(report, each)
         assert isinstance(of, Contrast)
         yield Sentence(
-            f"{capitalised(of.of.title)} of {words.group(each.feature, each['group'])}, compared "
-            f"with {words.reference(first)}: no difference over all rows is shown, but "
+            f"{capitalised(of.of.title)}{place_of(words, first)} of "
+            f"{words.group(each.feature, each['group'])}, compared with "
+            f"{words.reference(first)}: no difference over all rows is shown, but "
             f"{within_strata(each)}.",
             (f"diagnostics[{i}]", f"estimates[{place}]"),
         )

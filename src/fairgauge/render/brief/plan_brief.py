@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fairgauge.enums import Estimator
 from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.render.brief._next_steps import analyst, owner, supplier
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, place_in_words
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import amount, count, listing, numbered, plural
@@ -230,14 +230,19 @@ def _found(planned: Planned) -> Iterator[Sentence]:
     yield from _people_to_ask(planned)
     words = Vocabulary({})
     for i, each in _ordered(planned)[:_MOST_GROUPS]:
-        rate = (compared_rate(each.definition) or each.definition).title
         group = words.group(each.feature, each.group) if each.feature else called(each.group)
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, in {rate}: {_size(each)} ({numbered(each.n_group)}, "
-            f"compared with {count(each.n_reference)}).",
+            f"{group[:1].upper()}{group[1:]}, in {rate_of(each)}: {_size(each)} "
+            f"({numbered(each.n_group)}, compared with {count(each.n_reference)}).",
             (f"smallest[{i}]",),
         )
     yield from _others(planned)
+
+
+def rate_of(each: Smallest) -> str:
+    """Return the rate that is compared, with the class and the threshold where it has one."""
+    rate = (compared_rate(each.definition) or each.definition).title
+    return f"{rate}{place_in_words(each.class_scope, each.threshold)}"
 
 
 def _size(each: Smallest) -> str:

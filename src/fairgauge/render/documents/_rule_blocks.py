@@ -167,7 +167,10 @@ def _unknown(verdict: Verdict) -> str:
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")
-    could = f"{'up to ' if reason.get('at_most') else ''}{rows} {lacking} could change it"
+    of_outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
+    how = "might" if of_outcomes and reason.get("low") is None else "could"
+    could = f"{'up to ' if reason.get('at_most') else ''}{rows} {lacking} {how} change it"
+    could += ", which is not computed for this metric" * (how == "might")
     beside = [at for end in ("low", "high") if (at := reason.get(f"{end}_beside")) is not None]
     return f"{could}, with {called(beside[0])} as the reference" if beside else could
 

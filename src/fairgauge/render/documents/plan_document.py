@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 
 from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
-from fairgauge.render.brief.plan_brief import per_hundred
+from fairgauge.render.brief.plan_brief import per_hundred, rate_of
 from fairgauge.render.documents._document_parts import document_of, listed, table_of_rows
 from fairgauge.render.words.display_names import group_called
-from fairgauge.render.words.metric_words import compared_rate, metric_value
+from fairgauge.render.words.metric_words import metric_value
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
@@ -32,10 +32,10 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
             file_name="plan",
         )
     tables = [_people_to_ask(planned)] if planned.self_reports else []
-    if planned.smallest or not tables:
-        tables.insert(
-            0, _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
-        )
+    if planned.needed:
+        tables.insert(0, _rows_needed(planned))
+    elif planned.smallest:
+        tables.insert(0, _smallest_disparities(planned))
     return document_of(
         planned,
         title="Plan of an audit",
@@ -88,7 +88,7 @@ def _smallest_disparities(planned: Planned) -> Table:
         "The smallest disparity that this table shows",
         planned.smallest,
         (Column("group", numeric=False), _name),
-        (Column("rate", numeric=False), _rate_title),
+        (Column("rate", numeric=False), rate_of),
         ("difference", _difference),
         ("ratio", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
         ("n", lambda each: f"{each.n_group:,.10g}"),
@@ -105,10 +105,6 @@ def _difference(each: Smallest) -> str:
 
 def _name(each: Smallest | SelfReports) -> Cell:
     return Cell(group_called(each.group, each.feature), name=True)
-
-
-def _rate_title(each: Smallest) -> str:
-    return (compared_rate(each.definition) or each.definition).title
 
 
 def _people_to_ask(planned: Planned) -> Table:

@@ -311,3 +311,92 @@ def test_what_has_no_interval_by_cluster_does_not_lack_rows() -> None:
     assert "no confidence interval: scores are not counted by cluster" in page
     assert "INSUFFICIENT" not in page
     assert "collect" not in page
+
+
+def _of_classes(rare_right: int = 50, **asked: Any) -> fg.Report:
+    """Return an audit of 3 classes, of which the rare one is found less often at S than at N."""
+    counts = {
+        "N": {"red": (450, 25, 25), "blue": (50, 450, 0), "rare": (10, 0, 90)},
+        "S": {"red": (430, 25, 45), "blue": (50, 450, 0),
+              "rare": (100 - rare_right, 0, rare_right)},
+    }  # fmt: skip
+    rows = [
+        (site, label, guess)
+        for site, by_label in counts.items()
+        for label, row in by_label.items()
+        for guess, n in zip(("red", "blue", "rare"), row, strict=True)
+        for _ in range(n)
+    ]
+    table = pl.DataFrame(rows, schema=["site", "truth", "guess"], orient="row")
+    asked = {"label": "truth", "prediction": "guess", "sensitive": "site", **asked}
+    return fg.audit(table, task="multiclass", **asked)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "|true_positive_rate.difference| <= {}",
+        "true_positive_rate.ratio >= 1 - {}",
+        "|f1.difference| <= {}",
+        "|balanced_accuracy.difference| <= {}",
+        "|positive_predictive_value.difference| <= {}",
+        "|accuracy.difference| <= {}",
+    ],
+)
+@pytest.mark.parametrize("limit", [0.02, 0.9])
+def test_a_rule_on_a_rate_is_about_its_difference_in_each_class(rule: str, limit: float) -> None:
+    """The class where it fails was stated with "No rule is about this difference."."""
+    asked = rule.format(limit).replace(f"1 - {limit}", f"{1 - limit:.2f}")
+    report = _of_classes(metrics=asked.strip("|").partition(".")[0], rules=asked)
+    assert report.verdict == ("fail" if limit < 0.5 else "pass")
+    text = str(report.brief())
+    assert "No rule is about" not in text
+    assert "not ask about every" not in text
+    phrase = "“The predicted class, and for each class that class or not, is right at most"
+    assert (phrase in " ".join(text.split())) == ("accuracy.d" in rule and "balanced" not in rule)
+
+
+def test_a_rule_on_another_rate_is_not_about_the_difference_in_a_class() -> None:
+    report = _of_classes(metrics="true_positive_rate", rules="|base_rate.difference| <= 0.5")
+    assert "No rule is about this difference." in map(str, report.brief().found)
+
+
+@pytest.mark.parametrize("metric", ["f1", "balanced_accuracy"])
+def test_a_rate_that_is_no_count_states_its_class(metric: str) -> None:
+    """The F1 of the class "rare" alone was "F1 of guess", beside a table with that of all."""
+    report = _of_classes(metrics=metric, rules=f"|{metric}.difference| <= 0.1")
+    brief = report.brief()
+    name = f"{'F1' if metric == 'f1' else 'Balanced accuracy'} of guess = rare"
+    assert str(brief.headline).startswith(f"{name} is lower for people with site S")
+    assert str(brief.found[0]).startswith(f"{name}: 0.")
+    assert str(brief.found[0]).endswith(" No class differs more than class rare.")
+    assert str(brief.certainty[0]).startswith(f"{name} for people with site S: ")
+    assert "for people with site S (class rare) (worse off)" in str(brief.verdict[1])
+
+
+def test_a_rate_that_is_no_count_states_its_threshold_and_its_cut() -> None:
+    """Two sentences on F1 contradicted each other: each is of another threshold, or cut."""
+    rng = np.random.default_rng(0)
+    group, label = rng.choice(["F", "M"], 2_000), rng.integers(0, 2, 2_000)
+    shift = (label - 0.5) * np.where(group == "M", 0.6, 0.15)
+    score = np.clip(0.5 + shift + rng.normal(0, 0.2, 2_000), 0, 1)
+    asked: dict[str, Any] = {"label": "y", "sensitive": "g", "metrics": "f1"}
+    rows = {"g": group, "y": label, "s": score}
+    several = fg.audit(rows, score="s", threshold=[0.3, 0.7], **asked).brief()
+    names = sorted(str(each).partition(": ")[0] for each in several.found)
+    assert names == ["F1 of s at threshold 0.3", "F1 of s at threshold 0.7"]
+    one = fg.audit(rows, score="s", threshold=0.7, **asked).brief()
+    assert str(one.found[0]).startswith("F1 of s: ")
+    levels = np.array(["high", "middle", "low"])
+    place = rng.integers(0, 3, 2_000)
+    guess = np.where(rng.random(2_000) < np.where(group == "M", 0.9, 0.4), place, 2 - place)
+    rows = {"g": group, "y": levels[place], "rating": levels[guess]}
+    ordered = fg.audit(rows, prediction="rating", positive=fg.ordered(*levels.tolist()), **asked)
+    names = sorted(str(each).partition(": ")[0] for each in ordered.brief().found)
+    assert names == ["F1 of rating = high", "F1 of rating = high or middle"]
+
+
+def test_more_differences_without_a_number_are_several() -> None:
+    """It read "The full report lists more difference."."""
+    found = _of_classes(metrics=["true_positive_rate", "accuracy"]).brief().found
+    assert "The full report lists more differences." in map(str, found)

@@ -1109,3 +1109,24 @@ def test_a_named_reference_of_all_features_has_no_other():
         sensitive={"race": race}, reference={"race": "a"},
     )  # fmt: skip
     assert "each compared with a;" in " ".join(render(report, "text").split())
+
+
+@pytest.mark.parametrize(
+    ("rule", "unjudged"),
+    [
+        ("worst_odds <= 0.05", "the first difference"),
+        ("equalized_odds.largest_gap <= 0.05", "the first difference"),
+        ("selection_rate.largest_gap <= 0.05", "the second difference"),
+        ("selection_rate.largest_gap <= 0.9", "the second difference"),
+        ("base_rate.largest_gap <= 0.9", "these differences"),
+    ],
+)
+def test_a_rule_made_of_a_rate_is_about_its_differences(rule: str, unjudged: str) -> None:
+    """The part of equalized odds that fails was stated with "No rule is about" it."""
+    rng = np.random.default_rng(3)
+    group, label = rng.choice(["A", "B", "C"], 3_000), rng.integers(0, 2, 3_000)
+    chance = np.where(label == 1, 0.85, 0.25) - np.where(group == "A", 0.2, 0)
+    rows = {"g": group, "y": label, "p": (rng.random(3_000) < chance).astype(int)}
+    report = fg.audit(rows, label="y", prediction="p", sensitive="g", rules=rule)
+    (text,) = (str(each) for each in report.brief().found if "No rule" in str(each))
+    assert text == f"No rule is about {unjudged}."

@@ -55,8 +55,31 @@ def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
 def test_a_table_of_means_plans_nothing_and_promises_no_power():
     """80% of audits "so planned" reached the goal, beside an empty table."""
     table = pl.DataFrame({"y": [float(i % 7) for i in range(200)], "g": ["a", "b"] * 100})
-    brief = fg.plan(table, label="y", task="regression", sensitive="g").brief()
+    made = fg.plan(table, label="y", task="regression", sensitive="g")
+    assert "rate of reference" not in str(made)
+    brief = made.brief()
     assert str(brief.headline) == "No comparison of the table can be planned for"
     assert "for rates of two groups that share no row" in str(brief.looked_at[0])
     assert not brief.certainty
     assert "an inconclusive one states the rows it needs" in str(brief.steps[0])
+
+
+def test_a_plan_names_the_class_or_the_threshold_of_every_rate() -> None:
+    """Three rows of one group and rate differed in nothing that was stated."""
+    rows = {"g": ["a", "b"] * 150, "y": ["x", "y", "z"] * 100, "p": ["x", "y", "y"] * 100}
+    of_classes = fg.plan(rows, label="y", prediction="p", sensitive="g", metrics="base_rate")
+    scores = {"g": ["a", "b"] * 150, "y": [0, 1, 1] * 100, "s": [i / 300 for i in range(300)]}
+    asked = {"label": "y", "score": "s", "sensitive": "g", "metrics": ["accuracy", "base_rate"]}
+    of_scores = fg.plan(scores, **asked, threshold=[0.3, 0.7])  # type: ignore[arg-type]
+    for made, places in (
+        (of_classes, [f"base rate (class {each})" for each in "xyz"]),
+        (of_scores, ["accuracy (threshold 0.3)", "accuracy (threshold 0.7)", "base rate"]),
+    ):
+        (table,) = (each for part in plan_document(made).sections for each in part.blocks)
+        assert isinstance(table, Table)
+        named = {(row[0].text, row[1].text) for row in table.rows}
+        assert named == {(f"{group} (g)", place) for group in "ab" for place in places}
+        assert len(table.rows) == len(named)
+        brief = made.brief()
+        assert all(any(f"in {place}: " in str(each) for place in places)
+                   for each in brief.found[:3])  # fmt: skip
