@@ -314,6 +314,11 @@ TWO += "N,2041,1514,74.2%,1.000\n"
     "more",
     [
         "F,900,*,*,*\n",
+        "F,70,<10,,<0.2\n",  # below 2% of the people, as undecided as with its count
+        "F,9,*,*,*\n",
+        "F,9,n/a,n/a,n/a\n",
+        "F,9,3,33.3%,0.449\n",
+        "F,*,*,*,*\n",
         "F,1848,see note,see note,0.9\n",
         f"\n{TWO.splitlines()[0]}\nF,1848,499,27.0%,0.964\n",
     ],
@@ -323,8 +328,8 @@ def test_a_ratio_without_a_verdict_is_undecided(more):
     assert (str(found.verdict), found.exit_code) == ("inconclusive", 3)
 
 
-@pytest.mark.parametrize("more", ["F,9,*,*,*\n", "F,*,*,*,*\n", ""])
-def test_a_category_of_few_people_is_not_undecided(more):
+@pytest.mark.parametrize("more", ["F,0,0,-,-\n", "F,0,*,*,*\n", ""])
+def test_a_category_of_nobody_is_not_undecided(more):
     found = fg.check(TWO + more, rules="selection_rate.ratio >= 0.8")
     assert (str(found.verdict), found.exit_code) == ("pass", 0)
 
