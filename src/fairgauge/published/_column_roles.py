@@ -8,7 +8,13 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
-from fairgauge.published._header_words import is_remark, means_impact, role_of
+from fairgauge.published._header_words import (
+    is_remark,
+    means_impact,
+    means_loans_made,
+    means_not_accepted,
+    role_of,
+)
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
@@ -73,7 +79,8 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     differing = tuple(differing_cells(grid))
     grid = regular(grid, roles or ())
     _check_header(grid)
-    found = _roles(grid, roles or {})
+    grid, roles = _with_all_approvals(grid, roles or {})
+    found = _roles(grid, roles)
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     grid = _without_marks(grid, category)
@@ -102,6 +109,48 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         lost=(*grid.lost, *lost, *(f"line {n.line}, {quote(n.text)}" for n in open_notes)),
         differing=differing,
     )
+
+
+def _with_all_approvals(
+    grid: Grid, given: Mapping[str, ColumnRole]
+) -> tuple[Grid, Mapping[str, ColumnRole]]:
+    """Return a grid with all approvals, loans made and those not accepted, as selected people.
+
+    It stays as it is where the selected people are named, or the rates are of loans made.
+    """
+    pair = [
+        [i for i, name in enumerate(grid.header) if means(name) and _is_whole(grid, i)]
+        for means in (means_loans_made, means_not_accepted)
+    ]
+    if ColumnRole.SELECTED in given.values() or [*map(len, pair)] != [1, 1]:
+        return grid, given
+    ((made,), (more,)) = pair
+    names = [grid.header[i] for i in (made, more)]
+    if {*names} & given.keys() or _are_of_loans_made(grid):
+        return grid, given
+
+    def joined(cells: Sequence[str]) -> str:
+        known = [read_number(cells[i]) for i in (made, more)]
+        if all(known):
+            return str(sum(int(number.exact) for number in known if number))
+        at = made if known[0] is None else more
+        name = grid.header[at].replace(",", "")
+        return cells[at] and f"{cells[at]} ({name})"  # no bound of both together
+
+    def without(cells: Sequence[str], text: str) -> tuple[str, ...]:
+        return tuple(text if i == made else cell for i, cell in enumerate(cells) if i != more)
+
+    both = _PLUS.join(names)
+    rows = tuple(without(cells, joined(cells)) for cells in grid.rows)
+    grid = replace(grid, header=without(grid.header, both), rows=rows)
+    return grid, {**given, both: ColumnRole.SELECTED}
+
+
+def _are_of_loans_made(grid: Grid) -> bool:
+    """Return whether the printed rates are those of loans made, and no header states otherwise."""
+    roles = {i: role for i, name in enumerate(grid.header) if (role := role_of(name))}
+    rates = [grid.header[i] for i, role in roles.items() if role is ColumnRole.RATE]
+    return not any("approv" in rate.casefold() for rate in rates) and _fits(grid, roles, ())
 
 
 def _noted_row(grid: Grid, rows: Sequence[PublishedRow], levels: int) -> Iterator[PublishedRow]:
@@ -359,7 +408,7 @@ def _settle_doubles(
         if len(several) < 2:
             continue
         named = [i for i in several if grid.header[i] in given]
-        whole = [i for i in several if _is_whole(grid, i)]
+        whole = [i for i in several if _is_whole(grid, i) and not is_undecided(grid.header[i])]
         fits = named or (
             [i for i in several if i not in whole] if role is ColumnRole.RATE else whole
         )

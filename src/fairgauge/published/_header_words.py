@@ -6,6 +6,13 @@ import re
 
 from fairgauge.published.published_table import ColumnRole
 
+_LOANS_MADE = re.compile(
+    r"\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
+)
+_NOT_ACCEPTED = re.compile(
+    r"\bapprov(ed|als?)[\W_]+(but[\W_]+)?(not[\W_]+|un)"
+    r"(accepted|originated|funded|closed|taken)"
+)
 _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.RATIO,
@@ -31,7 +38,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         re.compile(
             r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
             r"|admitted|promoted|above|favou?rable|successes|positive|invited"
-            r"|\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
+            rf"|{_LOANS_MADE.pattern}"
         ),
     ),
     (
@@ -47,7 +54,7 @@ _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
     r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?ratio\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
-    r"|\bof (the )?(gap|reference)\b|\bpredictive\b",
+    r"|\bof (the )?(gap|reference)\b|\bpredictive\b|\bpre-?approval request",
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
@@ -69,10 +76,25 @@ def role_of(header: str) -> ColumnRole | None:
     >>> role_of("Declined to state"), role_of("odds ratio"), str(role_of("denial rate"))
     (None, None, 'denial_rate')
     """
-    if _OTHER_STATISTICS.search(header):
+    if _OTHER_STATISTICS.search(header) or means_not_accepted(header):
         return None
     words = header.casefold()
     return next((role for role, pattern in _ROLES if pattern.search(words)), None)
+
+
+def means_loans_made(header: str) -> bool:
+    """Return whether a header names loans that were made: those of approvals that were accepted."""
+    return bool(_LOANS_MADE.search(header.casefold())) and not means_not_accepted(header)
+
+
+def means_not_accepted(header: str) -> bool:
+    """Return whether a header names approvals that no applicant accepted.
+
+    >>> means_not_accepted("Approved, but not accepted"), means_not_accepted("Not accepted")
+    (True, False)
+    """
+    other = _OTHER_STATISTICS.search(header)  # such as requests for a preapproval
+    return not other and bool(_NOT_ACCEPTED.search(header.casefold()))
 
 
 def is_remark(header: str) -> bool:

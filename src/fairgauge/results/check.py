@@ -419,21 +419,16 @@ class CheckedTable:
         """Return whether rates are not those of its people, because these have weights."""
         return means_unweighted(self.columns.get("n", ""))
 
-    def leaves_open(self, smallest: SmallestReference) -> bool:
-        """Return whether a category has no verdict, though its numbers call for one.
+    @property
+    def leaves_open(self) -> bool:
+        """Return whether a category has no verdict, though it may have people.
 
-        One of few people does not, nor does one of which nothing is printed; a single one that is
-        no reference does.
+        A single one has none to be compared with, unless its ratio is printed.
         """
-        people = sum(group.n or 0 for group in self.groups) + (self.unknown or 0)
-        undecided = [group for group in self.groups if group.decision is Decision.NOT_COMPUTED]
         if len(self.groups) == 1 and self.printed_reference is None:
-            undecided = [group for group in self.groups if group.printed is not None]
+            return self.groups[0].printed is not None
         return any(
-            (group.rate is not None or group.printed is not None)
-            if group.n is None
-            else smallest.admits(group.n, people)
-            for group in undecided
+            group.decision is Decision.NOT_COMPUTED and group.n != 0 for group in self.groups
         )
 
     @property
@@ -572,8 +567,7 @@ class Check(ShownResult):
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
         undecided = any(each.counts for each in self.unread) or any(
-            table.leaves_open(self.smallest_reference) or table.changed_by_highest
-            for table in self.tables
+            table.leaves_open or table.changed_by_highest for table in self.tables
         )
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 

@@ -314,6 +314,11 @@ TWO += "N,2041,1514,74.2%,1.000\n"
     "more",
     [
         "F,900,*,*,*\n",
+        "F,70,<10,,<0.2\n",  # below 2% of the people, as undecided as with its count
+        "F,9,*,*,*\n",
+        "F,9,n/a,n/a,n/a\n",
+        "F,9,3,33.3%,0.449\n",
+        "F,*,*,*,*\n",
         "F,1848,see note,see note,0.9\n",
         f"\n{TWO.splitlines()[0]}\nF,1848,499,27.0%,0.964\n",
     ],
@@ -323,8 +328,8 @@ def test_a_ratio_without_a_verdict_is_undecided(more):
     assert (str(found.verdict), found.exit_code) == ("inconclusive", 3)
 
 
-@pytest.mark.parametrize("more", ["F,9,*,*,*\n", "F,*,*,*,*\n", ""])
-def test_a_category_of_few_people_is_not_undecided(more):
+@pytest.mark.parametrize("more", ["F,0,0,-,-\n", "F,0,*,*,*\n", ""])
+def test_a_category_of_nobody_is_not_undecided(more):
     found = fg.check(TWO + more, rules="selection_rate.ratio >= 0.8")
     assert (str(found.verdict), found.exit_code) == ("pass", 0)
 
@@ -442,3 +447,56 @@ def test_rates_of_those_that_were_decided_are_no_error(columns):
     assert table.columns["n"] == "Approved + Denied"
     wrong = fg.check("\n".join(lines).replace("88.9%", "87.9%").replace("11.1%", "12.1%"))
     assert wrong.tables[0].errors
+
+
+DISPOSITIONS = (
+    "Race\tApplications\tOriginated\t{}\tDenied\tWithdrawn\tApproval rate\tDenial rate\n"
+    "White\t10000\t7400\t300\t1400\t900\t{}\nBlack\t3000\t1950\t90\t630\t330\t{}\n"
+)
+OF_DECIDED = ("84.6%\t15.4%", "76.4%\t23.6%")
+OF_ALL = ("77.0%\t14.0%", "68.0%\t21.0%")
+
+
+@pytest.mark.parametrize("columns", [{}, {"not_selected": "Denied"}])
+@pytest.mark.parametrize("rates", [OF_DECIDED, OF_ALL])
+@pytest.mark.parametrize(
+    "header",
+    ["Approved not accepted", "Approved, but not accepted", "Approved (not accepted)",
+     "Application approved but not accepted"],
+)  # fmt: skip
+def test_approvals_that_are_not_accepted_are_selected_beside_loans_made(header, rates, columns):
+    """They were the number not selected, and 84.6% an error beside 7400 of 9100."""
+    (table,) = fg.check(DISPOSITIONS.format(header, *rates), columns=columns).tables
+    assert not table.errors
+    assert [group.selected for group in table.groups] == [7700, 2040]
+    assert [group.n for group in table.groups] == ([9100, 2670] if rates is OF_DECIDED
+                                                   else [10000, 3000])  # fmt: skip
+    assert table.columns["selected"] == f"Originated + {header}"
+    assert table.columns["not_selected"] == "Denied"
+
+
+def test_rates_of_loans_made_are_of_these_alone():
+    text = DISPOSITIONS.format("Approved not accepted", "74.0%\t14.0%", "65.0%\t21.0%")
+    (table,) = fg.check(text.replace("Approval rate", "Rate")).tables
+    assert not table.errors
+    assert [group.selected for group in table.groups] == [7400, 1950]
+    assert fg.check(text).errors  # a rate of approvals is of all of them
+
+
+@pytest.mark.parametrize("cell", ["<10", "-", "n/a", "suppressed"])
+def test_withheld_approvals_leave_their_row_open(cell):
+    text = 'Race,Applications,Originated,"Approved, not accepted",Denied\n'
+    text += f"White,9100,7400,300,1400\nBlack,2670,1950,90,630\nAsian,800,600,{cell},190\n"
+    check = fg.check(text, rules="selection_rate.ratio >= 0.8")
+    assert not check.errors
+    assert (check.verdict, check.exit_code) == ("inconclusive", 3)
+    assert [group.selected for group in check.tables[0].groups] == [7700, 2040, None]
+
+
+def test_requests_for_a_preapproval_are_no_applications():
+    text = DISPOSITIONS.format("Approved not accepted", *OF_DECIDED).replace(
+        "Withdrawn", "Preapproval request denied"
+    )
+    (table,) = fg.check(text).tables
+    assert not table.errors
+    assert table.columns["not_selected"] == "Denied"

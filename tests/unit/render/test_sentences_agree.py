@@ -191,7 +191,7 @@ def test_too_few_errors_are_not_called_too_few_rows():
     )  # fmt: skip
     text = " ".join(_text(report).split())
     assert "NOT EVALUATED (insufficient data: every rate is the same 0% or 100%) for " in text
-    assert "Insufficient data on the rarer outcome for any conclusion: F (sex), n = 1,000" in text
+    assert "Insufficient data on the rarer outcome for a comparison: F (sex), n = 1,000" in text
 
 
 def test_verdicts_on_accuracy_state_of_which_classes():

@@ -36,7 +36,7 @@ from fairgauge.inference.compared_counts import (
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import Parameter, ReasonCode
+from fairgauge.reasons import FEWEST_EXPECTED, Parameter, ReasonCode
 from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
@@ -203,7 +203,11 @@ def family_notes(
     """Yield the tests of homogeneity, judged together with all others, and what is judged so."""
     for each in homogeneity:
         p = float(sidak(each["p"], family.size))
-        judged = {"p_adjusted": p, "significant": p < 1 - confidence}
+        judged: dict[str, Parameter] = {"p_adjusted": p, "significant": p < 1 - confidence}
+        if each.get("sparse"):
+            of_others = each["p_without"]
+            shown = of_others is not None and float(sidak(of_others, family.size)) < 1 - confidence
+            judged["significant_without"] = shown
         parameters = dict(each.parameters) | judged
         yield replace(each, parameters=tuple(sorted(parameters.items())))
     if family.size > 1:
@@ -248,7 +252,19 @@ def homogeneity_notes(
             groups=len(n),
             p=p,
             **_differences(x, n, rate, spec),
+            **(_sparse(np.array(groups.names)[known], x, n) if p < 1 - spec.confidence else {}),
         )
+
+
+def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
+    """Return the groups of which few are expected in an outcome, and the test without them."""
+    pooled = x.sum() / n.sum()
+    sparse = n * min(pooled, 1 - pooled) < FEWEST_EXPECTED
+    if not sparse.any():
+        return {}
+    without = float(homogeneity_test(x[~sparse], n[~sparse])[1])  # unknown of a single group
+    p = None if np.isnan(without) else without
+    return {"sparse": tuple(names[sparse].tolist()), "p_without": p}
 
 
 def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float | None]:

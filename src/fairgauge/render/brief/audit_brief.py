@@ -235,10 +235,12 @@ def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]
             f"some groups differ from each other{within}"
         ), ("pairs",)
     if differing := _differing_groups(report):
-        features = listing(list(dict.fromkeys(called(each.feature or "") for each in differing)))
+        whole = [each for each in differing if each.get("significant_without") is not False]
+        of = dict.fromkeys(called(each.feature or "") for each in whole or differing)
+        few = "" if whole else ", those with insufficient data for a comparison included,"
         return (
             f"No single difference between groups{large} is statistically significant{over}, but "
-            f"one test of all groups shows that they differ by {features}{within}"
+            f"one test of all groups{few} shows that they differ by {listing([*of])}{within}"
         ), ("diagnostics",)
     if over:
         return (

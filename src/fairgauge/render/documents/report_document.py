@@ -435,8 +435,9 @@ class _Summary:
             few = f" (fewer than {least:g} rows)" if least else ""
             listed = _named([*sparse.values()])
             rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
-            what = capitalised(RARE_OUTCOME if rare else INSUFFICIENT)
-            yield f"{what} for any conclusion{few}: {listed}."
+            what = RARE_OUTCOME if rare else INSUFFICIENT
+            conclusion = "a comparison" if rare else "any conclusion"  # a test of all may be one
+            yield f"{capitalised(what)} for {conclusion}{few}: {listed}."
 
     def _by_group(self) -> Iterator[tuple[FeatureResults, Group, list[Estimate]]]:
         """Yield the comparisons of every group, at one threshold: of all classes together.

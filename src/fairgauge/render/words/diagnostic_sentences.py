@@ -15,6 +15,7 @@ from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.hmda_actions import action_code
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.recoding import recoding_flag
+from fairgauge.reasons import FEWEST_EXPECTED
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, shares_of
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
@@ -299,9 +300,16 @@ def _homogeneity(d: Diagnostic) -> str:
     size = "" if hidden else f": {_size(d)}"
     p = numbers.probability(d.get("p_adjusted") or d["p"], "adjusted p")
     which = ". It does not show which groups differ" if d["significant"] else ""
+    if d["significant"] and d.get("significant_without") is False:
+        which += (
+            f". Without {all_called(d['sparse'], most=_MOST_NAMED)}, with fewer than "
+            f"{FEWEST_EXPECTED} expected of the rarer outcome, it would not be statistically "
+            "significant"
+        )
     return (
         f"{title} {significant} between the {d['groups']} groups with sufficient "
-        f"data in one test of all of them (chi-square test of homogeneity, {p}){size}{which}"
+        f"data {'for' if d.get('sparse') else 'in'} one test of all of them (chi-square test of "
+        f"homogeneity, {p}){size}{which}"
     )
 
 

@@ -130,6 +130,27 @@ def test_the_range_over_groups_is_of_those_with_sufficient_data() -> None:
     assert "the range over these groups is 15.6 pp" in few.message
 
 
+def test_a_test_of_all_groups_that_depends_on_a_sparse_one_states_it() -> None:
+    """0 of 25 alone made the groups differ, and was insufficient for any conclusion."""
+    groups = {"White": (5038, 5938), "Black": (1494, 1779), "Asian": (399, 472), "Two": (0, 25)}
+    asked = {"reference": {"race": "White"}, "metrics": ["selection_rate.difference"]}
+    asked |= {"preset": None}
+    report = audited(groups, **asked)
+    text = shown(report)
+    assert "one test of all groups, those with insufficient data for a comparison included," in text
+    assert (
+        "It does not show which groups differ. Without Two, with fewer than 5 expected of the "
+        "rarer outcome, it would not be statistically significant." in text
+    )
+    assert "Insufficient data on the rarer outcome for a comparison: Two (race), n = 25." in text
+    assert "for any conclusion" not in text
+    found = note(report, DiagnosticCode.HOMOGENEITY)
+    three = note(audited({name: groups[name] for name in ("White", "Black", "Asian")}, **asked),
+                 DiagnosticCode.HOMOGENEITY)  # fmt: skip
+    assert (found["sparse"], found["p_without"]) == (("Two",), three["p"])
+    assert three.get("sparse") is None
+
+
 def test_a_table_names_the_reference_that_replaces_that_of_the_preset() -> None:
     preset = "the group with the most favourable rate"
     for name in ("ugesp", "nyc-ll144"):
