@@ -129,8 +129,9 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
 
 def _one_number(cube: Cube) -> Iterator[Diagnostic]:
     """Warn of numbers that are all alike."""
+    of_labels: dict[str, Any] = {"numbers": True}
     for role, code, more in (
-        (Role.LABEL, DiagnosticCode.ONE_LABEL, {"numbers": True}),
+        (Role.LABEL, DiagnosticCode.ONE_LABEL, of_labels),
         (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
     ):
         axis = cube.plan.axis(role)
