@@ -10,6 +10,7 @@ from itertools import combinations, permutations
 from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
 from fairgauge.published._header_words import (
     is_remark,
+    means_decided,
     means_impact,
     means_loans_made,
     means_not_accepted,
@@ -384,6 +385,8 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         found = {i: role for i, role in found.items()  # a ratio is then one of denial rates
                  if role is not ColumnRole.RATIO or grid.header[i] in given
                  or means_impact(grid.header[i])}  # fmt: skip
+    if ColumnRole.N not in found.values():
+        found |= {i: ColumnRole.N for i in left if i not in found and means_decided(grid.header[i])}
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
     absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]

@@ -82,6 +82,11 @@ def role_of(header: str) -> ColumnRole | None:
     return next((role for role, pattern in _ROLES if pattern.search(words)), None)
 
 
+def means_decided(header: str) -> bool:
+    """Return whether a header names the people who were decided, all where it has no others."""
+    return header.strip().casefold() in ("decided", "decisions", "total decided")
+
+
 def means_loans_made(header: str) -> bool:
     """Return whether a header names loans that were made: those of approvals that were accepted."""
     return bool(_LOANS_MADE.search(header.casefold())) and not means_not_accepted(header)

@@ -500,3 +500,16 @@ def test_requests_for_a_preapproval_are_no_applications():
     (table,) = fg.check(text).tables
     assert not table.errors
     assert table.columns["not_selected"] == "Denied"
+
+
+@pytest.mark.parametrize(("rate", "rates"), [("Denial", (15.4, 23.6)), ("Approval", (84.6, 76.4))])
+def test_decided_people_are_all_where_no_others_are_stated(rate, rates):
+    text = f"Race,Decided,Approved,Denied,{rate} rate\n"
+    text += "White,9100,7700,1400,{}%\nBlack,2670,2040,630,{}%\n".format(*rates)
+    (table,) = fg.check(text).tables
+    assert not table.errors
+    assert table.columns["n"] == "Decided"
+    more = text.replace("Race,", "Race,Applications,")
+    more = more.replace("White,", "White,9900,").replace("Black,", "Black,2900,")
+    (table,) = fg.check(more).tables
+    assert table.columns["n"] == "Approved + Denied"  # of whom the rates are

@@ -61,18 +61,17 @@ def command_decomposing(spec: Mapping[str, Any], of: Statistic | None) -> str:
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     """Return the command line that audits the rows of a subgroup by the `other_features`.
 
-    None where only a specification file asks all of it, where no condition chooses the rows, and
-    where no page shows the line as it is: invisible characters, or text from right to left.
+    None where there are none, where only a specification file asks all of it, where no condition
+    chooses the rows, and where no page shows the line as it is: invisible characters, or text from
+    right to left.
     """
+    by = other_features(found, subgroup)
     try:
         where = found.where(subgroup)
     except SpecError:
         return None
-    if set(where) & set(found.spec.get("where") or {}):
+    if not by or set(where) & set(found.spec.get("where") or {}):
         return None
-    by = other_features(found, subgroup) or [
-        each for each in found.question.features if each.name in subgroup.conditions
-    ]
     columns = {column for feature in by for column in feature.columns or (feature.name,)}
     features = [each for each in _columns(found) if each["column"] in columns]
     where = {**(found.spec.get("where") or {}), **where}

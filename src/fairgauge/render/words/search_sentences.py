@@ -125,8 +125,6 @@ def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
     """Return by what the rows of a subgroup are audited."""
     others = len(found.question.features) - len(subgroup.conditions)
     few = len(other_features(found, subgroup))
-    if not few:
-        return "alone"
     return "by the other features" if few == others else "by the other features of few values"
 
 

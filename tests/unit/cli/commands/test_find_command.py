@@ -86,6 +86,14 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     assert [each["metric"] for each in stated] == ["false_positive_rate.difference"]
 
 
+def test_a_subgroup_of_all_features_is_not_audited_inside(run, write):
+    """By the features that make it, its rows are one group: the command compared nothing."""
+    (against,) = commands(run("find", write(0.4), *ASKED[:-1], "sex,age:30,60").stdout)
+    assert "--intersect" in against
+    page = run("find", "rows.csv", *ASKED[:-1], "sex,age:30,60").stdout
+    assert "which compares groups inside it" not in page
+
+
 def test_a_page_refers_to_what_is_on_it_and_lists_what_is_worse_in_one_order(run, write):
     """On a terminal the rest of an answer stands below the tables, and is marked as such."""
     page = " ".join(run("find", write(0.4), *ASKED).stdout.split())
@@ -196,11 +204,13 @@ def test_calibration_is_searched_with_one_hot_columns(run, tmp_path, monkeypatch
     women, region = rng.integers(0, 2, rows), rng.integers(1, 4, rows)
     score = rng.beta(2, 3, rows).round(3)
     y = rng.random(rows) < np.clip(score + 0.25 * ((women == 1) & (region == 2)), 0, 1)
-    lines = zip(women, 1 - women, region, score, y.astype(int), strict=True)
-    text = "\n".join(["sex_F,sex_M,region,s,y", *(",".join(map(str, line)) for line in lines), ""])
+    branch = rng.integers(1, 3, rows)
+    lines = zip(women, 1 - women, region, branch, score, y.astype(int), strict=True)
+    header = "sex_F,sex_M,region,branch,s,y"
+    text = "\n".join([header, *(",".join(map(str, line)) for line in lines), ""])
     (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
     asked = ("--label", "y", "--positive", "1", "--score", "s", "--rate", "calibration_gap",
-             "--features", "sex,region", "--one-hot", "--fail-on", "worse")  # fmt: skip
+             "--features", "sex,region,branch", "--one-hot", "--fail-on", "worse")  # fmt: skip
     result = run("find", "scores.csv", *asked, "-o", "find.json")
     assert result.exit_code == 1, result.output
     written = json.loads((tmp_path / "find.json").read_text(encoding="utf-8"))
@@ -210,6 +220,7 @@ def test_calibration_is_searched_with_one_hot_columns(run, tmp_path, monkeypatch
     assert any("<= s <" in word or "s <" in word for word in line)
     audited = run(*line[1:], "--format", "json")
     assert audited.exit_code == 0, audited.output
+    assert line[line.index("--sensitive") + 1] == "branch"
     assert json.loads(audited.stdout)["data"]["cases"] == written["worse"][0]["n"]
     high = run("find", "scores.csv", *asked, "--worse", "higher", "--tolerance", "0.02")
     assert high.exit_code == 0, high.output
