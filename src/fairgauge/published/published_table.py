@@ -46,6 +46,7 @@ class PublishedRow:
         the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     weighted : whether its rate is weighted, so that it is not made of the number of people.
+    everyone : the printed number of all people, where ``n`` is of those who were decided.
     """
 
     number: int
@@ -59,6 +60,7 @@ class PublishedRow:
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
     weighted: bool = False
+    everyone: Printed | None = None
 
     @property
     def name(self) -> str:
@@ -149,6 +151,11 @@ class PublishedTable:
     def of(self, kind: RowKind) -> tuple[PublishedRow, ...]:
         """Return the rows of a kind."""
         return tuple(row for row in self.rows if row.kind is kind)
+
+    @property
+    def of_everyone(self) -> PublishedTable:
+        """Return the table with the printed numbers of all people, not of those decided alone."""
+        return replace(self, rows=tuple(replace(row, n=row.everyone or row.n) for row in self.rows))
 
     @property
     def people(self) -> float | None:

@@ -61,11 +61,12 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     >>> [str(fault.code) for fault in found.faults], found.numbers_checked
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
+    everyone = table.of_everyone
     compared = [
-        *(fault for row in table.rows for fault in _counts(table, row)),
+        *(fault for row in everyone.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *(fault for row in table.rows for fault in _denial_rate(row)),
-        *check_totals(table),
+        *check_totals(everyone),
         *_ratios(table),
         *check_statements(table),
     ]
@@ -215,9 +216,7 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             yield _fault(FaultCode.NEGATIVE, row, column=str(role), printed=printed.text)
         elif not is_whole(printed.value) or printed.percent:
             yield _fault(FaultCode.NOT_WHOLE, row, column=str(role), printed=printed.text)
-    if row.n and row.selected and row.selected.value > row.n.value:
-        yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
-    elif (
+    if (
         {ColumnRole.N, ColumnRole.SELECTED} <= table.columns.keys()
         and row.n and row.selected and row.not_selected
     ):  # fmt: skip
@@ -228,6 +227,8 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             code = FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N
             texts = {"selected": row.selected.text, "not_selected": row.not_selected.text}
             yield _fault(code, row, **texts, n=row.n.text, parts=parts)
+    elif row.n and row.selected and row.selected.value > row.n.value:
+        yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
 
 
 def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
