@@ -211,6 +211,8 @@ def _rows(
     ``whole`` is whether nobody is undecided, so that who is not refused is selected.
     """
     numbered = _numbers(grid, columns)
+    rates = filter(None, numbered.get(ColumnRole.RATE, ()))
+    rate_unit = min((rate.unit for rate in rates), default=None)
     rows, lost = [], []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
@@ -237,6 +239,7 @@ def _rows(
             texts=texts,
             weighted=ColumnRole.N in columns
             and means_unweighted(grid.header[columns[ColumnRole.N]]),
+            rate_unit=rate_unit,
             **numbers,
         )
         rows.append(_with_counts(row, columns, whole=whole))

@@ -47,6 +47,7 @@ class PublishedRow:
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     weighted : whether its rate is weighted, so that it is not made of the number of people.
     everyone : the printed number of all people, where ``n`` is of those who were decided.
+    rate_unit : one unit of the last place of the rates of its column, None without any.
     """
 
     number: int
@@ -61,6 +62,7 @@ class PublishedRow:
     texts: tuple[tuple[ColumnRole, str], ...] = ()
     weighted: bool = False
     everyone: Printed | None = None
+    rate_unit: Fraction | None = None
 
     @property
     def name(self) -> str:
@@ -101,6 +103,19 @@ class PublishedRow:
     def stated_rate(self) -> Fraction | None:
         """Return the selection rate of the counts, else as it is printed."""
         return self.share if self.share is not None or self.rate is None else self.rate.exact
+
+    @property
+    def printed_rates(self) -> list[Fraction]:
+        """Return the rate as it is printed, unless its counts contradict it.
+
+        Where it is withheld, it is that of the counts, rounded or cut off as others of its column.
+        """
+        share, unit = self.share, self.rate_unit
+        if self.rate is not None:
+            return [self.rate.exact] if share is None or self.rate.agrees(share) else []
+        if share is None or unit is None:
+            return []
+        return [unit * at for at in dict.fromkeys((share // unit, (share + unit / 2) // unit))]
 
     @property
     def rate_range(self) -> tuple[Fraction, Fraction] | None:

@@ -458,20 +458,14 @@ HIRES = (
 def test_all_people_of_a_table_of_decided_ones_are_checked():
     """950 of 600 applicants were hired, of 99,999 in all, and the check had no error."""
     check = fg.check(HIRES.format(600, 99999))
-    errors = [(fault.row[1], fault.message) for fault in check.tables[0].errors]
-    assert errors == [
-        (
-            "Female",
-            "950 selected and 1050 not selected are 2,000 people; the number of people is printed "
-            "as 600",
-        ),
-        (
-            "Total",
-            "the total number of people is printed as 99999; its rows add up to 3100; unless the "
-            "table leaves out 96899 or more of them, such as a category, one of these numbers is "
-            "wrong",
-        ),
-    ]
+    parts, total = check.tables[0].errors
+    assert parts.message == (
+        "950 selected and 1050 not selected are 2,000 people; the number of people is printed "
+        "as 600"
+    )
+    assert total.message.startswith(
+        "the total number of people is printed as 99999; its rows add up to 3100"
+    )
     assert not fg.check(HIRES.format(2100, 4600)).errors
 
 
