@@ -7,8 +7,12 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.published._column_roles import table_of
+from fairgauge.published._table_files import grids_of_text
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
+from fairgauge.published.table_arithmetic import check_arithmetic
+from fairgauge.results.check import FaultCode, FaultLevel
 
 CASES, TABLES_EACH = 24, 4
 
@@ -72,3 +76,61 @@ def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own
     assert tied["A"].verdict.outcome is Outcome.INCONCLUSIVE
     apart = checked(header, [("A", 200, "52%"), ("B", 150, "42%"), ("C", 170, "31%")], 0.9)
     assert apart["A"].verdict is None
+
+
+def errors(rows):
+    text = "\n".join(
+        ",".join(map(str, row)) for row in [["group", "n", "hired", "rate", "AIR"], *rows]
+    )
+    faults = check_arithmetic(table_of(grids_of_text(text)[0])).faults
+    return {fault.code: fault.message for fault in faults if fault.level is FaultLevel.ERROR}
+
+
+RATIO_ERRORS = {
+    FaultCode.RATIO_MISMATCH,
+    FaultCode.RATIO_INVERTED,
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE,
+}
+
+
+@pytest.mark.parametrize("printed", [True, False])
+@pytest.mark.parametrize("places", [0, 1])
+@pytest.mark.parametrize("seed", range(60))
+def test_ratios_are_right_whichever_cell_of_one_row_is_withheld(seed, places, printed):
+    """Of the counts and of the printed rates; what neither of them gives is still an error."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 6))
+    n = rng.integers(30, 900, k)
+    selected = np.round(n * rng.uniform(0.2, 0.95, k)).astype(int)
+    rates = [f"{100 * x / m:.{places}f}" for x, m in zip(selected, n, strict=True)]
+    best = int(np.argmax(selected / n))
+    exact = np.array([float(rate) for rate in rates]) if printed else selected / n
+    ratios = exact / exact[best]
+    rows = [[name, *row] for name, *row in zip("ABCDE", n, selected, rates, ratios)]  # noqa: B905
+    rows = [[name, m, x, f"{rate}%", f"{ratio:.4f}"] for name, m, x, rate, ratio in rows]
+    column = int(rng.integers(1, 4))
+    rows[rng.integers(k)][column] = rng.choice(["*", "n/a"]) if column > 2 else "*"
+    assert errors(rows) == {}
+    other = (best + 1) % k
+    rows[other][-1] = f"{ratios[other] * (0.75, 0.97)[places]:.4f}"
+    assert errors(rows).keys() & RATIO_ERRORS
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ratio", "behind"),
+    [
+        ("A,224,42,19%,{}", "B,*,46,90%,1.000", "0.211", "it is 0.2111"),
+        ("A,224,42,19%,{}", "B,51,*,90%,1.000", "0.211", "it is 0.2111"),
+        ("A,224,42,18.8%,{}", "B,*,46,90.2%,1.0000", "0.2084", "it is 0.2084"),
+        ("A,*,42,19%,{}", "B,51,46,90%,1.000", "0.211", "it is 0.2111"),
+        ("A,183,73,n/a,{}", "B,291,254,87%,1.0000", "0.4598", "it is 0.457"),
+        ("A,183,73,40%,{}", "B,291,254,n/a,1.0000", "0.4598", "it is 0.457"),
+    ],
+)
+def test_a_ratio_of_printed_rates_is_right_where_a_cell_is_withheld(first, second, ratio, behind):
+    """It was held against exact counts on one side, and a rounded rate on the other."""
+    rows = [first.format(ratio).split(","), second.split(",")]
+    assert errors(rows) == {}
+    rows[0][-1] = "0.3000"
+    (message,) = errors(rows).values()
+    assert message.endswith(behind)

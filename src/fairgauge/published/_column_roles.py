@@ -212,6 +212,8 @@ def _rows(
     ``whole`` is whether nobody is undecided, so that who is not refused is selected.
     """
     numbered = _numbers(grid, columns)
+    rates = filter(None, numbered.get(ColumnRole.RATE, ()))
+    rate_unit = min((rate.unit for rate in rates), default=None)
     rows, lost = [], []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
@@ -238,6 +240,7 @@ def _rows(
             texts=texts,
             weighted=ColumnRole.N in columns
             and means_unweighted(grid.header[columns[ColumnRole.N]]),
+            rate_unit=rate_unit,
             **numbers,
         )
         rows.append(_with_counts(row, columns, whole=whole))
@@ -265,13 +268,13 @@ def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
     held = [(row, row.selected, row.not_selected, row.n) for row in rows if row.n]
     found, of_all, of_decided = [], [], []
     for row, selected, denied, n in held:
-        if n is None or selected is None or denied is None or not n.exact:
+        if n is None or selected is None or denied is None:
             return rows
         text, decided = _PLUS.join((selected.text, denied.text)), selected.exact + denied.exact
-        found.append(replace(row, n=replace(n, text=text, exact=decided)))
+        found.append(replace(row, n=replace(n, text=text, exact=decided), everyone=n))
         for printed, part in ((row.rate, selected), (row.denial_rate, denied)):
             if printed is not None and decided:
-                of_all.append(printed.agrees(part.exact / n.exact))
+                of_all.append(n.exact > 0 and printed.agrees(part.exact / n.exact))
                 of_decided.append(printed.agrees(part.exact / decided))
     whole = len(held) == len(rows)
     return found if whole and of_decided and all(of_decided) and not all(of_all) else rows

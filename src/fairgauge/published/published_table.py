@@ -46,6 +46,8 @@ class PublishedRow:
         the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     weighted : whether its rate is weighted, so that it is not made of the number of people.
+    everyone : the printed number of all people, where ``n`` is of those who were decided.
+    rate_unit : one unit of the last place of the rates of its column, None without any.
     """
 
     number: int
@@ -59,6 +61,8 @@ class PublishedRow:
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
     weighted: bool = False
+    everyone: Printed | None = None
+    rate_unit: Fraction | None = None
 
     @property
     def name(self) -> str:
@@ -99,6 +103,19 @@ class PublishedRow:
     def stated_rate(self) -> Fraction | None:
         """Return the selection rate of the counts, else as it is printed."""
         return self.share if self.share is not None or self.rate is None else self.rate.exact
+
+    @property
+    def printed_rates(self) -> list[Fraction]:
+        """Return the rate as it is printed, unless its counts contradict it.
+
+        Where it is withheld, it is that of the counts, rounded or cut off as others of its column.
+        """
+        share, unit = self.share, self.rate_unit
+        if self.rate is not None:
+            return [self.rate.exact] if share is None or self.rate.agrees(share) else []
+        if share is None or unit is None:
+            return []
+        return [unit * at for at in dict.fromkeys((share // unit, (share + unit / 2) // unit))]
 
     @property
     def rate_range(self) -> tuple[Fraction, Fraction] | None:
@@ -149,6 +166,11 @@ class PublishedTable:
     def of(self, kind: RowKind) -> tuple[PublishedRow, ...]:
         """Return the rows of a kind."""
         return tuple(row for row in self.rows if row.kind is kind)
+
+    @property
+    def of_everyone(self) -> PublishedTable:
+        """Return the table with the printed numbers of all people, not of those decided alone."""
+        return replace(self, rows=tuple(replace(row, n=row.everyone or row.n) for row in self.rows))
 
     @property
     def people(self) -> float | None:

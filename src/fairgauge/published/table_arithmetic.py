@@ -61,11 +61,12 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     >>> [str(fault.code) for fault in found.faults], found.numbers_checked
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
+    everyone = table.of_everyone
     compared = [
-        *(fault for row in table.rows for fault in _counts(table, row)),
+        *(fault for row in everyone.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *(fault for row in table.rows for fault in _denial_rate(row)),
-        *check_totals(table),
+        *check_totals(everyone),
         *_ratios(table),
         *check_statements(table),
     ]
@@ -215,9 +216,7 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             yield _fault(FaultCode.NEGATIVE, row, column=str(role), printed=printed.text)
         elif not is_whole(printed.value) or printed.percent:
             yield _fault(FaultCode.NOT_WHOLE, row, column=str(role), printed=printed.text)
-    if row.n and row.selected and row.selected.value > row.n.value:
-        yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
-    elif (
+    if (
         {ColumnRole.N, ColumnRole.SELECTED} <= table.columns.keys()
         and row.n and row.selected and row.not_selected
     ):  # fmt: skip
@@ -228,6 +227,8 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             code = FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N
             texts = {"selected": row.selected.text, "not_selected": row.not_selected.text}
             yield _fault(code, row, **texts, n=row.n.text, parts=parts)
+    elif row.n and row.selected and row.selected.value > row.n.value:
+        yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
 
 
 def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
@@ -431,8 +432,9 @@ def _needed(
     assert row.ratio is not None
     assert row.rate_range is not None
     low, high = row.rate_range
-    if printed and row.rate is not None and row.share is not None:
-        low = high = row.rate.exact
+    rates = row.printed_rates if row.rate is None else [row.rate.exact]
+    if printed and rates and row.share is not None:
+        low, high = min(rates), max(rates)
     least, most = (end(row.ratio) for end in ends)
     return low / most, high / least
 
@@ -507,16 +509,16 @@ def _two_bases(table: PublishedTable) -> Iterator[Fault]:
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None or reference.share is None:
         return
-    alone: dict[int, PublishedRow] = {}
+    alone: dict[bool, PublishedRow] = {}
     for row in table.groups:
         bounds = _ratio(row, reference)
-        if row.ratio is None or row.share is None or bounds is None or len(bounds) != _PAIR:
+        if row.ratio is None or row.share is None or bounds is None or len(bounds) < _PAIR:
             continue
-        agreeing = [at for at, ends in enumerate(bounds) if row.ratio.agrees(*ends)]
-        if len(agreeing) == 1:
-            alone.setdefault(agreeing[0], row)
+        of_counts, *of_printed = (row.ratio.agrees(*ends) for ends in bounds)
+        if of_counts is not any(of_printed):
+            alone.setdefault(of_counts, row)
     if len(alone) == _PAIR:
-        rows = alone[0], alone[1]
+        rows = alone[True], alone[False]
         yield _fault(
             FaultCode.RATIOS_OF_TWO_BASES,
             None,
@@ -528,30 +530,25 @@ def _two_bases(table: PublishedTable) -> Iterator[Fault]:
 def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, Fraction]] | None:
     """Return the ranges of ratios that are right: of the counts, and of the printed rates.
 
-    A ratio of printed rates is in use, and no fault. Where there are no counts, the printed rates
-    are both rounded or both cut off.
+    A ratio of printed rates is in use, and no fault. Where the counts of a row are not printed, its
+    rate is any that is printed so; those of both rows are rounded, or both cut off.
     """
     own, other = row.rate_range, reference.rate_range
     if own is None or other is None or other[0] <= 0:
         return None
+    pairs = product(row.printed_rates, reference.printed_rates)
+    printed = [(one / base, one / base) for one, base in pairs if base]
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share
-        found = [(exact, exact)]
-        one, base = _printed_rate(row), _printed_rate(reference)
-        if one is not None and base:
-            found.append((one / base, one / base))
-        return found
+        return [(exact, exact), *printed]
     return [
-        (_own(row, low) / _own(reference, high), _own(row, high) / _own(reference, low))
-        for low, high in (_ROUNDED, _CUT_OFF)
-        if _own(reference, low) > 0
+        *printed,
+        *(
+            (_own(row, low) / _own(reference, high), _own(row, high) / _own(reference, low))
+            for low, high in (_ROUNDED, _CUT_OFF)
+            if _own(reference, low) > 0
+        ),
     ]
-
-
-def _printed_rate(row: PublishedRow) -> Fraction | None:
-    """Return the rate of a row as it is printed; None where it is not that of its counts."""
-    assert row.share is not None
-    return row.rate.exact if row.rate is not None and row.rate.agrees(row.share) else None
 
 
 _End: TypeAlias = Callable[[Printed], Fraction]

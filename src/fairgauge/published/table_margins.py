@@ -40,6 +40,7 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     >>> [(str(each.code), each["total"]) for each in check_margins(tables)[0].faults]
     [('margin_mismatch', 41.0)]
     """
+    tables = [table.of_everyone for table in tables]
     features = _tables_of_features(tables)
     return [
         Findings.of(

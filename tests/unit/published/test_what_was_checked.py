@@ -450,6 +450,75 @@ def test_rates_of_those_that_were_decided_are_no_error(columns):
     assert wrong.tables[0].errors
 
 
+HIRES = (
+    "Sex,Applicants,Hired,Not hired,Selection rate,Impact ratio\n"
+    "Female,{},950,1050,47.5%,0.950\nMale,2500,1250,1250,50.0%,1.000\nTotal,{},2200,2300,48.9%,\n"
+)
+
+
+def test_all_people_of_a_table_of_decided_ones_are_checked():
+    """950 of 600 applicants were hired, of 99,999 in all, and the check had no error."""
+    check = fg.check(HIRES.format(600, 99999))
+    parts, total = check.tables[0].errors
+    assert parts.message == (
+        "950 selected and 1050 not selected are 2,000 people; the number of people is printed "
+        "as 600"
+    )
+    assert total.message.startswith(
+        "the total number of people is printed as 99999; its rows add up to 3100"
+    )
+    assert not fg.check(HIRES.format(2100, 4600)).errors
+
+
+def test_all_people_of_a_table_of_decided_ones_are_held_against_intersections():
+    race = "Race,Applied,Approved,Denied,Rate\nA,{},240,160,60.0%\nB,900,400,400,50.0%\n\n"
+    both = "Race,Sex,Applied,Approved\nA,F,300,140\nA,M,200,100\nB,F,450,200\nB,M,450,200\n"
+    assert not fg.check(race.format(500) + both).errors
+    assert [
+        fault.message
+        for table in fg.check(race.format(700) + both).tables
+        for fault in table.errors
+    ] == [
+        "the number of people is printed as 700; its rows in the table 'Race × Sex' add up to 500"
+    ]
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_a_wrong_number_of_people_beside_those_not_selected_is_found(data):
+    """Whether the rates are of all people, of those decided, or not printed."""
+    rates = data.draw(st.sampled_from(["all", "decided", "none"]))
+    total, withdrawn = data.draw(st.booleans()), data.draw(st.booleans())
+    rows = [
+        [name, 0, data.draw(st.integers(20, 900)), data.draw(st.integers(20, 900))]
+        for name in "ABC"[: data.draw(st.integers(2, 3))]
+    ]
+    for row in rows:
+        row[1] = row[2] + row[3] + (data.draw(st.integers(1, 300)) if withdrawn else 0)
+    if total:
+        rows.append(["Total", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
+    decided = [row[2] + row[3] for row in rows]
+    of = decided if rates == "decided" else [row[1] for row in rows]
+
+    def table():
+        lines = ["group,applied,hired,refused" + ",rate" * (rates != "none")]
+        for row, people in zip(rows, of, strict=True):
+            rate = [] if rates == "none" else [f"{100 * row[2] / people:.1f}%"]
+            lines.append(",".join(map(str, [*row, *rate])))
+        return fg.check("\n".join(lines)).tables[0]
+
+    def faults():
+        return {(fault.code, fault.row[0]) for fault in table().faults if fault.row}
+
+    assert not table().errors
+    before, at = faults(), data.draw(st.integers(0, len(rows) - 1))
+    rows[at][1] = data.draw(st.integers(0, 4000).filter(lambda n: n != rows[at][1]))
+    if rows[at][1] < decided[at] or total:
+        assert table().errors
+    elif not withdrawn:
+        assert faults() > before
+
+
 DISPOSITIONS = (
     "Race\tApplications\tOriginated\t{}\tDenied\tWithdrawn\tApproval rate\tDenial rate\n"
     "White\t10000\t7400\t300\t1400\t900\t{}\nBlack\t3000\t1950\t90\t630\t330\t{}\n"
