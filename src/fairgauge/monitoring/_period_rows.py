@@ -23,6 +23,7 @@ from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.name_checks import coded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
@@ -183,7 +184,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
 
     Those of groups and strata that are cut are the intervals, those of a score the decisions at its
     threshold. Other numbers that are cut have none, nor have columns of many. Values that are
-    excluded or mean that nothing is known are none that could be new.
+    excluded or mean that nothing is known are none that could be new; rows of unknown groups are
+    missing.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -193,7 +195,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     for axis in checked:
         if axis.column in missing:
             continue
-        missing[axis.column] = int(rows[axis][-1])
+        unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
+        missing[axis.column] = int(rows[axis][unknown].sum())
         if axis.role is Role.SCORE:
             continue
         if not _has_names(cube, axis):

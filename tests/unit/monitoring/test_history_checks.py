@@ -132,6 +132,18 @@ def test_every_disturbance_is_found_and_named(name: str) -> None:
     assert fg.monitor(history(change), ASKED).findings == health.findings
 
 
+def test_groups_that_are_listed_as_unknown_are_missing_values() -> None:
+    """Of twelve days of them no word was said, while an empty field was found."""
+
+    def marked(rows, _day):
+        return half_missing(rows, _day).fillna({"sex": "n/a"})
+
+    unknown = fg.monitor_doctor(history(marked), ASKED | {"unknown": ["n/a"]})
+    empty = fg.monitor_doctor(history(half_missing), ASKED)
+    assert [*map(str, unknown.findings)] == [*map(str, empty.findings)]
+    assert ("missing values", "sex") in {(e.problem, e.column) for e in unknown.findings}
+
+
 def test_nothing_is_found_in_a_steady_history() -> None:
     health = fg.monitor_doctor(history(lambda rows, _: rows), ASKED)
     assert (health.findings, health.exit_code) == ((), 0)
