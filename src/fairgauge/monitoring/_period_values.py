@@ -17,7 +17,7 @@ from fairgauge.errors import ValuesError, listing, quote
 from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
-from fairgauge.values import Value, is_one_of, meaning, name_of
+from fairgauge.values import Value, canonical, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
@@ -188,6 +188,8 @@ class _OddPeriods:
 def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:
     """Refuse counts with values that the question counts by categories.
 
+    Of numbers that are cut, counts state codes of missing values alone.
+
     Raises
     ------
     ValuesError
@@ -197,22 +199,29 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
         of = recoding.category_of
         late: dict[str, list[str]] = {}
         for name, cube in zip(names, cubes, strict=True):
+            codes = (canonical(code) for column, code in _codes(cube) if column == recoding.column)
+            texts = [*map(name_of, codes)]
             for axis in cube.plan.axes:
                 held = _levels(cube, axis) if axis.column == recoding.column else []
                 outcome = axis.role in (Role.LABEL, Role.PREDICTION)  # of which True counts as 1
                 typed = (meaning(v) if outcome and not isinstance(v, str) else v for v in held)
-                texts = [*map(name_of, typed)]
-                raw = [text for text in texts if of.get(text, text) != text]
-                if raw:
-                    late.setdefault(name, []).extend(raw)
+                texts += map(name_of, typed)
+            if raw := [text for text in texts if of.get(text, text) != text]:
+                late[name] = raw
         if late:
             values = dict.fromkeys(itertools.chain(*late.values()))
             raise ValuesError(
-                f"{quote(recoding.column)} holds {listing(values)} in the counts of "
+                f"{quote(recoding.column)} holds {listing(values)} in the rows of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)",
                 late,
             )
+
+
+def _codes(cube: Cube) -> Iterator[tuple[str, float]]:
+    """Yield codes of missing values in columns that are cut: of groups, those of counted rows."""
+    yield from ((column, code) for column, code, _ in cube.coded)
+    yield from (end for end in cube.ends if cube.plan.axis(Role.FEATURE, end[0]) is None)
 
 
 def _example(coding: _Coding) -> str:

@@ -146,7 +146,7 @@ def test_a_recoding_that_the_counts_do_not_have_is_refused_until_they_are_made_a
     """Not ignored: nobody would see that the values are still two groups."""
     counts = history("...x........", MISSPELT, "f")
     recoded = asked(EVERY) | {"recode": {"sex": {"F": ["F", "f"]}}}
-    held = "'sex' holds 'f' in the counts of '2026-01-04', which the specification recodes"
+    held = "'sex' holds 'f' in the rows of '2026-01-04', which the specification recodes"
     with pytest.raises(fg.errors.CubeError, match=held):
         fg.monitor(counts, recoded)
     women = {cell: n + MISSPELT[cell] for cell, n in F.items()}

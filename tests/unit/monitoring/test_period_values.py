@@ -234,7 +234,7 @@ def test_a_text_that_counts_as_a_number_is_recoded_where_the_specification_does(
     with pytest.raises(DataError, match=r"ambiguous: .* or recode one as the other \(recode\)"):
         fg.monitor(days, asked(RATIO))
     recode = {"label": {"1": ["1", "TRUE"], "0": ["0", "FALSE"]}}
-    with pytest.raises(ValuesError, match="'label' holds 'FALSE', 'TRUE' in the counts") as error:
+    with pytest.raises(ValuesError, match="'label' holds 'FALSE', 'TRUE' in the rows") as error:
         fg.monitor(days, asked(RATIO) | {"recode": recode})
     assert [*error.value.periods] == [day_names(3)[1]]
 

@@ -135,7 +135,7 @@ def run(
         if str(named) in error.periods:
             raise
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
-        _keep(held, spec)
+        _keep(held, spec, effect="")
         draft.store_decided(held)
         print_message(f"{named} is stored, and nothing is decided yet: {error}", prefix="Warning: ")
         return 3
@@ -309,7 +309,7 @@ def _kept(held: History) -> MonitorSpec:
     return kept
 
 
-def _keep(held: History, spec: MonitorSpec) -> None:
+def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all periods") -> None:
     """Keep the specification, and warn where it differs from the one before."""
     from fairgauge.monitoring.monitor_spec import changed_settings
 
@@ -320,10 +320,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     changed = changed_settings(before, spec) if before is not None else []
     if changed:
         names = ", ".join(changed)
-        print_message(
-            f"the specification changed ({names}); it applies to all periods",
-            prefix="Warning: ",
-        )
+        print_message(f"the specification changed ({names}){effect}", prefix="Warning: ")
     held.keep_spec(spec)
 
 

@@ -801,15 +801,57 @@ def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
         CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1)
     )
     new = run(folder, "3.csv", "2026-01-04", "-c", recoded)
-    held = "'sex' holds 'f' in the counts of '2026-01-02', '2026-01-03'"
+    held = "'sex' holds 'f' in the rows of '2026-01-02', '2026-01-03'"
     assert f"Warning: 2026-01-04 is stored, and nothing is decided yet: {held}" in new.stderr
     first = run(folder, "1.csv", "2026-01-02", "--replace")
-    assert "nothing is decided yet: 'sex' holds 'f' in the counts of '2026-01-03', " in first.stderr
+    assert "nothing is decided yet: 'sex' holds 'f' in the rows of '2026-01-03', " in first.stderr
     assert (new.exit_code, first.exit_code) == (3, 3)
     assert fairgauge("monitor", "status", folder / "history").exit_code == 2
     last = run(folder, "2.csv", "2026-01-03", "--replace", "-q")
     assert (last.exit_code, last.stdout.startswith("NO ALARM")) == (0, True), last.output
     assert len(fg.History(folder / "history").periods) == 4
+
+
+@pytest.mark.parametrize("role", ["sensitive", "strata"])
+def test_days_with_a_code_that_is_recoded_by_now_are_replaced_one_by_one(tmp_path, role):
+    """The recoding alone ended with no alarm, though stored days still counted -1 as young."""
+    rule = {"metric": "selection_rate.difference", "between": [-0.9, 0.9]}
+    spec = {"prediction": "p", "positive": 1, "sensitive": "sex", "monitor": {"rules": [rule]}}
+    spec |= {role: {"column": "age", "cuts": [30]}}
+    recode = {"recode": {"age": {"unknown": [-1]}}}
+    rng, history = np.random.default_rng(3), tmp_path / "history"
+    for name, kept in {"plain": spec, "recoded": spec | recode}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(kept))
+    for i in range(1, 5):
+        age, p, sex = (
+            rng.integers(20, 70, 300),
+            rng.integers(0, 2, 300),
+            rng.choice(["F", "M"], 300),
+        )
+        age[:60] = -1 if i in (2, 3) else age[:60]
+        rows = [f"{a},{b},{c}" for a, b, c in zip(age, p, sex, strict=True)]
+        (tmp_path / f"{i}.csv").write_text("\n".join(["age,p,sex", *rows]))
+
+    def add(i, *args):
+        data, period = tmp_path / f"{i}.csv", f"2026-01-0{i}"
+        return fairgauge("monitor", "run", history, data, "--period", period, "-q", *args)
+
+    assert add(1, "-c", tmp_path / "plain.json").exit_code == 0
+    assert add(2).exit_code == 0
+    counted = tmp_path / "2026-01-03.cube.json"
+    fairgauge("count", tmp_path / "3.csv", "-c", tmp_path / "plain.json", "-o", counted)
+    assert fairgauge("monitor", "import", history, counted).exit_code == 0
+    new = add(4, "-c", tmp_path / "recoded.json")
+    held = "nothing is decided yet: 'age' holds '-1' in the rows of"
+    assert f"{held} '2026-01-02', '2026-01-03', which the specification recodes" in new.stderr
+    assert "Warning: the specification changed (recode)\n" in new.stderr
+    first = add(2, "--replace")
+    assert f"{held} '2026-01-03', " in first.stderr
+    assert (new.exit_code, first.exit_code) == (3, 3)
+    for command in ("status", "doctor"):
+        assert fairgauge("monitor", command, history).exit_code == 2
+    last = add(3, "--replace")
+    assert (last.exit_code, last.stdout.startswith("NO ALARM")) == (0, True), last.output
 
 
 OUTCOMES = 'approved = {1 = ["1", "yes"], 0 = ["0", "no"]}\n'
@@ -851,7 +893,7 @@ def test_stored_days_whose_outcomes_are_in_other_words_are_repaired_one_by_one(c
         text = CONFIG.replace("[monitor]", f"[recode]\n{OUTCOMES}[monitor]", 1)
         config.write_text(text)
         status = fairgauge("monitor", "status", folder / "history", "-c", config)
-        assert "'approved' holds 'no', 'yes' in the counts of '2026-02-06', '2026-02-10'" in (
+        assert "'approved' holds 'no', 'yes' in the rows of '2026-02-06', '2026-02-10'" in (
             status.stderr
         )
     same = run(folder, "2026-02-10.words.csv", "2026-02-03", "-c", config, "--replace")
