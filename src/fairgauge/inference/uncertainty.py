@@ -166,7 +166,11 @@ class Uncertainty:
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         weights = insufficient_weights(compared.effective_sizes, len(value))
-        made = replace(made, too_few=first_reasons(made.too_few, weights))
+        too_few = [  # weights distort expected counts, and are named before them
+            weight if weight and (few is None or few.code is ReasonCode.FEW_EXPECTED) else few
+            for few, weight in zip(made.too_few, weights, strict=True)
+        ]
+        made = replace(made, too_few=too_few)
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
@@ -234,11 +238,11 @@ class Uncertainty:
             made = across_interval(metric, groups, self.spec)
         except NoInterval as refused:
             return replace(no_intervals(slots, refused.reason), too_few=first_reasons(*few))
-        few.append(insufficient_rows(np.full(slots, np.inf), made.expected(spread)))
         if made.sparse is not None:
             of_groups = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
             held = np.array([why if n > 0 else None for why, n in of_groups], dtype=object)
             few += made.counted(held.reshape(slots, -1), spread).T.tolist()
+        few.append(insufficient_rows(np.full(slots, np.inf), made.expected(spread)))
         reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED
         methods = [made.methods] * slots
         intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)

@@ -2,7 +2,8 @@
 
 Every period spends alpha / horizon: its interval has that error, and where it lies outside the
 tolerated values as a whole, the comparison alarms. The promise is then as good as the interval,
-which at so small an error is approximate.
+which at so small an error is approximate. A period with fewer than 5 effective rows or clusters on
+a side decides nothing, as in an audit.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from fairgauge.stats.arrays import Array
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
 _ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
+_FEW = (ReasonCode.FEW_EFFECTIVE_ROWS, ReasonCode.FEW_CLUSTERS)
 
 
 Spent: TypeAlias = "dict[ComparisonId, dict[int, Estimate]]"
@@ -86,10 +88,19 @@ def _of_rule(
 
 
 def outside(estimate: Estimate, low: float, high: float) -> bool:
-    """Return whether the whole interval of an estimate is outside the tolerated values."""
-    if estimate.interval is None:
+    """Return whether the whole interval of an estimate is outside the tolerated values.
+
+    The interval of few effective rows or clusters shows nothing.
+    """
+    if estimate.interval is None or _few(estimate):
         return False
     return estimate.interval.high < low or estimate.interval.low > high
+
+
+def _few(estimate: Estimate) -> Reason | None:
+    """Return that the effective rows or clusters of a side are too few, None where they are not."""
+    reason = estimate.reason
+    return reason if reason is not None and reason.code in _FEW else None
 
 
 def spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> Spent:
@@ -239,7 +250,7 @@ def _alarm(
     if begin >= entered:
         return alarm
     found = period_estimates(cubes.together(range(begin, entered)), asked, [each.rule]).get(each)
-    if found is None:
+    if found is None or _few(found):
         return alarm
     now = _pooled(names[begin], names[entered - 1], found, chosen=False)
     return replace(alarm, now=now, currently=Currently.of(now, limits))
@@ -279,9 +290,10 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: b
             reason=_ABSENT if estimate is None else estimate.reason,
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
+    few = _few(estimate)
     return Point(
-        period=name, evidence=None, sparse=min(sizes, default=asked.min_n) < asked.min_n,
-        waits=waits, **_measured(estimate),
+        period=name, evidence=None, waits=waits, reason=few, **_measured(estimate),
+        sparse=few is not None or min(sizes, default=asked.min_n) < asked.min_n,
     )  # fmt: skip
 
 

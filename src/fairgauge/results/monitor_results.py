@@ -104,8 +104,9 @@ class Point:
         probability of 95%. None where the detector has no evidence.
     evidence : the detector's evidence after this period; None where the period waits for labels,
         or where the detector has none.
-    sparse : whether a side has fewer rows than the smallest group.
-    reason : why there is no value; None where there is one.
+    sparse : whether a side has fewer rows than the smallest group, or too few effective rows or
+        clusters.
+    reason : why there is no value, or that effective rows or clusters are too few; else None.
     waits : whether the period waits for labels, so that it decides nothing yet.
     """
 

@@ -105,3 +105,75 @@ def test_each_period_without_a_value_may_have_its_own_reason():
     assert men.points[0].reason.code.value == "lacking_values"
     last = f"{NAMES[7]}; on {NAMES[7]}, because the reference has no observed positives"
     assert f"undefined in the last 8 periods, {NAMES[0]} to {last}" in men.says
+
+
+def uneven_days(women, column):
+    """Return days of 200 rows; ``women`` has the weights or clusters of 100 women of each day."""
+    rng, found = np.random.default_rng(6), {}
+    for name, values in zip(NAMES, women, strict=False):
+        frame = pd.DataFrame({"g": ["F", "M"] * 100, "p": rng.integers(0, 2, 200)})
+        frame[column] = np.arange(200) % 60 if column == "site" else 1.0
+        frame.loc[frame["g"] == "F", column] = values
+        frame.loc[1, "p"], frame.loc[0, "p"] = 1, 0  # the first woman has the heavy weight
+        found[name] = frame
+    return found
+
+
+def heavy(others=1.0):
+    return np.array([1e5, *[others] * 99])
+
+
+EVEN, SPREAD, TWO = np.ones(100), np.arange(100) % 30, np.arange(100) % 2
+UNEVEN = {
+    "a heavy woman": ("weight", "w", heavy(), "the weights leave 1 effective rows in the group"),
+    "two clusters": ("cluster", "site", TWO, "2 effective clusters in the group, below 5"),
+}
+FEW = {"weight": "fewer than 5 effective rows by the weights",
+       "cluster": "fewer than 5 effective clusters"}  # fmt: skip
+
+
+def monitored(role, column, frames):
+    rule = {"metric": "selection_rate.difference", "between": [-0.4, 0.4]}
+    asked = ASKED | {"label": None, role: column, "reference": {"g": "M"}}
+    counts = {name: fg.count(frame, **asked) for name, frame in frames.items()}
+    return fg.monitor(counts, asked | {"monitor": {"rules": [rule]}})
+
+
+@pytest.mark.parametrize("case", list(UNEVEN))
+def test_few_effective_rows_or_clusters_are_insufficient(case, monkeypatch):
+    """One woman of 1e5 was an alarm, and two clusters no alarm; an audit evaluated neither."""
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    role, column, women, why = UNEVEN[case]
+    report = monitored(role, column, uneven_days([women] * 3, column))
+    (each,) = report.comparisons
+    assert (report.exit_code, each.state.value, each.alarm) == (3, "insufficient data", None)
+    assert f"; on {NAMES[2]}, {why}" in each.says
+    assert f"1 of 1 comparison has {FEW[role]} in every period" in " ".join(str(report).split())
+    assert all(point.sparse and point.value is not None for point in each.points)
+
+
+@pytest.mark.parametrize("case", list(UNEVEN))
+def test_periods_with_sufficient_data_decide_whatever_the_others_are(case, monkeypatch):
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    role, column, few, _ = UNEVEN[case]
+    enough = EVEN if role == "weight" else SPREAD
+    frames = uneven_days([enough, few, few], column)
+    (each,) = monitored(role, column, frames).comparisons
+    assert each.state.value == "no alarm"
+    assert [point.sparse for point in each.points] == [False, True, True]
+    assert "no interval of a period with sufficient data lies" in each.says
+    first = frames[NAMES[0]]
+    first["p"] = np.where(first["g"] == "F", 0, 1)
+    (each,) = monitored(role, column, frames).comparisons
+    assert (each.state.value, each.alarm.period) == ("alarm", NAMES[0])
+    assert each.alarm.now is None  # that of the other days is of insufficient data
+
+
+def test_weights_are_named_before_the_expected_counts_that_they_distort():
+    """One woman and one man of 1e5 that were both rejected leave hardly a selection expected."""
+    (frame,) = uneven_days([heavy()], "w").values()
+    frame.loc[0, "w"], frame.loc[1, "w"] = 1e5, 1e5
+    frame.loc[[0, 1], "p"] = 0
+    report = monitored("weight", "w", {NAMES[0]: frame})
+    assert report.comparisons[0].state.value == "insufficient data"
+    assert "the weights leave 1 effective rows" in report.comparisons[0].says

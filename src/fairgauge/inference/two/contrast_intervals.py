@@ -267,20 +267,24 @@ def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Ar
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
-    """Return where rows, or those that make up the variance, are insufficient."""
+    """Return where rows, or those that make up the variance, are insufficient.
+
+    What weights leave of the rows is named before expected counts, which they distort.
+    """
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count(one.successes, one.rows, two.successes, two.rows)
         expected = np.fmin(expected, counts)
-    few = insufficient_rows((ours.rows, theirs.rows), expected)
+    few = insufficient_rows((ours.rows, theirs.rows))
+    rare = insufficient_rows(np.full(len(few), np.inf), expected)
     if ours.clusters is not None and theirs.clusters is not None:
-        return first_reasons(insufficient_clusters((ours.clusters, theirs.clusters)), few)
+        return first_reasons(insufficient_clusters((ours.clusters, theirs.clusters)), few, rare)
     for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
         if mine is not None and other is not None:
             few = first_reasons(few, mine.insufficient(other))
     if ours.constant is not None:
         few = first_reasons(few, ours.constant.insufficient(theirs.constant))
-    return few
+    return first_reasons(few, rare)
 
 
 def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
@@ -57,7 +57,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.lacks_baseline:
         return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
-        return f"{subject}: {INSUFFICIENT} for {tolerated_words(each)}."
+        few = [f"; {within_period(name)}, {describe_reason(why)}" for name, why in _few(each)]
+        return f"{subject}: {INSUFFICIENT} for {tolerated_words(each)}{''.join(few[-1:])}."
     if each.state is MonitorState.WAITING:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
@@ -71,7 +72,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
     if each.threshold is None:
-        no_alarm = f"no period's interval lies {_outside(each)}."
+        whose = "interval of a period with sufficient data" if _few(each) else "period's interval"
+        no_alarm = f"no {whose} lies {_outside(each)}."
     else:
         no_alarm = f"no alarm.{evidence}"
     return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
@@ -155,6 +157,12 @@ def describe_unmatched(each: Unmatched, rule: str) -> str:
     return f"{rule} compares nothing{of}, of which all periods together have {groups}."
 
 
+_EFFECTIVE = {
+    ReasonCode.FEW_EFFECTIVE_ROWS: "effective rows by the weights",
+    ReasonCode.FEW_CLUSTERS: "effective clusters",
+}
+
+
 def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bool) -> str:
     """Return what a comparison with insufficient data has: a group may have rows without its other.
 
@@ -165,6 +173,11 @@ def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bo
         return "no such group in the baseline"
     few = f"fewer rows than min_n ({smallest:,})"
     entered = [point for point in each.points if not point.waits]
+    if effective := [why for _, why in _few(each)]:
+        if len({point.reason and point.reason.code for point in entered}) > 1:
+            return f"{INSUFFICIENT} in every period"
+        why = effective[-1]
+        return f"fewer than {why['minimum']:g} {_EFFECTIVE[why.code]} in every period"
     rows = sum(point.n_group for point in entered)
     others = sum(point.n_reference for point in entered) if each.reference else smallest
     if one_decision and min(rows, others) >= smallest:
@@ -173,6 +186,15 @@ def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bo
         return few
     where = "every period" if each.threshold is None else "periods that have both sides"
     return f"{few} in {where}"
+
+
+def _few(each: MonitoredComparison) -> list[tuple[str, Reason]]:
+    """Return the periods whose effective rows or clusters are too few, each with the reason."""
+    return [
+        (point.period, point.reason)
+        for point in each.points
+        if point.value is not None and point.reason is not None and not point.waits
+    ]
 
 
 def describe_waiting(report: MonitorReport) -> str:
