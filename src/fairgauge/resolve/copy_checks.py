@@ -47,7 +47,8 @@ def score_is_label(
 ) -> Iterator[Diagnostic]:
     """Warn of a score that is the label column, or has one value of its own for each outcome.
 
-    Of a candidate, whose decisions alone are counted, that these equal the label in every row.
+    Where its decisions alone are counted (of a candidate, or to search), that these equal the label
+    in every row.
     """
     label, decision = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or decision is None or not spec.score:
