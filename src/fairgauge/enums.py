@@ -495,7 +495,8 @@ class DiagnosticCode(StrEnum):
     NOT_FAVOURABLE = "not_favourable"  # column, values, rows of each
     CLASSES_OF_MISSING = "classes_of_missing"  # column, values, rows, line: their recoding
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
-    PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
+    PREDICTION_IS_LABEL = "prediction_is_label"
+    # column, label, rows; score; decisions: its decisions alone are known to be equal
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts

@@ -43,6 +43,7 @@ class ReasonCode(StrEnum):
     NO_COMMON_STRATUM = "no_common_stratum"
     STRATA_DECIDE = "strata_decide"  # of
     NONE_AT_TOP = "none_at_top"
+    ALL_AT_TOP = "all_at_top"  # rows
     EMPTY_FACET = "empty_facet"
     FAILED = "failed"  # detail
 

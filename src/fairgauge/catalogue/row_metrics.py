@@ -59,7 +59,11 @@ class RowMetric(Metric):
     q: float | None = None
     percent: bool = False
     scope: ClassVar[Scope] = "rows"
-    edges: ClassVar[str] = "undefined when a side has no row with all columns that it needs"
+
+    @property
+    def edges(self) -> str:
+        empty = "undefined when a side has no row with all columns that it needs"
+        return empty if self.top is None else f"{empty}, and where the top is the whole ranking"
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -79,8 +83,8 @@ class RowMetric(Metric):
             return replace(self, name=f"quantile_label({value:g}).{by}", title=title, q=value)
         if parameter == "k" and (value <= 0 or value % 1):
             raise LookupError(f"{self.name}: k must be a whole number above 0, not {value:g}")
-        if parameter == "percent" and not 0 < value <= 100:
-            message = f"{self.name}: percent must be above 0 and at most 100, not {value:g}"
+        if parameter == "percent" and not 0 < value < 100:
+            message = f"{self.name}: percent must be above 0 and below 100, not {value:g}"
             raise LookupError(message)
         name = f"{self.name}({parameter}={value:g})"
         return replace(self, name=name, top=value, percent=parameter == "percent")

@@ -479,8 +479,8 @@ class PrecisionAtK(ScoreStatistic):
         if parameter not in self.parameters:
             return super(PrecisionAtK, self).with_parameter(parameter, value)
         percent = parameter == "percent"
-        if not 0 < value <= (100 if percent else np.inf) or (not percent and value % 1):
-            allowed = "above 0 and at most 100" if percent else "a whole number above 0"
+        if not 0 < value < (100 if percent else np.inf) or (not percent and value % 1):
+            allowed = "above 0 and below 100" if percent else "a whole number above 0"
             raise LookupError(f"{self.name}: {parameter} must be {allowed}, not {value:g}")
         name = f"{self.name}({'percent=' if percent else ''}{value:g})"
         return replace(self, name=name, k=value, percent=percent)
@@ -489,7 +489,7 @@ class PrecisionAtK(ScoreStatistic):
     def edges(self) -> str:
         if self.percent:
             return "undefined for a group without rows with a score and a label"
-        return f"undefined for a group of fewer than {self.k:g} rows with a score and a label"
+        return f"undefined for a group of {self.k:g} rows or fewer with a score and a label"
 
     def rows(self, scores: Scores) -> Array:
         """Return how many rows the top has; shape (n,)."""
@@ -499,7 +499,7 @@ class PrecisionAtK(ScoreStatistic):
     def of_scores(self, scores: Scores) -> Array:
         rows = self.rows(scores)
         share = divide(Ranked.of(scores).positives_among(rows), rows, Profile.DOCUMENTED)
-        return np.where(rows <= scores.counts.sum(axis=(1, 2)), share, np.nan)
+        return np.where(rows < scores.counts.sum(axis=(1, 2)), share, np.nan)  # else the base rate
 
     def error(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
@@ -519,9 +519,11 @@ class PrecisionAtK(ScoreStatistic):
         return np.asarray(np.minimum(self.rows(scores), scores.counts.sum(axis=(1, 2))))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        if not self.percent and self.size(side)[at] < self.k:
-            n = float(self.size(side)[at])
+        n = float(self.size(side)[at])
+        if not self.percent and n < self.k:
             return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=self.k)
+        if not self.percent:
+            return Reason.of(ReasonCode.ALL_AT_TOP, rows=n)
         return super(PrecisionAtK, self).why_undefined(side, at)
 
 

@@ -39,7 +39,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE, is_ratio
-from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
+from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -290,14 +290,19 @@ def rows_in_doubt(
     those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
-    Nothing of label and prediction together is clear where all predictions equal the label.
+    Nothing of label and prediction (or score) together is clear where these are a copy of it.
     People are whose identifiers are probably another spelling of someone's, and rows those that
     count as one person whose identifier probably means that it is missing.
     """
     few = _few(cube, features, spec)
     every = models or [(cube, spec)]
     unclear = [unclear_outcomes(*each, task).items() for each in every]
-    copied = [note["rows"] for each in every for note in copies_of_label(*each, task)]
+    copied: dict[str, tuple[str, int]] = {}
+    for counts, asked in every:
+        for note in copies_of_label(counts, asked, task):
+            of_score = bool(note.get("score"))
+            needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
+            copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
         unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
@@ -312,7 +317,7 @@ def rows_in_doubt(
         {of: n for each in unclear for of, n in each if n > few},
         {of: n for of, n in groups.items() if n > few},
         {of: n for of, n in respelt.items() if n > few},
-        max(copied, default=0),
+        copied,
         cube.spellings if spec.of_people and cube.spellings > few else 0,
         of_no_one if spec.of_people and of_no_one > few else 0,
     )

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums, counts_together
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import matches
 
 ALMOST_ALL = 0.95
 """The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
+ROUNDING = 1e-11
+"""The part of a squared mean up to which a variance is that of rounding alone."""
 _FEWEST_DETERMINED = 10
 """Rows of a stratum below which all have one outcome often, whatever the stratum."""
 
@@ -37,6 +40,53 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             label=spec.label,
             rows=counted,
         )
+
+
+def score_is_label(
+    cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks]
+) -> Iterator[Diagnostic]:
+    """Warn of a score that is the label column, or has one value of its own for each outcome.
+
+    Where its decisions alone are counted (of a candidate, or to search), that these equal the label
+    in every row.
+    """
+    label, decision = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or decision is None or not spec.score:
+        return
+    score = cube.plan.axis(Role.SCORE)
+    if (score is None and spec.prediction) or not counts_together(cube, label, score or decision):
+        return
+    table = cube.marginal([label, score or decision])
+    known = (table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)
+    codes, sums = table.codes[known], {name: of[known] for name, of in table.sums.items()}
+    positive = outcomes[0].labels[codes[:, 0]]
+    copied = len(set(positive.tolist())) > 1 and sums["rows"].sum() >= FEWEST_ROWS
+    if score is None:
+        copied &= all((of.predictions[codes[:, 1]] == positive).all() for of in outcomes)
+    elif copied:
+        weights = sums.get("w", sums.get("n", sums["rows"]))
+        (one, alike), (other, same) = (
+            _only_value(*(of[side] for of in (weights, sums[SUM], sums[SQUARES])))
+            for side in (positive, ~positive)
+        )
+        copied = alike and same and one != other
+    if copied or spec.label == spec.score:
+        of_decisions: dict[str, Any] = {} if score else {"decisions": True}
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=spec.score,
+            label=spec.label,
+            rows=int(sums["rows"].sum()),
+            score=True,
+            **of_decisions,
+        )
+
+
+def _only_value(weights: Sums, sums: Sums, squares: Sums) -> tuple[float, bool]:
+    """Return the mean of some rows, and whether they all have it but for rounding."""
+    weight = float(weights.sum())
+    mean = float(sums.sum()) / weight if weight else math.nan
+    return mean, bool(squares.sum() - weight * mean**2 <= ROUNDING * squares.sum())
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

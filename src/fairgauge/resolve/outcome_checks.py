@@ -34,7 +34,12 @@ from fairgauge.question.hmda_actions import (
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.resolve.copy_checks import copied_outcomes, prediction_is_label
+from fairgauge.resolve.copy_checks import (
+    ROUNDING,
+    copied_outcomes,
+    prediction_is_label,
+    score_is_label,
+)
 from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
 from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
@@ -44,8 +49,6 @@ from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
 
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
-_ROUNDING = 1e-11
-"""The part of a squared mean up to which a variance is that of rounding alone."""
 _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
 
@@ -68,11 +71,13 @@ def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic
 
 
 def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn of predictions that are the label column, or equal it in every row."""
+    """Warn of predictions and scores that are the label column, or a copy of it in every row."""
     if cube.min_cell is None:
         yield from prediction_is_label(cube, spec)
         if task is Task.REGRESSION:
             yield from _copied_numbers(cube)
+        if task is Task.BINARY:
+            yield from score_is_label(cube, spec, outcome_masks(cube, spec, task))
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -146,7 +151,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
         return None
     name = "y" if axis.role is Role.LABEL else "p"
     mean = sums[name] / sums["w"]
-    return mean if sums[2 * name] / sums["w"] - mean**2 <= _ROUNDING * mean**2 else None
+    return mean if sums[2 * name] / sums["w"] - mean**2 <= ROUNDING * mean**2 else None
 
 
 def _copied_numbers(cube: Cube) -> Iterator[Diagnostic]:

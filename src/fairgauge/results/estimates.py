@@ -477,6 +477,9 @@ SPELT = "consistent spelling of "
 APART = "prediction that differs from the label"
 """What all rows lack where the prediction may be a copy of the label."""
 
+SCORE_APART = "score apart from the label"
+"""What all rows lack where the score may be a copy of the label."""
+
 
 class Withheld(NamedTuple):
     """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
@@ -497,7 +500,8 @@ class RowsInDoubt:
     unclear : rows whose label or prediction is unclear, by which of the two.
     groups : rows in groups whose names usually mean a missing value, by the feature.
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
-    copied : rows with a label and a prediction, where these are equal in all of them.
+    copied : what rows lack whose prediction or score may be a copy of the label, and how many
+        these are, by which of the two.
     people : those whose identifier differs from another one in case, blanks or encoding alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
@@ -506,13 +510,13 @@ class RowsInDoubt:
     unclear: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
     respelt: Mapping[str, int] = field(default_factory=dict)
-    copied: int = 0
+    copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     people: int = 0
     unidentified: int = 0
 
     def withheld_by(self, needs: Container[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
-        unclear, both = ReasonCode.UNCLEAR_VALUES, "label" in needs and "prediction" in needs
+        unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
             [Withheld(ReasonCode.NOT_COUNTED, *each) for each in self.uncounted.items()],
             [
@@ -522,7 +526,8 @@ class RowsInDoubt:
                   if of == feature),
                 *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
                   if of == feature),
-                Withheld(unclear, APART, self.copied * both),
+                *(Withheld(unclear, *each) for of, each in self.copied.items()
+                  if of in needs and "label" in needs),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
             ],

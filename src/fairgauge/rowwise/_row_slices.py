@@ -192,6 +192,8 @@ class RowSlice:
             return RowAnswer(value, n, m, means, found)
         top = metric.top or 0.0
         places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
+        if places == total:
+            return RowAnswer(math.nan, n, m, reason=Reason.of(ReasonCode.ALL_AT_TOP, rows=total))
         held[known] = ranking.within(places)
         mine = sides.sum(held)
         if metric.kind == "top":

@@ -118,6 +118,18 @@ def test_too_few_rows_for_the_top_are_undefined():
     assert (found.reason.code, found.reason["minimum"]) == (ReasonCode.FEW_ROWS, 100)
 
 
+def test_a_top_of_all_rows_of_a_group_is_undefined():
+    """It was the base rate, whatever the scores."""
+    frame = rows(0, 150)
+    n = frame.filter(pl.col("g") == "a").height
+    found = rate_of(frame, f"precision_at_k({n})", "a")
+    assert (found.value, found.reason.code) == (None, ReasonCode.ALL_AT_TOP)
+    assert describe_reason(found.reason) == (
+        f"the top is the whole ranking ({n} rows), so that the scores have no effect"
+    )
+    assert rate_of(frame, f"precision_at_k({n - 1})", "a").value is not None
+
+
 def test_lift_is_precision_over_the_base_rate():
     counts = {
         "F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
@@ -159,7 +171,7 @@ def test_a_rate_with_a_parameter_has_one_name(asked, name):
     [
         ("precision_at_k(0)", "k must be a whole number above 0, not 0"),
         ("precision_at_k(2.5)", "k must be a whole number above 0, not 2.5"),
-        ("precision_at_k(percent=120)", "percent must be above 0 and at most 100, not 120"),
+        ("precision_at_k(percent=120)", "percent must be above 0 and below 100, not 120"),
         ("precision_at_k(recall=0.5)", "precision_at_k has no parameter recall"),
         ("false_positive_rate_at_recall(1.5)", "recall must be above 0 and at most 1, not 1.5"),
         ("accuracy(3)", "accuracy has no parameter"),
@@ -167,7 +179,7 @@ def test_a_rate_with_a_parameter_has_one_name(asked, name):
         ("false_positive_rate_at_recall(k=5).ratio", "has no parameter k"),
         ("top_selection_ratio(0)", "k must be a whole number above 0, not 0"),
         ("top_selection_ratio(2.5)", "k must be a whole number above 0, not 2.5"),
-        ("top_selection_ratio(percent=120)", "percent must be above 0 and at most 100, not 120"),
+        ("top_selection_ratio(percent=120)", "percent must be above 0 and below 100, not 120"),
         ("top_selection_ratio(recall=1)", "top_selection_ratio has no parameter recall"),
         ("atkinson(2)", "epsilon must lie between 0 and 1, not 2"),
         ("atkinson(alpha=0.5)", "atkinson has no parameter alpha"),

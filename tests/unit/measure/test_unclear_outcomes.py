@@ -570,3 +570,71 @@ def test_a_candidate_that_copies_the_label_does_not_dominate():
     )  # fmt: skip
     assert alone.exit_code == 3
     assert "equals the label 'y' in all 4,000 rows" in " ".join(str(alone).split())
+
+
+def scored(**columns: str) -> pl.DataFrame:
+    """Return rows with labels, a useful score, and others that are computed from these."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=800)
+    table = pl.DataFrame({"y": y, "u": rng.random(800), "g": [*"ab"] * 400})
+    table = table.with_columns(useful=0.25 * pl.col("y") + 0.75 * pl.col("u"))
+    return table.with_columns(pl.sql_expr(f"{made} AS {name}") for name, made in columns.items())
+
+
+@pytest.mark.parametrize("made", ["y * 1.0", "0.2 + 0.6 * y", "0.1 + y * 0.1234", "y"])
+def test_a_score_that_copies_the_label_withholds_a_pass(made):
+    """A score of 1.0 for one label and 0.0 for the other passed, and nothing was said."""
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "score": "s"}
+    report = fg.audit(scored(s=made), **asked, rules=["accuracy >= 0.1", "roc_auc >= 0.8"])
+    assert report.exit_code == 3
+    assert {each.outcome for each in report.verdicts} == {Outcome.INCONCLUSIVE}
+    text = " ".join(str(report).split())
+    assert "800 rows have no score apart from the label" in text
+    assert (
+        "the score 's' has one value where the label 'y' is positive, another elsewhere, in all "
+        "800 rows; check that it is the model's score, not a copy of the outcome"
+    ) in text
+    assert "check that the scores are the model's" in " ".join(map(str, report.brief().steps))
+
+
+def test_the_selection_rate_by_a_copy_of_the_label_is_decided():
+    report = fg.audit(
+        scored(s="0.2 + 0.6 * y"), label="y", positive=1, sensitive="g", score="s",
+        rules="|selection_rate.difference| <= 0.2",
+    )  # fmt: skip
+    assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("made", ["(y + u) / 2", "0.6 * y + 0.0001 * u", "useful", "u * 0 + 0.5"])
+def test_a_score_of_several_values_is_no_copy_of_the_label(made):
+    report = fg.audit(scored(s=made), label="y", positive=1, sensitive="g", score="s")
+    assert DiagnosticCode.PREDICTION_IS_LABEL not in {each.code for each in report.diagnostics}
+
+
+def test_the_same_column_as_label_and_score_withholds_a_pass():
+    asked = {"label": "y", "score": "y", "positive": 1, "sensitive": "g"}
+    report = fg.audit(scored(), **asked, rules="roc_auc >= 0.8")
+    assert report.exit_code == 3
+    assert "label and score are the same column, 'y'" in " ".join(str(report).split())
+    found = fg.thresholds(scored(), **asked, rules="selection_rate.ratio >= 0.5")
+    assert DiagnosticCode.PREDICTION_IS_LABEL in {each.code for each in found.diagnostics}
+
+
+def test_a_score_beside_given_predictions_withholds_only_what_needs_it():
+    report = fg.audit(
+        scored(s="0.2 + 0.6 * y", p="IF(useful > 0.5, 1, 0)"), label="y", score="s",
+        prediction="p", positive=1, sensitive="g", rules=["accuracy >= 0.1", "roc_auc >= 0.8"],
+    )  # fmt: skip
+    outcomes = {(each.metric, each.outcome) for each in report.verdicts}
+    assert outcomes == {("accuracy", Outcome.PASS), ("roc_auc", Outcome.INCONCLUSIVE)}
+
+
+def test_a_candidate_whose_score_copies_the_label_does_not_dominate():
+    found = fg.compare_models(
+        scored(s="y * 1.0"), label="y", score="useful", positive=1, sensitive="g", candidate="s",
+        margins={"accuracy": 0.01, "disparity": 0.3},
+    )  # fmt: skip
+    assert found["s"].verdict is CandidateVerdict.CANNOT_TELL
+    assert "the decisions by the score 's' equal the label 'y' in all 800 rows" in (
+        " ".join(str(found).split())
+    )

@@ -14,7 +14,7 @@ import fairgauge as fg
 import reference_intervals as reference
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.enums import Status
+from fairgauge.enums import Outcome, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.rowwise import _row_slices as row_slices
 
@@ -284,3 +284,23 @@ def test_a_difference_is_found() -> None:
             assert (each.p_value or 1) < 0.05, each.metric
             neutral = find_metric(each.metric).neutral
             assert not each.low <= neutral <= each.high, each.metric  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("metric", ["top_selection_ratio", "skew"])
+@pytest.mark.parametrize("top", ["k=300", "k=5000", "percent=99.9"])
+def test_a_top_of_all_rows_is_not_evaluated(metric, top):
+    """The ratio is 1 by construction, and passed where one group had all the places of a top."""
+    apart = people().with_columns(s=pl.col("s") / 2 + 0.25 * (pl.col("g") == "a"))
+    for rows, more in (
+        (apart, {}),
+        (pl.concat([apart, apart], how="vertical").with_row_index("i"), {"where": "i < 300"}),
+    ):
+        report = audited(
+            "ranked", rows, metrics="exposure_ratio", rules=f"{metric}({top}) <= 2", **more
+        )
+        assert report.exit_code == 3
+        assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
+        text = " ".join(str(report).split())
+        assert "the top is the whole ranking (300 rows), so that the scores have no effect" in text
+    beside = audited("ranked", apart, metrics="exposure_ratio", rules=f"{metric}(k=299) <= 2")
+    assert beside.exit_code == 0

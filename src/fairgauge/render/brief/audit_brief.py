@@ -103,7 +103,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import APART, OF_ONE_PERSON, SPELT, Estimate
+from fairgauge.results.estimates import APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1285,7 +1285,9 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
             "check that the predictions are the model's, not a copy of the label (--prediction): "
             "they are equal in all rows."
         )
-    unclear -= {"clear identifier", OF_ONE_PERSON, APART}
+    if SCORE_APART in unclear:
+        yield analyst("check that the scores are the model's, not a copy of the label (--score).")
+    unclear -= {"clear identifier", OF_ONE_PERSON, APART, SCORE_APART}
     if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
         unclear = {what for what in unclear if not what.startswith(SPELT)}
     if unclear:

@@ -593,11 +593,26 @@ def _have_outcome(d: Diagnostic) -> str:
 
 
 def _prediction_is_label(d: Diagnostic) -> str:
+    if d.get("score"):
+        return _score_is_label(d)
     if d["column"] == d["label"]:
         return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
     return (
         f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
         f"{d['rows']:,} rows; check that it is the model's decision, not a copy of the outcome"
+    )
+
+
+def _score_is_label(d: Diagnostic) -> str:
+    score, label = quote(d["column"]), quote(d["label"])
+    if d["column"] == d["label"]:
+        return f"label and score are the same column, {score}: check which column is the score"
+    has = f"the score {score} has one value where the label {label} is positive, another elsewhere,"
+    if d.get("decisions"):
+        has = f"the decisions by the score {score} equal the label {label}"
+    return (
+        f"{has} in all {d['rows']:,} rows; check that it is the model's score, not a copy of the "
+        "outcome"
     )
 
 

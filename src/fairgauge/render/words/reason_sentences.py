@@ -303,6 +303,10 @@ def only_value(found: Reason | Diagnostic) -> str:
 
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.ONE_DECISION: _one_decision,
+    ReasonCode.ALL_AT_TOP: lambda reason: (
+        f"the top is the whole ranking ({numbered(reason['rows'], 'rows')}), so that the scores "
+        "have no effect"
+    ),
     ReasonCode.ALL_OF: lambda reason: f"{_of_side(reason)}{_every(reason)}",
     ReasonCode.NO_ROWS: _no_rows,
     ReasonCode.NO_POSITIVES: lambda reason: f"there are no rows with a positive {reason['of']}",
