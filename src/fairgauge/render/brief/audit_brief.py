@@ -13,6 +13,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.threshold_goals import is_of_decisions
 from fairgauge.enums import (
     OF_PROBABILITIES,
     AfterAdjusting,
@@ -1426,7 +1427,8 @@ def _steps(
             "read files of comparable people, refused and accepted in one stratum (fairgauge why "
             "--review FILE.csv, with the same --strata)."
         )
-    if remaining and spec.get("score") and spec.get("label"):
+    by_thresholds = any(is_of_decisions(e.definition) and not e.alternatives for e in failed)
+    if by_thresholds and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")
     if not (remaining or undecided):
         yield from _later_steps(report, words)
