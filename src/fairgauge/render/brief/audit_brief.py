@@ -109,7 +109,7 @@ from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.stated_comparison import StatedComparison
-from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
@@ -125,6 +125,7 @@ _COUNTED = {
 }
 """What comparisons come to, of one and of several."""
 _TOGETHER = "when all comparisons are judged together"
+_FOR_SOME = " for some groups"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES
@@ -393,13 +394,21 @@ def _undecided(report: Report) -> str | None:
     """Return which rules are inconclusive, where none fails: "2 of 3 rules are inconclusive"."""
     if not report.by_rule or report.verdict in (Outcome.FAIL, Outcome.PASS):
         return None
-    counted, every = Counter(each.outcome for each in report.by_rule), len(report.by_rule)
+    counted, every = Counter(map(_whole_or_some, report.by_rule)), len(report.by_rule)
     parts = [
         (f"{_EVERY_RULE.get(every, f'All {every:,} rules')}" if count == every
-         else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}"
-        for outcome in (*_UNDECIDED, Outcome.NONE) if (count := counted[outcome])
+         else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}{whom}"
+        for outcome in (*_UNDECIDED, Outcome.NONE) for whom in ("", _FOR_SOME)
+        if (count := counted[outcome, whom])
     ]  # fmt: skip
     return listing(parts)
+
+
+def _whole_or_some(rule: RuleResult) -> tuple[Outcome, str]:
+    """Return what a rule comes to, and for whom, where it is evaluated for other groups."""
+    unevaluated = rule.outcome is Outcome.NOT_EVALUATED
+    some = unevaluated and any(each.outcome is not rule.outcome for each in rule.verdicts)
+    return rule.outcome, _FOR_SOME if some else ""
 
 
 def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Iterator[Sentence]:
@@ -462,8 +471,11 @@ def _judged_in_all(report: Report) -> tuple[int, str]:
     whole = found[0]["comparisons"] if found else 0
     if whole <= len(report.verdicts):
         return whole, ""
-    several = report.task is Task.MULTICLASS
-    return whole, "of all classes and of each class" if several else "one at each threshold"
+    if report.task is Task.MULTICLASS:
+        return whole, "of all classes and of each class"
+    positive = report.spec.get("positive")
+    ordered = isinstance(positive, Mapping) and "ordered" in positive
+    return whole, f"one at each {'cut' if ordered else 'threshold'}"
 
 
 def _remaining(report: Report, fails: int) -> str:
