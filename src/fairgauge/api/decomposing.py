@@ -174,7 +174,7 @@ def why(
             "no group has a gap to decompose: on one side of each the rate has no value, or its "
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
-    excluded, (used, notes_of_used) = _excluded(crossed, spec)
+    excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
     names, controls = ([each.column for each in of] for of in (strata, beside))
     counts_cases = spec.count or spec.of_people
     read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
@@ -557,9 +557,9 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
 
 
 def _excluded(
-    crossed: CrossedStrata, spec: Spec
+    crossed: CrossedStrata, spec: Spec, gaps: Sequence[Gap]
 ) -> tuple[dict[str, int], tuple[int, tuple[Diagnostic, ...]]]:
-    """Return the rows that are in no gap, by reason, and those that are; of a count its cases."""
+    """Return the rows that gaps exclude, by reason, and all others; of a count its cases."""
     tables = [
         replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
         for each in crossed.cube.tables
@@ -568,4 +568,5 @@ def _excluded(
     crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
     missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
-    return excluded_rows(cube, spec) | missing, used_rows(cube, spec)
+    needed = {Role(need) for gap in gaps for need in gap.estimate.definition.needs}
+    return excluded_rows(cube, spec, needed) | missing, used_rows(cube, spec, needed)

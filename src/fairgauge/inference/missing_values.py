@@ -423,7 +423,7 @@ def rate_cases(
                 group,
                 OVERALL,
                 outcome.class_scope,
-                outcome.threshold,
+                outcome.threshold_of(rate),
             )
             wider = _wider(np.array(ends), now)[:, i]
             found[key] = (*found.get(key, ()), cases.case(low[i], high[i], wider))
@@ -456,7 +456,7 @@ def metric_cases(
     if not isinstance(contrast, (Contrast, Spread)):
         return {}
     found: Cases = {}
-    threshold = outcome.threshold if "prediction" in metric.needs else None
+    threshold = outcome.threshold_of(metric)
     of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
     for cases in _possible(counted, outcome, of, profile):
         names: Sequence[str | None] = [None]

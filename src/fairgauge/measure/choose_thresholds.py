@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.threshold_goals import is_of_decisions
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
@@ -878,13 +879,7 @@ def _is_stated(why: NDArray[np.object_]) -> Mask:
 def metric_of(goal: Rule) -> Contrast | Combined:
     """Return the metric of a goal."""
     metric = goal.definition
-    if isinstance(metric, Contrast) and _is_of_decisions(metric):
-        return metric
-    if (
-        isinstance(metric, Combined)
-        and metric.how == "worst"
-        and all(map(_is_of_decisions, metric.of))
-    ):
+    if is_of_decisions(metric):
         return metric
     message = (
         "must be a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
@@ -892,10 +887,6 @@ def metric_of(goal: Rule) -> Contrast | Combined:
         "of every group, 'worst_odds <= 0.1'"
     )
     raise SpecError(Problem("rules[0]", message))
-
-
-def _is_of_decisions(metric: Contrast) -> bool:
-    return isinstance(metric.of, Rate) and "prediction" in metric.needs
 
 
 def parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:

@@ -260,17 +260,23 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
 
 
 def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
-    """Return the rates of groups that a rule on a rate is held against."""
+    """Return the rates of groups that a rule on a rate is held against.
+
+    Groups are measured at every threshold: a rate that needs none is held against it once.
+    """
+    held = set()
     for group in measured.groups:
         rate = group.rates.get(rule.metric)
         if rate is None or group.scope != OVERALL or group.reference_kind is not None:
             continue
         if not group.class_scope.is_single:
             continue
-        if _is_for(rule, group):
+        threshold = group.threshold if "prediction" in rule.row.needs else None
+        key = group.feature, group.group, group.class_scope, threshold
+        if key not in held and _is_for(rule, group):
+            held.add(key)
             yield _Subject(
-                group.feature, group.group, group.class_scope, group.threshold,
-                rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n,
+                *key, rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n,
             )  # fmt: skip
 
 

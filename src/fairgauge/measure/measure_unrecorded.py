@@ -318,9 +318,12 @@ class _Feature:
         made = rate.by(estimator)
         level = self._spec.confidence
         low, high = made.limits(side, critical(level))
-        group, scope = self._names[side], outcome.class_scope
-        self._measured.shown[row.name, self._counts.feature, group, scope, outcome.threshold] = (
-            self._shown(row.name, rate, estimator, [side], lambda made, z: made.limits(side, z))
+        key = (
+            row.name, self._counts.feature, self._names[side], outcome.class_scope,
+            outcome.threshold_of(row),
+        )  # fmt: skip
+        self._measured.shown[key] = self._shown(
+            row.name, rate, estimator, [side], lambda made, z: made.limits(side, z)
         )
         interval = Interval(low, high, level, methods_of(rate, estimator))
         value = as_number(made.value(side))

@@ -658,7 +658,7 @@ class Slice:
             most_unknown(self.counts, self.outcome, self.spec.profile),
             metric.value(group, reference, self.spec.profile),
         )
-        scope, threshold = self.outcome.class_scope, self._threshold(metric)
+        scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)
         names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {
             (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
@@ -678,11 +678,8 @@ class Slice:
             group=None,
             reference=None,
             class_scope=class_scope or self.outcome.class_scope,
-            threshold=self._threshold(metric),
+            threshold=self.outcome.threshold_of(metric),
         )
-
-    def _threshold(self, metric: Metric) -> float | None:
-        return self.outcome.threshold if "prediction" in metric.needs else None
 
     @property
     def _has_cells(self) -> bool:

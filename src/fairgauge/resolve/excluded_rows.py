@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ OF_NO_WEIGHT = "weight of 0"
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
 """The roles of axes that tables of the same outcomes do not share."""
+_ALL_OUTCOMES = (*OUTCOMES, Role.SCORE)
 _NO_CLUSTER = f"missing {Role.CLUSTER}"
 _MANY = 0.05
 """The share of the rows from which those without a cluster are warned of."""
@@ -52,8 +53,10 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
-def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
-    """Count the rows whose label and prediction are known, and at least one audited feature.
+def used_rows(
+    cube: Cube, spec: Spec, needed: Collection[Role] = _ALL_OUTCOMES
+) -> tuple[int, tuple[Diagnostic, ...]]:
+    """Count the rows whose needed outcomes are known, and at least one audited feature.
 
     Features that are counted apart do not show which rows have a group of several of them, nor
     which have none of any: the rows are then those of the feature with most, and a note states it.
@@ -76,7 +79,7 @@ def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
                 in_group[axis.column] = in_a_group(axis, cube, spec)[codes]
             elif axis.role is Role.PROXY:
                 in_any |= ~absent[codes]
-            elif axis.role in (*OUTCOMES, Role.SCORE):
+            elif axis.role in needed:
                 known &= ~absent[codes] | spec.profile.rules.missing_outcome_is_negative
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
@@ -89,8 +92,10 @@ def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
     return used, () if exact else (Diagnostic.note(DiagnosticCode.USED_AT_LEAST, rows=used),)
 
 
-def excluded_rows(cube: Cube, spec: Spec) -> dict[str, int]:
-    """Count physical rows excluded, by reason."""
+def excluded_rows(
+    cube: Cube, spec: Spec, needed: Collection[Role] = _ALL_OUTCOMES
+) -> dict[str, int]:
+    """Count physical rows excluded, by reason; those without an outcome where it is needed."""
     reasons = _not_counted(cube, spec)
     for axis in cube.plan.axes:
         rows = cube.rows_by_level[axis]
@@ -113,6 +118,8 @@ def excluded_rows(cube: Cube, spec: Spec) -> dict[str, int]:
             if missing:
                 several = axis.role is Role.STRATUM and len(spec.strata) > 1
                 reasons[f"missing {f'{axis.column} (stratum)' if several else axis.role}"] = missing
+        elif axis.role in _ALL_OUTCOMES and axis.role not in needed:
+            continue
         elif missing and not spec.profile.rules.missing_outcome_is_negative:
             name = "score" if axis.bounds else str(axis.role)
             reasons[f"missing {name}"] = missing

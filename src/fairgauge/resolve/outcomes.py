@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import ClassKind, Role, Task
@@ -58,6 +60,10 @@ class OutcomeMasks:
     def of_no_class(self) -> OutcomeMasks:
         """Return the masks of all classes together, of which none is positive."""
         return OutcomeMasks(np.zeros_like(self.labels), np.zeros_like(self.predictions))
+
+    def threshold_of(self, of: Metric | Statistic) -> float | None:
+        """Return the threshold of a metric or a rate; None of one that needs no decision."""
+        return self.threshold if "prediction" in of.needs else None
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:

@@ -543,7 +543,8 @@ class Decomposition(ResultOfMetrics):
     fingerprint : the digest of the counts; empty in older files.
     spec : what was asked, strata included.
     confidence : the level of the intervals.
-    used : the rows that have a group, an outcome and a stratum; of a count column, their cases.
+    used : the rows that have a group, a stratum and every outcome that a gap needs; of a count
+        column, their cases.
     excluded : the others, by reason.
     gaps : one for each metric and group.
     diagnostics : warnings of what the question may have meant instead.

@@ -986,6 +986,23 @@ def test_rows_that_are_used_and_excluded_add_up():
     assert audit.data.used == rows.filter(sex="F").height + rows.filter(sex="M").height
 
 
+def test_rows_without_an_outcome_are_excluded_from_the_gaps_that_need_it():
+    """A gap in a selection rate was said to be of the rows with a label, and is of all."""
+    rows = pl.DataFrame({"sex": ["F", "M", "M", "F", "F"] * 40, "dept": ["A", "B"] * 100})
+    at = pl.int_range(pl.len())
+    rows = rows.with_columns(p=at % 3 % 2, y=pl.when(at % 5 > 0).then(at % 2))
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "sex", "strata": "dept"}
+    for metric, used in {"selection_rate": 200, "base_rate": 160, "accuracy": 160}.items():
+        found = fg.why(rows, **asked, metrics=f"{metric}.difference")
+        assert found.used == used
+        assert found.excluded == ({} if used == 200 else {"missing label": 40})
+    both = fg.why(rows, **asked, metrics=["selection_rate.difference", "base_rate.difference"])
+    assert (both.used, both.excluded) == (160, {"missing label": 40})
+    page = render(both, "text")
+    assert "200 rows, 160 with a label, a group and a stratum" in page
+    assert "40 rows (missing label, from the gaps that need it)" in " ".join(page.split())
+
+
 def test_the_command(tmp_path):
     ROWS.write_csv(tmp_path / "rows.csv")
     command = [

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.reasons import ReasonCode
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,38 @@ def test_the_least_margin_is_shown_of_passes(scored: pl.DataFrame) -> None:
     (verdict,) = [each for each in report.verdicts if each.group == "b"]
     every = [e for e in report.estimates if e.group == "b" and e.metric == verdict.metric]
     assert verdict.value == min(each.value or 0.0 for each in every)
+
+
+RATES_OF_NO_THRESHOLD = ["roc_auc", "brier_score", "base_rate", "mean_score"]
+
+
+@pytest.mark.parametrize("rate", RATES_OF_NO_THRESHOLD)
+def test_a_rate_that_needs_no_threshold_is_judged_once(scored: pl.DataFrame, rate: str) -> None:
+    """At every further threshold it was a comparison more for Holm, and named a threshold."""
+    drawn = np.random.default_rng(1).random(len(scored))
+    rows = scored.with_columns(y=(pl.Series(drawn) < scored["s"]).cast(pl.Int8))
+    asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "g", "rules": f"{rate} >= 0.7"}
+    one = fg.audit(rows, threshold=0.5, **asked)
+    several = fg.audit(rows, threshold=[0.4, 0.5, 0.6], **asked)
+    assert several.verdicts == one.verdicts
+    (of_one,), (of_several,) = (
+        [d for d in report.diagnostics if d.code is DiagnosticCode.FAILS_TOGETHER]
+        for report in (one, several)
+    )
+    assert of_several == of_one
+    assert of_one["comparisons"] == 2
+
+
+def test_a_rate_that_missing_outcomes_could_move_is_bounded_at_every_threshold(
+    scored: pl.DataFrame,
+) -> None:
+    """Its worst case is kept without a threshold, as it is held against the rule."""
+    rows = scored.with_columns(y=pl.when(pl.int_range(pl.len()) % 5 > 0).then(1))
+    report = fg.audit(
+        rows, label="y", score="s", positive=1, threshold=[0.4, 0.6], sensitive="g",
+        rules="base_rate >= 0.9",
+    )  # fmt: skip
+    assert [each.reason.code for each in report.verdicts] == [ReasonCode.MISSING_OUTCOMES] * 2
 
 
 RACES = pl.DataFrame(

@@ -17,6 +17,8 @@ from fairgauge.results.disparities import gap, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate
 
 _DIGITS, _MOST_DECIMALS = 2, 6
+_ROUNDING, _LEAST = 1e-9, 1e-12
+"""Numbers that are no further apart, relative to their size and absolutely, are the same."""
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 
 
@@ -66,6 +68,12 @@ class ComparedMeans:
         return all(each is not None and math.isfinite(each) for each in self.values)
 
     @property
+    def is_same(self) -> bool:
+        """Return whether both sides have the same number, but for rounding."""
+        mine, theirs = (value or 0.0 for value in self.values)
+        return self.known and _is_same(mine, theirs)
+
+    @property
     def name(self) -> str:
         """Return what is compared: "average rate spread", "F1 of rating = high"."""
         name, scope = quantity(self.words.spec, self.row), self.contrast.class_scope
@@ -92,6 +100,8 @@ class ComparedMeans:
         """Return the comparison in few words: "Average pay is lower for women than for men"."""
         if not self.known:
             return None
+        if self.is_same:
+            return f"{capitalised(self.name)} is the same for {self.subject} as for {self.other}"
         if self.is_bias:
             return self._error_headline()
         name, direction = capitalised(self.name), "higher" if self.is_higher else "lower"
@@ -125,6 +135,11 @@ class ComparedMeans:
         by = f"{apart} " if agree else ""
         if self.is_bias:
             return self._error_sentence(shown)
+        if self.is_same:
+            return (
+                f"{capitalised(self.name)}: the same for {self.subject} as for {self.other} "
+                f"({shown[0]}).{worst_of_classes(self.contrast)}"
+            )
         direction = "higher" if self.is_higher else "lower"
         return (
             f"{capitalised(self.name)}: {by}{direction} for {self.subject} ({shown[0]}) than for "
@@ -135,14 +150,16 @@ class ComparedMeans:
     def _error_sentence(self, shown: Sequence[str]) -> str:
         """Return by how much predictions are too high or too low on average."""
         label, prediction = columns_of(self.words.spec)
-        (mine, theirs) = (
-            f"{number.removeprefix('−')} {'too low' if (value or 0) < 0 else 'too high'}"
+        mine, theirs = (
+            "neither too high nor too low"
+            if _is_same(value or 0.0, 0.0)
+            else f"{number.removeprefix('−')} {'too low' if (value or 0) < 0 else 'too high'}"
             for number, value in zip(shown, self.values, strict=True)
         )
-        return (
-            f"Compared with {label}, {prediction} is on average {mine} for {self.subject} and "
-            f"{theirs} for {self.other}."
-        )
+        sides = f"{mine} for {self.subject} and {theirs} for {self.other}"
+        if self.is_same:
+            sides = f"{mine}, for {self.subject} as for {self.other}"
+        return f"Compared with {label}, {prediction} is on average {sides}."
 
     def _times(self, mine: float, theirs: float) -> str:
         """Return how many times as large one mean is, where a ratio of it has a meaning."""
@@ -163,6 +180,8 @@ class ComparedMeans:
         """Return both numbers of the largest of some differences, none of which is significant."""
         if (text := self.sentence()) is None:
             return None
+        if self.is_same:
+            return text
         mine, theirs = (value or 0.0 for value in self.values)
         size = f" of {_number(abs(mine - theirs), _decimals(self._scale))}" * self.is_bias
         which = f", the largest of {of:,}," if of > 1 else ""
@@ -171,7 +190,7 @@ class ComparedMeans:
     def not_excluded(self) -> str | None:
         """Return the interval in words, and the largest difference that it includes."""
         text = self.interval_sentence()
-        if text is None or self.interval is None or self.is_ratio:
+        if text is None or self.interval is None or self.is_ratio or self.interval == (0, 0):
             return text
         most = _number(max(map(abs, self.interval)), _decimals(self._scale))
         return f"{text} The data do not exclude differences of up to {most}."
@@ -197,6 +216,10 @@ class ComparedMeans:
             low, high = -high, -low
         level = f"{100 * contrast.interval.level:.4g}% CI"
         return f"{_range((low, high), self._scale, by_ratio=False)} ({level})"
+
+
+def _is_same(mine: float, theirs: float) -> bool:
+    return math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
 
 
 def quantity(spec: Any, row: Statistic) -> str:
@@ -266,7 +289,11 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
     'between 1.17 and 1.19 lower'
     >>> _range((1.151, 1.179), 0.3, by_ratio=True)
     'between 1.15 and 1.18 times as high'
+    >>> _range((0.0, 0.0), 0.0, by_ratio=False)
+    'no difference'
     """
+    if {*ends} == {1.0 if by_ratio else 0.0}:
+        return "no difference"
     if by_ratio:
         decimals = 2
         while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):

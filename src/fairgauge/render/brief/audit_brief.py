@@ -13,6 +13,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.threshold_goals import is_of_decisions
 from fairgauge.enums import (
     OF_PROBABILITIES,
     AfterAdjusting,
@@ -108,7 +109,7 @@ from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.stated_comparison import StatedComparison
-from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
@@ -124,6 +125,7 @@ _COUNTED = {
 }
 """What comparisons come to, of one and of several."""
 _TOGETHER = "when all comparisons are judged together"
+_FOR_SOME = " for some groups"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES
@@ -254,6 +256,9 @@ def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]
     if (undecided := _undecided(report)) is not None:
         none = f"no difference between groups{large} is shown"
         return f"{undecided}, and {none}", ("verdict",)
+    compared = [e for e in report.estimates if e.interval is not None]
+    if compared and all({*e.interval, e.value} == {e.definition.neutral} for e in compared):
+        return f"No group{large} differs from the others in any number that could be compared", ()
     return (
         f"No difference between groups{large} is statistically significant; there may still be one",
         (),
@@ -389,13 +394,21 @@ def _undecided(report: Report) -> str | None:
     """Return which rules are inconclusive, where none fails: "2 of 3 rules are inconclusive"."""
     if not report.by_rule or report.verdict in (Outcome.FAIL, Outcome.PASS):
         return None
-    counted, every = Counter(each.outcome for each in report.by_rule), len(report.by_rule)
+    counted, every = Counter(map(_whole_or_some, report.by_rule)), len(report.by_rule)
     parts = [
         (f"{_EVERY_RULE.get(every, f'All {every:,} rules')}" if count == every
-         else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}"
-        for outcome in (*_UNDECIDED, Outcome.NONE) if (count := counted[outcome])
+         else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}{whom}"
+        for outcome in (*_UNDECIDED, Outcome.NONE) for whom in ("", _FOR_SOME)
+        if (count := counted[outcome, whom])
     ]  # fmt: skip
     return listing(parts)
+
+
+def _whole_or_some(rule: RuleResult) -> tuple[Outcome, str]:
+    """Return what a rule comes to, and for whom, where it is evaluated for other groups."""
+    unevaluated = rule.outcome is Outcome.NOT_EVALUATED
+    some = unevaluated and any(each.outcome is not rule.outcome for each in rule.verdicts)
+    return rule.outcome, _FOR_SOME if some else ""
 
 
 def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Iterator[Sentence]:
@@ -458,8 +471,11 @@ def _judged_in_all(report: Report) -> tuple[int, str]:
     whole = found[0]["comparisons"] if found else 0
     if whole <= len(report.verdicts):
         return whole, ""
-    several = report.task is Task.MULTICLASS
-    return whole, "of all classes and of each class" if several else "one at each threshold"
+    if report.task is Task.MULTICLASS:
+        return whole, "of all classes and of each class"
+    positive = report.spec.get("positive")
+    ordered = isinstance(positive, Mapping) and "ordered" in positive
+    return whole, f"one at each {'cut' if ordered else 'threshold'}"
 
 
 def _remaining(report: Report, fails: int) -> str:
@@ -1428,7 +1444,8 @@ def _steps(
             "read files of comparable people, refused and accepted in one stratum (fairgauge why "
             "--review FILE.csv, with the same --strata)."
         )
-    if remaining and spec.get("score") and spec.get("label"):
+    by_thresholds = any(is_of_decisions(e.definition) and not e.alternatives for e in failed)
+    if by_thresholds and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")
     if not (remaining or undecided):
         yield from _later_steps(report, words)

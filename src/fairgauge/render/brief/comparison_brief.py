@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Turn
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._changed_shares import FoundChange, Times, changed_shares, each_once
@@ -88,7 +89,7 @@ def _significant(comparison: Comparison, words: Vocabulary) -> list[FoundChange]
 def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     moved = any(each.moved for each in comparison.changes)
     if found and comparison.why_untested is None:
-        among = _of_known(comparison)
+        among = _of_known(comparison, found[0].change.definition)
         return Sentence(f"{found[0].headline(_TIMES)}{among}", found[0].source)
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
@@ -239,19 +240,27 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         yield Sentence(NO_CHANGE_SHOWN)
 
 
-def _of_known(comparison: Comparison) -> str:
-    """Return of which rows a change is, where many rows of a report lack an outcome."""
-    known = [each for each in _lacking(comparison) if each in _OUTCOMES]
+def _of_known(comparison: Comparison, metric: Metric) -> str:
+    """Return of which rows a change is, where many rows of a report lack an outcome of it."""
+    known = [each for each in _lacking(comparison, _needed([metric])) if each in _OUTCOMES]
     unit = "people" if {*units(comparison)} == {"people"} else "rows"
     return f", among the {unit} with a known {listing(known)}" if known else ""
 
 
-def _lacking(comparison: Comparison) -> list[str]:
-    """Return what many rows of a report lack."""
+def _needed(metrics: Iterable[Metric]) -> list[str]:
+    """Return what rows must have to be in some metrics; decisions may be made by a score."""
+    needs = {str(need) for metric in metrics for need in metric.needs}
+    if "prediction" in needs:
+        needs.add("score")
+    return [each for each in _NEEDED if each in needs or each not in _OUTCOMES]
+
+
+def _lacking(comparison: Comparison, needed: Iterable[str]) -> list[str]:
+    """Return what many rows of a report lack, of what is needed."""
     origins = comparison.old, comparison.new
     return [
         each
-        for each in _NEEDED
+        for each in needed
         if any(o.excluded.get(f"missing {each}", 0) >= _MANY * max(o.rows, 1) for o in origins)
     ]
 
@@ -260,11 +269,12 @@ def _without_outcome(comparison: Comparison, *, many: bool) -> Iterator[Sentence
     """Yield which rows are in no change, whether these are ``many`` in some report, or few."""
     origins = {"old": comparison.old, "new": comparison.new}
     found = {f" in the {name} report": origin.excluded for name, origin in origins.items()}
-    if bool(_lacking(comparison)) is not many:
+    needed = _needed(each.definition for each in comparison.changes)
+    if bool(_lacking(comparison, needed)) is not many:
         return
     people = [where for where, unit in zip(found, units(comparison), strict=True)
               if unit == "people"]  # fmt: skip
-    for text in without_outcome("No change", found, _NEEDED, people):
+    for text in without_outcome("No change", found, needed, people):
         yield Sentence(text, ("old.excluded", "new.excluded"))
 
 

@@ -32,7 +32,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import listing, numbered, plural, probability
-from fairgauge.render.words.question_sentences import counts_people, how_many_used
+from fairgauge.render.words.question_sentences import counts_people, how_many_used, number_used
 from fairgauge.render.words.reason_sentences import ONE_OUTCOME
 from fairgauge.results.disparities import NOTED_ALONE
 from fairgauge.results.gap_decomposition import (
@@ -184,7 +184,20 @@ def rows_words(found: Decomposition) -> str:
     Where the user names the people or the unit, cases are called so.
     """
     every = found.data.rows
-    return f"{numbered(every, unit_words(found))}, {how_many_used(found, every)}"
+    used = how_many_used(found, every)
+    if outcomes := outcomes_of_some(found):
+        known = [f"a {each}" for each in (*outcomes, "group", "stratum")]
+        used = f"{number_used(found)} with {listing(known)}"
+    return f"{numbered(every, unit_words(found))}, {used}"
+
+
+def outcomes_of_some(found: Decomposition) -> list[str]:
+    """Return the outcomes that rows lack, and that some gaps need and others do not."""
+    every = [gap.estimate.definition.needs for gap in found.gaps]
+    some = every[0].union(*every) - every[0].intersection(*every)
+    score = "prediction" if found.spec.get("prediction") else "score"
+    names = [score if need == "prediction" else str(need) for need in sorted(some)]
+    return [each for each in names if f"missing {each}" in found.excluded]
 
 
 def unit_words(found: Decomposition) -> str:

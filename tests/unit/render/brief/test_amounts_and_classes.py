@@ -400,3 +400,29 @@ def test_more_differences_without_a_number_are_several() -> None:
     """It read "The full report lists more difference."."""
     found = _of_classes(metrics=["true_positive_rate", "accuracy"]).brief().found
     assert "The full report lists more differences." in map(str, found)
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0, -0.25])
+def test_a_difference_of_zero_has_no_direction(offset: float) -> None:
+    """It was "0.00 lower", "1.00 times as high", and predictions "0.00 too high" on both sides."""
+    rng = np.random.default_rng(1)
+    rows = pl.DataFrame({"g": rng.choice(["a", "b"], 400), "y": rng.normal(50, 5, 400).round(2)})
+    rows = rows.with_columns(p=pl.col("y") + offset)
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
+    brief = fg.audit(rows, **asked).brief()
+    assert str(brief.headline) == (
+        "No group differs from the others in any number that could be compared"
+    )
+    size = f"{abs(offset):.2f}"
+    off = f"{size} too {'high' if offset > 0 else 'low'}" if offset else (
+        "neither too high nor too low"
+    )  # fmt: skip
+    sides = "for people with g a as for people with g b"
+    assert [str(each) for each in brief.found[:2]] == [
+        f"Compared with y, p is on average {off}, {sides}.",
+        f"Average size of errors in p: the same {sides} ({size}).",
+    ]
+    assert str(brief.certainty[0]) == (
+        "Average error of p (p minus y) for people with g a: no difference (95% CI)."
+    )
+    assert not re.search(r"0\.00 (lower|higher)|times as high|still be one|up to 0", str(brief))

@@ -12,6 +12,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Direction
 from fairgauge.render import render
+from fairgauge.results.brief import Brief
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -76,6 +77,26 @@ def test_a_headline_is_of_the_rows_with_an_outcome_where_many_lack_one() -> None
     reports = [fg.audit(each, prediction="ok", sensitive="g") for each in (rows, new)]
     headline = str(fg.compare(*reports, same_rows=False).brief().headline)
     assert headline.endswith(", among the rows with a known prediction")
+
+
+def test_rows_without_what_no_compared_rate_needs_are_no_caveat() -> None:
+    """A selection rate of all rows was said to be of those with a known label."""
+    rows = pl.DataFrame(
+        {"g": ["A"] * 1000 + ["B"] * 1000, "ok": [1, 0] * 500 + [1, 1, 0, 0, 0] * 200}
+    ).with_columns(y=pl.when(pl.int_range(pl.len()) % 3 > 0).then(1))
+    new = rows.with_columns(ok=pl.int_range(pl.len()) % 2)
+
+    def brief(metric: str) -> Brief:
+        reports = [
+            fg.audit(each, label="y", prediction="ok", sensitive="g", positive=1, metrics=metric)
+            for each in (rows, new)
+        ]
+        return fg.compare(*reports, same_rows=False).brief()
+
+    assert "a known" not in str(brief("selection_rate.difference").headline)
+    assert "No change allows" not in str(brief("selection_rate.difference"))
+    assert "among the rows with a known label" in str(brief("accuracy.difference").headline)
+    assert "(missing label)" in str(brief("accuracy.difference"))
 
 
 def test_what_cannot_be_tested_claims_nothing() -> None:

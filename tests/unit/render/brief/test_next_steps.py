@@ -10,6 +10,7 @@ import pytest
 from tests.every_result import RESULTS, calls, defendants, loans, prices, result, scored
 
 import fairgauge as fg
+from fairgauge.enums import Outcome
 from fairgauge.render.formats import render
 
 LOANS = {"label": "repaid", "prediction": "approved", "positive": "yes", "sensitive": "sex"}
@@ -141,3 +142,24 @@ def test_every_step_begins_with_who_takes_it(name):
     assert steps
     for step in steps:
         assert step.startswith(tuple(f"{owner}: " for owner in OWNERS)), step
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_taken"),
+    [
+        ("accuracy.difference >= 0.5", True),
+        ("selection_rate >= 0.99", False),
+        ("roc_auc >= 0.99", False),
+        ("mean_score >= 0.99", False),
+        ("accuracy >= 0.99", False),
+        ("accuracy.difference >= 0.5 or accuracy.difference <= -0.5", False),
+    ],
+)
+def test_another_threshold_is_advised_only_for_a_rule_that_thresholds_takes(rule, is_taken):
+    asked = {**AUDITS["scores"][1], "metrics": "accuracy.difference"}
+    report = fg.audit(scored(), **asked, rules=rule)
+    assert report.verdict is Outcome.FAIL
+    assert ("(fairgauge thresholds)" in " ".join(map(str, report.brief().steps))) == is_taken
+    if not is_taken:
+        with pytest.raises(fg.SpecError):
+            fg.thresholds(scored(), **asked, rules=rule)

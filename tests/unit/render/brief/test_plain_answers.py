@@ -271,3 +271,32 @@ def test_who_fails_judged_alone_is_named_before_it() -> None:
     text = " ".join(map(str, report.brief().verdict))
     assert "for judged" not in text
     assert (", judged alone (" in text) is any(e.remains is False for e in report.verdicts)
+
+
+def test_a_rule_that_some_groups_pass_is_not_evaluated_for_some_alone() -> None:
+    """A rule that two of three groups pass was one of those that "are not evaluated"."""
+    rows = pl.DataFrame({
+        "g": ["A"] * 200 + ["B"] * 200 + ["C"] * 12,
+        "y": [1, 0] * 206,
+        "p": [1, 0, 1, 1] * 103,
+    })  # fmt: skip
+    rules = ["selection_rate.ratio >= 0.5", fg.rule("accuracy.ratio", at_least=0.5, groups=["C"])]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
+    one = fg.audit(rows, **asked, rules=rules[0], reference={"g": "A"}).brief()
+    assert "The rule is not evaluated for some groups, and no" in str(one.headline)
+    both = fg.audit(rows, **asked, rules=rules, reference={"g": "A"}).brief()
+    assert str(both.headline).startswith(
+        "1 of 2 rules is not evaluated and 1 of 2 rules is not evaluated for some groups, and no"
+    )
+
+
+def test_comparisons_at_the_cuts_of_an_order_are_not_of_thresholds() -> None:
+    levels = ["top", "middle", "bottom"]
+    rows = pl.DataFrame({"g": ["a"] * 300 + ["b"] * 300, "p": levels * 200})
+    report = fg.audit(
+        rows, prediction="p", positive=fg.ordered(*levels), sensitive="g",
+        rules=["selection_rate.difference <= 0.01", "selection_rate.ratio >= 0.5"],
+    )  # fmt: skip
+    verdict = " ".join(map(str, report.brief().verdict))
+    assert "(one at each cut)" in verdict
+    assert "threshold" not in verdict
