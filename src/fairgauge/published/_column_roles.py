@@ -88,6 +88,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
     undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
+    counted = () if {ColumnRole.N, *_SHARES} & {*numbers} else undecided
     rows, lost = _rows(grid, category, numbers, undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
@@ -103,7 +104,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         dimensions=dimensions,
         columns=_with_decided(columns) if any(row.everyone for row in rows) else columns,
         rows=rows,
-        ignored=(*grid.apart, *(grid.header[i] for i in unread)),
+        ignored=(*grid.apart, *(grid.header[i] for i in unread if i not in counted)),
         noted_unknown=grid.noted_unknown,
         noted_others=grid.noted_others,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
@@ -625,7 +626,8 @@ def _with_counts(
         rated = {*_SHARES} & {*columns}
         parts = [selected, denied, *(() if rated else undecided)]
         known = [part for part in parts if part is not None]
-        text, together = _PLUS.join(part.text for part in known), sum(part.exact for part in known)
+        text = _PLUS.join(part.text for part in known)
+        together = sum((part.exact for part in known), Fraction(0))
         n = replace(selected, text=text, exact=together) if len(known) == len(parts) else None
     if whole and ColumnRole.SELECTED not in columns and n and denied:
         selected = replace(n, text=f"{n.text} - {denied.text}", exact=n.exact - denied.exact)

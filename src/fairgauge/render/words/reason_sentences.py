@@ -365,8 +365,8 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ),
     ReasonCode.BASE_NOT_STATED: lambda reason: (
         f"the ratio of the rates of all people {_OF_BASE[reason['of_all']]}, that of the rates of "
-        f"those selected and not selected alone {_OF_BASE[reason['of_decided']]}; the table does not "
-        "show which of both it is of"
+        f"those selected and not selected alone {_OF_BASE[reason['of_decided']]}; the table does "
+        "not show which of both it is of"
     ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (
