@@ -141,6 +141,7 @@ class ReasonCode(StrEnum):
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NOT_COUNTED = "not_counted"  # what, rows, alone
     UNCLEAR_VALUES = "unclear_values"  # likewise
+    BASE_NOT_STATED = "base_not_stated"  # of_all, of_decided: outcomes, reference, not_computed
     NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"

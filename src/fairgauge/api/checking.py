@@ -274,10 +274,38 @@ def _checked(
         faults=faults,
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
+    if table.of_decided and asked.limit is not None:
+        decided = replace(table, rows=table.of_decided, of_decided=())
+        other = _checked(decided, source, between, asked)
+        pairs = zip(checked.groups, other.groups, strict=True)
+        checked = replace(checked, groups=tuple(_by_both(*pair) for pair in pairs))
     if not checked.compares_as_printed:
         return checked
     best_instead = _checked(table, source, between, replace(asked, best=True))
     return replace(checked, other_reference=_higher(checked, best_instead))
+
+
+def _by_both(of_all: CheckedGroup, of_decided: CheckedGroup) -> CheckedGroup:
+    """Return a category of all people, whose verdict is open if it is not that of those decided.
+
+    The reference has a verdict where another category is the reference of those decided.
+    """
+    words = {"of_all": _base_outcome(of_all), "of_decided": _base_outcome(of_decided)}
+    verdict = of_all.verdict
+    if verdict is None and of_all.is_reference and of_decided.verdict is not None:
+        verdict = replace(of_decided.verdict, value=None, interval=None)
+    agree = len({*words.values()}) == 1 or {*words.values()} <= {str(Outcome.PASS), "reference"}
+    if verdict is None or agree:
+        return of_all
+    reason = Reason.of(ReasonCode.BASE_NOT_STATED, **words)
+    verdict = replace(verdict, outcome=Outcome.INCONCLUSIVE, remains=None, reason=reason)
+    return replace(of_all, verdict=verdict)
+
+
+def _base_outcome(group: CheckedGroup) -> str:
+    if group.verdict is not None:
+        return str(group.verdict.outcome)
+    return "reference" if group.is_reference else "not_computed"
 
 
 def _higher(table: CheckedTable, best: CheckedTable) -> AlternativeReference | None:

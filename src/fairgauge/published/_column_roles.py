@@ -38,7 +38,7 @@ from fairgauge.published.printed_numbers import (
     without_marks,
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
-from fairgauge.published.table_arithmetic import differing_cells
+from fairgauge.published.table_arithmetic import differing_cells, fitting_ratios
 from fairgauge.question.category_words import is_total, is_undecided, is_unknown
 from fairgauge.results.check import means_unweighted
 
@@ -87,8 +87,9 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     grid = _without_marks(grid, category)
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
-    undecided = any(is_undecided(grid.header[i]) for i in unread)  # such as those who withdrew
-    rows, lost = _rows(grid, category, numbers, whole=not undecided)
+    undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
+    counted = () if {ColumnRole.N, *_SHARES} & {*numbers} else undecided
+    rows, lost = _rows(grid, category, numbers, undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     _check_possible(grid, found, rows)
@@ -97,12 +98,13 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     rows = (*rows, *_noted_row(grid, rows, len(dimensions)))
     known = any(row.kind is RowKind.UNKNOWN and row.n is not None for row in rows)
     open_notes = () if known else tuple(note for note in grid.notes if note.has_number)
-    return PublishedTable(
+    columns = {role: grid.header[i] for role, i in numbers.items()}
+    table = PublishedTable(
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
-        columns=_headers(grid, numbers, rows),
+        columns=_with_decided(columns) if any(row.everyone for row in rows) else columns,
         rows=rows,
-        ignored=(*grid.apart, *(grid.header[i] for i in unread)),
+        ignored=(*grid.apart, *(grid.header[i] for i in unread if i not in counted)),
         noted_unknown=grid.noted_unknown,
         noted_others=grid.noted_others,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
@@ -110,6 +112,25 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         lost=(*grid.lost, *lost, *(f"line {n.line}, {quote(n.text)}" for n in open_notes)),
         differing=differing,
     )
+    return _by_its_ratios(table)
+
+
+def _by_its_ratios(table: PublishedTable) -> PublishedTable:
+    """Return a table without rates of all people, or of those decided, as most ratios show.
+
+    Where no ratio shows which of both it is of, it is of all, and has the other rows besides.
+    """
+    rows = tuple(map(_decided, table.rows))
+    fewer = any(
+        row.n and (row.everyone is None or row.everyone.exact > row.n.exact)
+        for row in rows
+        if row.kind is RowKind.GROUP and row.not_selected
+    )
+    if not fewer or {*_SHARES} & table.columns.keys():
+        return table
+    decided = replace(table, rows=rows, columns=_with_decided(table.columns))
+    more = fitting_ratios(decided) - fitting_ratios(table)
+    return decided if more > 0 else table if more else replace(table, of_decided=rows)
 
 
 def _with_all_approvals(
@@ -204,12 +225,11 @@ def _rows(
     grid: Grid,
     category: Sequence[int],
     columns: Mapping[ColumnRole, int],
-    *,
-    whole: bool,
+    undecided: Sequence[int],
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     """Return the rows of categories, and those with numbers that are not read.
 
-    ``whole`` is whether nobody is undecided, so that who is not refused is selected.
+    ``undecided`` are the columns of people who are neither selected nor not selected.
     """
     numbered = _numbers(grid, columns)
     rates = filter(None, numbered.get(ColumnRole.RATE, ()))
@@ -243,21 +263,17 @@ def _rows(
             rate_unit=rate_unit,
             **numbers,
         )
-        rows.append(_with_counts(row, columns, whole=whole))
+        rows.append(_with_counts(row, columns, [read_number(cells[i]) for i in undecided]))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
     answered = list(_with_answers(_of_decided(rows), own=grid.own is not None))
     return tuple(_with_margins(answered)), lost
 
 
-def _headers(
-    grid: Grid, columns: Mapping[ColumnRole, int], rows: Sequence[PublishedRow]
-) -> dict[ColumnRole, str]:
-    """Return the headers of the columns of numbers; of people who were decided, of both parts."""
-    found = {role: grid.header[i] for role, i in columns.items()}
-    if ColumnRole.N in found and any(row.n and _PLUS in row.n.text for row in rows):
-        parts = (found[role] for role in (ColumnRole.SELECTED, ColumnRole.NOT_SELECTED))
-        found[ColumnRole.N] = _PLUS.join(parts)
-    return found
+def _with_decided(columns: Mapping[ColumnRole, str]) -> dict[ColumnRole, str]:
+    """Return the headers of the columns of numbers, with the parts of the people decided."""
+    decided = _PLUS.join(columns[role] for role in (ColumnRole.SELECTED, ColumnRole.NOT_SELECTED))
+    n = columns.get(ColumnRole.N)
+    return {**columns, **({} if n is None else {ColumnRole.N: f"{decided}, of {n}"})}
 
 
 def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
@@ -265,19 +281,27 @@ def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
 
     Withdrawn and incomplete applications have no decision, and are among those who applied.
     """
-    held = [(row, row.selected, row.not_selected, row.n) for row in rows if row.n]
-    found, of_all, of_decided = [], [], []
-    for row, selected, denied, n in held:
-        if n is None or selected is None or denied is None:
+    of_all, of_decided = [], []
+    found = [*map(_decided, rows)]
+    for row in found:
+        if row.everyone is None:
             return rows
-        text, decided = _PLUS.join((selected.text, denied.text)), selected.exact + denied.exact
-        found.append(replace(row, n=replace(n, text=text, exact=decided), everyone=n))
-        for printed, part in ((row.rate, selected), (row.denial_rate, denied)):
-            if printed is not None and decided:
-                of_all.append(n.exact > 0 and printed.agrees(part.exact / n.exact))
-                of_decided.append(printed.agrees(part.exact / decided))
-    whole = len(held) == len(rows)
-    return found if whole and of_decided and all(of_decided) and not all(of_all) else rows
+        for printed, part in ((row.rate, row.selected), (row.denial_rate, row.not_selected)):
+            if printed is not None and part is not None and row.n is not None and row.n.exact:
+                everyone = row.everyone.exact
+                of_all.append(everyone > 0 and printed.agrees(part.exact / everyone))
+                of_decided.append(printed.agrees(part.exact / row.n.exact))
+    return found if of_decided and all(of_decided) and not all(of_all) else rows
+
+
+def _decided(row: PublishedRow) -> PublishedRow:
+    """Return a row of the people who were decided alone; of a group, none where it hides them."""
+    selected, denied = row.selected, row.not_selected
+    if selected is None or denied is None:
+        return replace(row, n=None) if row.kind is RowKind.GROUP else row
+    text = _PLUS.join((selected.text, denied.text))
+    together = replace(selected, text=text, exact=selected.exact + denied.exact)
+    return replace(row, n=together, everyone=row.n)
 
 
 def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
@@ -590,13 +614,21 @@ def _numbers(
 
 
 def _with_counts(
-    row: PublishedRow, columns: Collection[ColumnRole], *, whole: bool
+    row: PublishedRow, columns: Collection[ColumnRole], undecided: Sequence[Printed | None]
 ) -> PublishedRow:
-    """Return a row with the number, or the rate, that follows from the others it has."""
+    """Return a row with the number, or the rate, that follows from the others it has.
+
+    Printed rates show whether the people who are ``undecided`` are among all; without any they are.
+    """
     n, selected, denied = row.n, row.selected, row.not_selected
+    whole = not undecided
     if ColumnRole.N not in columns and selected and denied:
-        together = selected.exact + denied.exact
-        n = replace(selected, text=f"{selected.text} + {denied.text}", exact=together)
+        rated = {*_SHARES} & {*columns}
+        parts = [selected, denied, *(() if rated else undecided)]
+        known = [part for part in parts if part is not None]
+        text = _PLUS.join(part.text for part in known)
+        together = sum((part.exact for part in known), Fraction(0))
+        n = replace(selected, text=text, exact=together) if len(known) == len(parts) else None
     if whole and ColumnRole.SELECTED not in columns and n and denied:
         selected = replace(n, text=f"{n.text} - {denied.text}", exact=n.exact - denied.exact)
     rate = row.rate

@@ -20,7 +20,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
             r"impactratio|(?<![a-z])ratios?(?![a-z])|\bair\b|adverse impact|four.?fifths|4/5"
         ),
     ),
-    (ColumnRole.DENIAL_RATE, re.compile(r"\b(denial|rejection|refusal) rate\b")),
+    (ColumnRole.DENIAL_RATE, re.compile(r"\b(denial|rejection|refusal)[ _]rate\b")),
     (
         ColumnRole.RATE,
         re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),

@@ -143,6 +143,8 @@ class PublishedTable:
     lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     references : the categories that are asked for as reference.
+    of_decided : the rows of those who were decided alone, selected or not selected, where nothing
+        that is printed shows whether selection rates are of them or of all people; else none.
     """
 
     name: str
@@ -157,6 +159,7 @@ class PublishedTable:
     lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
     references: tuple[str, ...] = ()
+    of_decided: tuple[PublishedRow, ...] = ()
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:

@@ -75,6 +75,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
+        *([_fault(FaultCode.BASE_NOT_STATED, None)] if table.of_decided else []),
         *recoverable_counts(table),
         *_reference(table, min_share),
         *_unchecked_ratios(table),
@@ -615,6 +616,12 @@ def _fitting(table: PublishedTable, reference: PublishedRow) -> int:
     """Return how many printed ratios compare with a row."""
     printed = (row for row in table.groups if row.ratio is not None)
     return sum(_ratio(row, reference) is not None and _fits(row, reference) for row in printed)
+
+
+def fitting_ratios(table: PublishedTable) -> int:
+    """Return how many printed ratios compare with the reference of a table."""
+    reference = printed_reference(table) or _fitting_reference(table)
+    return 0 if reference is None else _fitting(table, reference)
 
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:

@@ -71,6 +71,7 @@ class FaultCode(StrEnum):
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed, rows
     COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
+    BASE_NOT_STATED = "base_not_stated"
     COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
@@ -94,6 +95,7 @@ _NOTES = frozenset(
         FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
+        FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,
@@ -293,7 +295,7 @@ class CheckedGroup:
         printed; None where the counts are known.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
         the data; None without a limit, and of the reference, unless printed rates allow that
-        another rate is the highest.
+        another rate is the highest, or it would be no reference of the people decided alone.
     """
 
     DERIVED: ClassVar = ("decision",)

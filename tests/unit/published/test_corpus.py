@@ -476,6 +476,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.NO_COMMON_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.RATIOS_OF_TWO_BASES,
+        FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.REFERENCE_TIED,
     }

@@ -415,7 +415,9 @@ def test_loans_that_are_made_are_selected_under_every_name(header):
     """All that was not denied was approved, withdrawn applications too: PASS of 0.56."""
     check = fg.check(LOANS.format(header), reference="White", rules="selection_rate.ratio >= 0.8")
     assert [group.selected for group in check.tables[0].groups] == [800, 450]
-    assert check.verdict == "fail"
+    assert check.verdict == "inconclusive"  # 0.56 of all, and 0.92 of those decided
+    fewer = LOANS.format(header).replace("450,100,450", "450,400,150")
+    assert fg.check(fewer, reference="White", rules="selection_rate.ratio >= 0.8").verdict == "fail"
 
 
 @pytest.mark.parametrize("rate", ["", ",Denial rate"])
@@ -445,9 +447,69 @@ def test_rates_of_those_that_were_decided_are_no_error(columns):
     (table,) = check.tables
     assert not table.errors
     assert [group.n for group in table.groups] == [900, 550]
-    assert table.columns["n"] == "Approved + Denied"
+    assert table.columns["n"] == "Approved + Denied, of Applications"
     wrong = fg.check("\n".join(lines).replace("88.9%", "87.9%").replace("11.1%", "12.1%"))
     assert wrong.tables[0].errors
+
+
+NEITHER = (
+    "Race,Applications,Approved,Denied,Withdrawn{}\n"
+    "White,10000,7000,500,2500{}\nBlack,5000,3250,1500,250{}\n"
+)
+
+
+def neither(header="", white="", black="", **options):
+    text = NEITHER.format(header, white, black)
+    return fg.check(text, rules="selection_rate.ratio >= 0.8", **options)
+
+
+def test_a_table_that_does_not_show_of_whom_its_rates_are_passes_of_both_or_not_at_all():
+    """Withdrawn applications counted as refusals: a PASS of 0.929; of those decided it is 0.733."""
+    check = neither()
+    assert (check.verdict, check.exit_code, check.errors) == ("inconclusive", 3, 0)
+    (table,) = check.tables
+    assert table.groups[1].verdict.says == (
+        "the ratio of the rates of all people passes, that of the rates of those selected and not "
+        "selected alone fails; the table does not show which of both it is of"
+    )
+    assert FaultCode.BASE_NOT_STATED in [fault.code for fault in table.faults]
+    rated = neither(",Denial rate", ",6.7%", ",31.6%")
+    assert (rated.verdict, rated.exit_code) == ("fail", 1)
+    assert neither(",Denial rate", ",5.0%", ",30.0%").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "code"),
+    [
+        ((7000, 2900), (6900, 2900), 0),
+        ((7000, 2900), (3000, 6900), 1),
+        ((7000, 3000), (6900, 100), 3),  # A is the reference of all, and fails of those decided
+        ((7000, 3000), (4900, 100), 3),
+    ],
+)
+def test_verdicts_hold_of_all_people_and_of_those_decided(a, b, code):
+    text = "Race,Applications,Approved,Denied\nA,10000,{},{}\nB,10000,{},{}\n".format(*a, *b)
+    assert fg.check(text, rules="selection_rate.ratio >= 0.8").exit_code == code
+
+
+def test_people_who_are_neither_count_where_no_number_of_people_is_printed():
+    """The rates were of those decided, and 0.68 against 0.92 of all people passed."""
+    text = "Race,Approved,Denied,Withdrawn\nWhite,7000,500,{}\nBlack,6500,500,2500\n"
+    check = fg.check(text.format(100), rules="selection_rate.ratio >= 0.8")
+    assert [group.n for group in check.tables[0].groups] == [7600, 9500]
+    assert check.exit_code == 3
+    assert FaultCode.COLUMNS_IGNORED not in [fault.code for fault in check.tables[0].faults]
+    assert fg.check(text.format("<10"), rules="selection_rate.ratio >= 0.8").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n", "code"), [("0.73", 4750, 1), ("0.93", 5000, 0), ("0.8", 5000, 1)]
+)
+def test_ratios_alone_show_of_whom_rates_are(ratio, n, code):
+    """0.73, which follows from the decisions, was an error beside 0.929 of all, and a PASS."""
+    check = neither(",AIR", ",1.00", f",{ratio}")
+    assert (check.tables[0].groups[1].n, check.exit_code) == (n, code)
+    assert check.errors == (ratio == "0.8")
 
 
 HIRES = (
@@ -582,4 +644,4 @@ def test_decided_people_are_all_where_no_others_are_stated(rate, rates):
     more = text.replace("Race,", "Race,Applications,")
     more = more.replace("White,", "White,9900,").replace("Black,", "Black,2900,")
     (table,) = fg.check(more).tables
-    assert table.columns["n"] == "Approved + Denied"  # of whom the rates are
+    assert table.columns["n"] == "Approved + Denied, of Applications"  # of whom the rates are

@@ -205,7 +205,14 @@ def _steps(check: Check) -> Iterator[Sentence]:
         for each in open_ones
         if each.reason.code is ReasonCode.MISSING_GROUPS or each.reason.get("open_rows") is not None
     ]
-    if len(of_unknown) < len(open_ones):
+    of_base = [each for each in open_ones if each.reason.code is ReasonCode.BASE_NOT_STATED]
+    if of_base:
+        yield analyst(
+            "ask whether selection rates are of all people, or of those selected and not selected "
+            "alone: the table does not show it.",
+            ("verdict",),
+        )
+    if len(of_unknown) + len(of_base) < len(open_ones):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
         )

@@ -303,7 +303,8 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
 
 def _open_reference(table: CheckedTable) -> str:
     """Return that rounded rates leave the reference open, where it has a verdict for this."""
-    if not any(group.is_reference and group.verdict for group in table.groups):
+    own = (group.verdict for group in table.groups if group.is_reference)
+    if not any(each and each.reason.code is not ReasonCode.BASE_NOT_STATED for each in own):
         return ""
     return (
         "; as printed, because rounding leaves open which rate is the highest: intervals and "
@@ -315,7 +316,8 @@ def _chart_row(group: CheckedGroup) -> tree.ChartRow:
     low, high = tuple(words.shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
-    unknown = verdict is not None and verdict.reason.code is ReasonCode.MISSING_GROUPS
+    whose = (ReasonCode.MISSING_GROUPS, ReasonCode.BASE_NOT_STATED)
+    unknown = verdict is not None and verdict.reason.code in whose
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({published_range(low, high)})"

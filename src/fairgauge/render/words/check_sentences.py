@@ -508,6 +508,11 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
+    FaultCode.BASE_NOT_STATED: lambda _: (
+        "no printed rate or ratio shows whether selection rates are of all people, or of those "
+        "selected and not selected alone; they are computed of all, and a verdict that would not "
+        "be the same of both is inconclusive"
+    ),
     FaultCode.COUNT_RECOVERABLE: _count_recoverable,
     FaultCode.CATEGORY_MISSING: lambda p: (
         f"these combinations have no row: {errors.listing(p['categories'])}"
@@ -554,6 +559,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NUMBERS_MISSING: "row without numbers",
     FaultCode.NOT_STATED: "text in the place of a number",
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
+    FaultCode.BASE_NOT_STATED: "rates of people that are not stated",
     FaultCode.COUNT_RECOVERABLE: "withheld count that can be computed",
     FaultCode.CATEGORY_MISSING: "combination without a row",
     FaultCode.UNKNOWN_NOT_STATED: "no row of unknown category",

@@ -274,6 +274,17 @@ def _could_change(reason: Reason, what: str) -> str:
     return f"{who} without a {what} could change that"
 
 
+_OF_BASE = {
+    "pass": "passes",
+    "fail": "fails",
+    "inconclusive": "is inconclusive",
+    "not_evaluated": "has insufficient data",
+    "reference": "is 1 (the reference)",
+    "none": "has no verdict",
+    "not_computed": "cannot be computed",
+}
+
+
 def _of_side(reason: Reason) -> str:
     return f"the {reason.side}: " if reason.side else ""
 
@@ -355,6 +366,11 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
     ReasonCode.UNCLEAR_VALUES: lambda reason: (
         f"{numbered(reason['rows'], reason.get('unit') or 'rows')} have no {reason['what']}"
+    ),
+    ReasonCode.BASE_NOT_STATED: lambda reason: (
+        f"the ratio of the rates of all people {_OF_BASE[reason['of_all']]}, that of the rates of "
+        f"those selected and not selected alone {_OF_BASE[reason['of_decided']]}; the table does "
+        "not show which of both it is of"
     ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (
