@@ -120,7 +120,7 @@ def check(
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate, unless the header of the printed ratios means a
-        chosen group (AIR) and no preset calls for the highest rate.
+        chosen group (AIR, Ratio to White) and no preset calls for the highest rate.
     test : {"fisher", "pearson", "yates"}
         What p-values are of: Fisher's exact test, or the chi-square test without (Pearson) or with
         continuity correction (Yates).
@@ -233,7 +233,7 @@ def _checked(
     printed = printed_reference(table)
     header = table.columns.get(ColumnRole.RATIO, "")
     named = next((name for name in asked.references if name in counted), None)
-    of_group = means_chosen_group(header) and not asked.best
+    of_group = not asked.best and means_chosen_group(header, printed.categories if printed else ())
     as_printed = named is None and of_group and printed is not None and printed.name in counted
     if as_printed and printed is not None:
         named = printed.name

@@ -371,6 +371,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         people = _people(table, reference)
         yield _fault(FaultCode.REFERENCE_IS_SMALL, reference, **people, other=best.name)
     elif best.rate_range[0] > reference.rate_range[1]:
+        is_group = reference.kind is RowKind.GROUP
+        may_be_named = best.n is not None and is_group and selected_people(reference)
         yield _fault(
             FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
             reference,
@@ -379,6 +381,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             other=best.name,
             printed="" if best.rate is None else best.rate.text,
             percent=best.share is None and best.rate is not None and best.rate.percent,
+            **({"reference": reference.name} if may_be_named else {}),
         )
 
 

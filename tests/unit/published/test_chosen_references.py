@@ -92,7 +92,41 @@ AIR = (
     "Race,Applicants,Hires,Rate,{}\nWhite,4000,2000,50.0%,1.00\nBlack,3000,1500,50.0%,1.00\n"
     "Asian,3000,2400,80.0%,{}\nUnknown,0,,,\n"
 )
+CONTROL = (
+    'Race,Applications,Approved,Approval rate,"{}"\nWhite,4120,3502,85.0%,1.00\n'
+    "Black,812,585,72.0%,0.85\nAsian,640,557,87.0%,1.02\n"
+)
 FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Ratio to White", "Approval rate ratio to White", "Approval ratio to White", "Ratio vs White",
+     "Impact ratio to White", "Disparity ratio to White", "Relative to White",
+     "Compared with White", "Ratio (White = 1.00)", "Approval rate ratio (vs. White)",
+     "Adverse impact ratio to White", "Adverse impact ratio (AIR)", "AIR (vs. Non-Hispanic White)",
+     "Impact ratio to control group", "Impact ratio (reference: White)", "AIR",
+     "Impact ratio vs. Non-Hispanic White"],
+)  # fmt: skip
+def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
+    found = fg.check(CONTROL.format(header))
+    (table,) = found.tables
+    assert (found.errors, table.reference, table.compares_as_printed) == (0, "White", True)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Adverse impact ratio", "Impact ratio", "Ratio to highest", "AIR to the highest rate",
+     "Impact ratio to Black", "Impact ratio to White, the most selected"],
+)  # fmt: skip
+def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(header):
+    (table,) = fg.check(CONTROL.format(header)).tables
+    (fault,) = table.errors
+    assert fault.message == (
+        "the reference of the ratios has a rate of 0.85, but 'Asian' has the highest, 0.8703; "
+        "if White is the control group, name it: --reference White"
+    )
+    assert fg.check(CONTROL.format(header), reference="White").errors == 0
 
 
 @pytest.mark.parametrize("header", ["AIR", "Ratio to White", "Impact ratio"])
