@@ -44,6 +44,7 @@ from fairgauge.published.table_arithmetic import (
     check_arithmetic,
     highest,
     printed_reference,
+    tables_by_value,
 )
 from fairgauge.published.table_margins import check_margins
 from fairgauge.question.features import Feature
@@ -153,12 +154,14 @@ def check(
     given = {name: value for name, value in given.items() if value is not None}
     asked = _asked(with_config(config, cast("Options", given)), references, chosen)
     sources, unread = read_sources(source, columns or {})
-    _check_references(references, [table for each in sources for table in each.tables])
-    checked = tuple(
-        _checked(table, each.name, between, asked)
+    parts = [
+        (part, each.name, between)
         for each in sources
         for table, between in zip(each.tables, check_margins(each.tables), strict=True)
-    )
+        for part in tables_by_value(table)
+    ]
+    _check_references(references, [part for part, _, _ in parts])
+    checked = tuple(_checked(*part, asked) for part in parts)
     return Check(
         **made_now(),
         limit=asked.limit,

@@ -194,3 +194,34 @@ def test_a_small_reference_is_not_said_to_be_large():
     found = fg.check("g,n,hired\nA,15,10\nB,10,4\n")
     assert found.tables[0].reference == "A"
     assert "A: one of the smaller categories, because none with a rate has at least" in shown(found)
+
+
+BY_PURPOSE = (
+    "{},Race,Applications,Approvals,Approval rate,AIR\nPurchase,White,1000,900,90%,1.00\n"
+    "Purchase,Black,200,160,80%,{}\nRefinance,White,800,600,75%,1.00\n"
+    "Refinance,Black,150,90,60%,.80\n"
+)
+
+
+def test_ratios_within_each_product_are_those_of_one_table_each():
+    """Every ratio was right within its purpose, and two were called wrong."""
+    found = fg.check(BY_PURPOSE.format("Purpose", ".89"), reference="White")
+    assert [table.name for table in found.tables] == ["Purpose: Purchase", "Purpose: Refinance"]
+    assert (found.errors, found.numbers_checked, found.exit_code) == (0, 6, 0)
+    assert [[group.name for group in table.groups] for table in found.tables] == [
+        ["White", "Black"]
+    ] * 2
+
+
+@pytest.mark.parametrize(("header", "ratio"), [("Purpose", ".79"), ("Sex", ".89")])
+def test_ratios_that_are_wrong_within_a_product_or_within_a_sex_stay_errors(header, ratio):
+    """Those of intersections have one reference."""
+    found = fg.check(BY_PURPOSE.format(header, ratio))
+    assert len(found.tables) == 1
+    assert found.errors
+
+
+def test_a_table_of_products_whose_ratios_have_one_reference_stays_one_table():
+    text = BY_PURPOSE.format("Purpose", ".89").replace("75%,1.00", "75%,.83").replace(".80", ".67")
+    found = fg.check(text)
+    assert (len(found.tables), found.errors) == (1, 0)
