@@ -44,6 +44,7 @@ from fairgauge.published.table_arithmetic import (
     check_arithmetic,
     highest,
     printed_reference,
+    tables_by_value,
 )
 from fairgauge.published.table_margins import check_margins
 from fairgauge.question.features import Feature
@@ -120,7 +121,7 @@ def check(
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate, unless the header of the printed ratios means a
-        chosen group (AIR) and no preset calls for the highest rate.
+        chosen group (AIR, Ratio to White) and no preset calls for the highest rate.
     test : {"fisher", "pearson", "yates"}
         What p-values are of: Fisher's exact test, or the chi-square test without (Pearson) or with
         continuity correction (Yates).
@@ -153,12 +154,14 @@ def check(
     given = {name: value for name, value in given.items() if value is not None}
     asked = _asked(with_config(config, cast("Options", given)), references, chosen)
     sources, unread = read_sources(source, columns or {})
-    _check_references(references, [table for each in sources for table in each.tables])
-    checked = tuple(
-        _checked(table, each.name, between, asked)
+    parts = [
+        (part, each.name, between)
         for each in sources
         for table, between in zip(each.tables, check_margins(each.tables), strict=True)
-    )
+        for part in tables_by_value(table)
+    ]
+    _check_references(references, [part for part, _, _ in parts])
+    checked = tuple(_checked(*part, asked) for part in parts)
     return Check(
         **made_now(),
         limit=asked.limit,
@@ -233,7 +236,7 @@ def _checked(
     printed = printed_reference(table)
     header = table.columns.get(ColumnRole.RATIO, "")
     named = next((name for name in asked.references if name in counted), None)
-    of_group = means_chosen_group(header) and not asked.best
+    of_group = not asked.best and means_chosen_group(header, printed.categories if printed else ())
     as_printed = named is None and of_group and printed is not None and printed.name in counted
     if as_printed and printed is not None:
         named = printed.name

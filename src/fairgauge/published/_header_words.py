@@ -58,6 +58,10 @@ _OTHER_STATISTICS = re.compile(
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
+_OF_PEOPLE = re.compile(
+    r"\b(sex|gender|race|racial|ethnic|hispanic|latin|age|disab|veteran|national|religio|marital)",
+    re.IGNORECASE,
+)
 _REMARKS = re.compile(
     r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b",
     re.IGNORECASE,
@@ -100,6 +104,15 @@ def means_not_accepted(header: str) -> bool:
     """
     other = _OTHER_STATISTICS.search(header)  # such as requests for a preapproval
     return not other and bool(_NOT_ACCEPTED.search(header.casefold()))
+
+
+def means_people(header: str) -> bool:
+    """Return whether a header of categories names what people are: their sex, race, age.
+
+    >>> means_people("Race/Ethnicity"), means_people("Loan purpose")
+    (True, False)
+    """
+    return bool(_OF_PEOPLE.search(header))
 
 
 def is_remark(header: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from fairgauge.errors import quote
-from fairgauge.published._header_words import role_of
+from fairgauge.published._header_words import means_people, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
 from fairgauge.published.printed_numbers import (
@@ -86,6 +86,58 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     found = Findings.of(compared, others=others)
     ordered = sorted(found.faults, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
     return replace(found, faults=tuple(ordered))
+
+
+def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
+    r"""Return a table for each value of a column, such as a product, where ratios are within these.
+
+    They are where those of the whole table are wrong, and within every value, each of which has one
+    that is 1, all are right. What people are, such as their sex, is no such column: the ratios of
+    intersections have one reference.
+
+    Examples
+    --------
+    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._table_files import grids_of_text
+    >>> text = "job,race,n,hired,ratio\nA,X,90,80,1\nA,Y,90,40,.5\nB,X,90,40,1\nB,Y,90,30,.75"
+    >>> [each.name for each in tables_by_value(table_of(grids_of_text(text)[0]))]
+    ['job: A', 'job: B']
+    """
+    if len(table.dimensions) == 1 or table.own or _are_right(table):
+        return [table]
+    name = "" if table.name == " × ".join(table.dimensions) else f"{table.name}, "
+    for at, header in enumerate(table.dimensions):
+        values = list(dict.fromkeys(row.categories[at] for row in table.groups))
+        parts = [
+            replace(
+                table,
+                name=f"{name}{header}: {value}",
+                dimensions=_without(table.dimensions, at),
+                rows=tuple(
+                    replace(row, categories=_without(row.categories, at))
+                    for row in table.rows
+                    if row.categories[at] == value
+                ),
+            )
+            for value in values
+        ]
+        whole = sum(len(part.rows) for part in parts) == len(table.rows)
+        if whole and not means_people(header) and all(map(_are_right, parts)):
+            return parts
+    return [table]
+
+
+def _are_right(table: PublishedTable) -> bool:
+    """Return whether ratios were checked, none is wrong, and the printed reference has 1."""
+    checked = list(_ratios(table))
+    reference = printed_reference(table)
+    if not checked or any(checked) or reference is None:
+        return False
+    return _is_one(reference) and not _not_one(table, reference)
+
+
+def _without(texts: tuple[str, ...], at: int) -> tuple[str, ...]:
+    return texts[:at] + texts[at + 1 :]
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
@@ -372,6 +424,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         people = _people(table, reference)
         yield _fault(FaultCode.REFERENCE_IS_SMALL, reference, **people, other=best.name)
     elif best.rate_range[0] > reference.rate_range[1]:
+        is_group = reference.kind is RowKind.GROUP
+        may_be_named = best.n is not None and is_group and selected_people(reference)
         yield _fault(
             FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
             reference,
@@ -380,6 +434,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             other=best.name,
             printed="" if best.rate is None else best.rate.text,
             percent=best.share is None and best.rate is not None and best.rate.percent,
+            **({"reference": reference.name} if may_be_named else {}),
         )
 
 

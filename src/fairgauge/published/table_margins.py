@@ -63,20 +63,26 @@ def _compared(
 ) -> Iterator[Finding]:
     """Hold a table of one feature against its intersections with another.
 
+    People whose other category is unknown may have a row for each category, and count in it.
     A category of the other feature that a table of that feature has may be in no intersection.
     """
     key = _key((one, many))
     parts = _intersections(one, many, key)
     if not parts:
         return
-    every = {other for rows in parts.values() for other in rows}
+    every = {other for of in parts.values() for other, row in of.items() if _is_known(row)}
     for table in tables:
         names = {key(row.name) for row in table.groups}
         every |= names if table not in (one, many) and names & every else set()
     excludes = many.own is not None and many.own.excludes
-    unknown = {role: _unknown(one, many, tables, role) for role in _COUNTS}
     held = [(row, [*of.values()]) for row in one.groups if (of := parts.get(key(row.name)))]
-    whole = [(row, of) for row, of in held if len(of) == len(every) and not excludes]
+    whole = [
+        (row, of) for row, of in held if sum(map(_is_known, of)) == len(every) and not excludes
+    ]
+    stated = not any(all(map(_is_known, of)) for _, of in held)  # whose other category is unknown
+    unknown = {
+        role: Fraction(0) if stated else _unknown(one, many, tables, role) for role in _COUNTS
+    }
     found = [
         finding
         for row, of in held
@@ -133,6 +139,7 @@ def _sum(
         yield None
         return
     row = stated[0][0]
+    complete = not all(_is_known(part) for _, of in stated for part in of)
     several = len(stated) > 1
     yield Fault.of(
         FaultCode.MARGIN_MISMATCH,
@@ -144,7 +151,7 @@ def _sum(
         unknown=float(unknown),
         other=many.name,
         **({"categories": tuple(row.name for row, _ in stated)} if several else {}),
-        **({"others": float(printed - most)} if printed > most else {}),
+        **({"others": float(printed - most)} if printed > most and not complete else {}),
     )
 
 
@@ -225,6 +232,7 @@ def _key(tables: Iterable[PublishedTable]) -> Key:
 def _intersections(one: PublishedTable, many: PublishedTable, key: Key) -> Parts:
     """Return the rows of intersections by the category of one table and by the other category.
 
+    The other category may be unknown.
     Of two columns of categories one holds those of the table. In one column, names of rows begin or
     end with them, and the remainders are the categories of another feature: most stand beside
     several.
@@ -241,7 +249,7 @@ def _intersections(one: PublishedTable, many: PublishedTable, key: Key) -> Parts
 
 def _by_column(many: PublishedTable, at: int, key: Key) -> Parts:
     parts: dict[str, dict[str, PublishedRow]] = {}
-    for row in many.groups:
+    for row in _people_of(many):
         others = [each for i, each in enumerate(row.categories) if i != at]
         parts.setdefault(key(row.categories[at]), {})[key("\n".join(others))] = row
     return parts
@@ -253,7 +261,7 @@ def _by_name(many: PublishedTable, names: Sequence[str], key: Key, *, first: boo
     for name in sorted(names, key=len, reverse=True):
         plain = re.escape(name)
         pattern = f"{plain}{_BETWEEN}{_WORDS}(.+)" if first else f"(.+?){_BETWEEN}{_WORDS}{plain}"
-        for row in many.groups:
+        for row in _people_of(many):
             match = re.fullmatch(pattern, key(row.name))
             if match and row.number not in taken:
                 taken.add(row.number)
@@ -263,5 +271,14 @@ def _by_name(many: PublishedTable, names: Sequence[str], key: Key, *, first: boo
 
 def _is_crossed(parts: Parts, rows: int) -> bool:
     """Return whether most rows of a table are intersections of categories with those of another."""
-    times = Counter(other for of in parts.values() for other in of)
+    found = ((other, row) for of in parts.values() for other, row in of.items())
+    times = Counter(other for other, row in found if _is_known(row))
     return len(parts) > 1 and sum(n for n in times.values() if n > 1) * 2 > rows
+
+
+def _people_of(table: PublishedTable) -> list[PublishedRow]:
+    return [row for row in table.rows if row.kind is not RowKind.TOTAL]
+
+
+def _is_known(row: PublishedRow) -> bool:
+    return row.kind is not RowKind.UNKNOWN

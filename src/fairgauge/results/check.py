@@ -61,7 +61,7 @@ class FaultCode(StrEnum):
     RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
-    REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
+    REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
     REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
@@ -357,15 +357,40 @@ class AlternativeReference:
     not_evaluated: tuple[str, ...]
 
 
-_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|[Rr]atio to (?!(the )?(most|highest|best)))")
+_CHOSEN_GROUP = re.compile(r"\bAIR\b|^\s*[Rr]atio to ")
+_BEST = re.compile(r"\b(most|highest|best)\b", re.IGNORECASE)
+_BASE = re.compile(
+    r"\b(?:to|vs\.?|versus|with|against|reference(?: group)?:|ref\.:?)\s+"
+    r"(?:the\s+|an?\s+)?([^()\[\]=,;:]+)"
+    r"|([^()\[\]=,;:]+?)\s*=\s*1",
+    re.IGNORECASE,
+)
+"""What a ratio is to, by its header: "Ratio vs. White", "Ratio (White = 1.00)"."""
 
 
-def means_chosen_group(header: str) -> bool:
+def means_chosen_group(header: str, reference: Iterable[str] = ()) -> bool:
     """Return whether a header of ratios means a chosen group, not that of the highest rate.
 
-    The adverse impact ratio of lending (AIR) compares with a control group.
+    The adverse impact ratio of lending (AIR) compares with a control group. Other headers name it:
+    as the control group, or as a category of the ``reference`` that the printed ratios are to.
+
+    Examples
+    --------
+    >>> headers = ["AIR", "Approval ratio to White", "Impact ratio", "Impact ratio to the highest"]
+    >>> [means_chosen_group(header, ["White"]) for header in headers]
+    [True, True, False, False]
     """
-    return bool(_CHOSEN_GROUP.match(header))
+    if _BEST.search(header):
+        return False
+    bases = [base for found in _BASE.findall(header) if (base := "".join(found).strip())]
+    names = ("control", *filter(None, reference))
+    return bool(_CHOSEN_GROUP.search(header)) or any(
+        _names(base, name) or _names(name, base) for base in bases for name in names
+    )
+
+
+def _names(text: str, name: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE))
 
 
 def means_unweighted(header: str) -> bool:

@@ -92,7 +92,41 @@ AIR = (
     "Race,Applicants,Hires,Rate,{}\nWhite,4000,2000,50.0%,1.00\nBlack,3000,1500,50.0%,1.00\n"
     "Asian,3000,2400,80.0%,{}\nUnknown,0,,,\n"
 )
+CONTROL = (
+    'Race,Applications,Approved,Approval rate,"{}"\nWhite,4120,3502,85.0%,1.00\n'
+    "Black,812,585,72.0%,0.85\nAsian,640,557,87.0%,1.02\n"
+)
 FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Ratio to White", "Approval rate ratio to White", "Approval ratio to White", "Ratio vs White",
+     "Impact ratio to White", "Disparity ratio to White", "Relative to White",
+     "Compared with White", "Ratio (White = 1.00)", "Approval rate ratio (vs. White)",
+     "Adverse impact ratio to White", "Adverse impact ratio (AIR)", "AIR (vs. Non-Hispanic White)",
+     "Impact ratio to control group", "Impact ratio (reference: White)", "AIR",
+     "Impact ratio vs. Non-Hispanic White"],
+)  # fmt: skip
+def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
+    found = fg.check(CONTROL.format(header))
+    (table,) = found.tables
+    assert (found.errors, table.reference, table.compares_as_printed) == (0, "White", True)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Adverse impact ratio", "Impact ratio", "Ratio to highest", "AIR to the highest rate",
+     "Impact ratio to Black", "Impact ratio to White, the most selected"],
+)  # fmt: skip
+def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(header):
+    (table,) = fg.check(CONTROL.format(header)).tables
+    (fault,) = table.errors
+    assert fault.message == (
+        "the reference of the ratios has a rate of 0.85, but 'Asian' has the highest, 0.8703; "
+        "if White is the control group, name it: --reference White"
+    )
+    assert fg.check(CONTROL.format(header), reference="White").errors == 0
 
 
 @pytest.mark.parametrize("header", ["AIR", "Ratio to White", "Impact ratio"])
@@ -160,3 +194,34 @@ def test_a_small_reference_is_not_said_to_be_large():
     found = fg.check("g,n,hired\nA,15,10\nB,10,4\n")
     assert found.tables[0].reference == "A"
     assert "A: one of the smaller categories, because none with a rate has at least" in shown(found)
+
+
+BY_PURPOSE = (
+    "{},Race,Applications,Approvals,Approval rate,AIR\nPurchase,White,1000,900,90%,1.00\n"
+    "Purchase,Black,200,160,80%,{}\nRefinance,White,800,600,75%,1.00\n"
+    "Refinance,Black,150,90,60%,.80\n"
+)
+
+
+def test_ratios_within_each_product_are_those_of_one_table_each():
+    """Every ratio was right within its purpose, and two were called wrong."""
+    found = fg.check(BY_PURPOSE.format("Purpose", ".89"), reference="White")
+    assert [table.name for table in found.tables] == ["Purpose: Purchase", "Purpose: Refinance"]
+    assert (found.errors, found.numbers_checked, found.exit_code) == (0, 6, 0)
+    assert [[group.name for group in table.groups] for table in found.tables] == [
+        ["White", "Black"]
+    ] * 2
+
+
+@pytest.mark.parametrize(("header", "ratio"), [("Purpose", ".79"), ("Sex", ".89")])
+def test_ratios_that_are_wrong_within_a_product_or_within_a_sex_stay_errors(header, ratio):
+    """Those of intersections have one reference."""
+    found = fg.check(BY_PURPOSE.format(header, ratio))
+    assert len(found.tables) == 1
+    assert found.errors
+
+
+def test_a_table_of_products_whose_ratios_have_one_reference_stays_one_table():
+    text = BY_PURPOSE.format("Purpose", ".89").replace("75%,1.00", "75%,.83").replace(".80", ".67")
+    found = fg.check(text)
+    assert (len(found.tables), found.errors) == (1, 0)

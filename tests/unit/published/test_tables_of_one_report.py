@@ -309,6 +309,32 @@ def _messages(text):
     return [fault.message for table in fg.check(text).tables for fault in table.errors]
 
 
+_RACES_WITH_UNKNOWN_SEX = "Race,n,hired\nWhite,{},793\nBlack,{},357\n"
+_UNKNOWN_SEX = {("White", "Male"): (540, 434), ("White", "Female"): (400, 319),
+                ("White", "Unknown"): (50, 40), ("Black", "Male"): (290, 203),
+                ("Black", "Female"): (200, 140), ("Black", "Unknown"): (20, 14)}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", ["{},{}", '"{}, {}"', '"{1} & {0}"'])
+@pytest.mark.parametrize("more", [False, True], ids=["", "people of unknown race"])
+def test_people_of_unknown_sex_with_a_row_for_each_race_count_in_that_race(layout, more):
+    """Ten people too many in one race were taken for people of unknown sex of the other."""
+    rows = [f"{layout.format(*of)},{n},{k}\n" for of, (n, k) in _UNKNOWN_SEX.items()]
+    if more:
+        rows += [f"{layout.format('Unknown', sex)},9,4\n" for sex in ("Male", "Unknown")]
+    head = "Race,Sex" if layout == "{},{}" else "Group"
+    both = f"{head},n,hired\n{''.join(rows)}"
+    assert _codes(f"{_RACES_WITH_UNKNOWN_SEX.format(990, 510)}\n{both}") == []
+    white, black = _messages(f"{_RACES_WITH_UNKNOWN_SEX.format(1000, 500)}\n{both}")
+    name = "Race × Sex" if layout == "{},{}" else "Group"
+    assert white == (
+        f"the number of people is printed as 1000; its rows in the table '{name}' add up to 990"
+    )
+    assert black.endswith(f"is printed as 500; its rows in the table '{name}' add up to 510")
+    without = both.replace(f"{layout.format('Black', 'Unknown')},20,14\n", "")
+    assert _codes(f"{_RACES_WITH_UNKNOWN_SEX.format(990, 510)}\n{without}") == []
+
+
 RACE = "Race,Applicants,Selected\nAsian,190,71\nWhite,103,24\nUnknown,{},\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -365,6 +366,16 @@ def _count_recoverable(p: Parameters) -> str:
     )
 
 
+def _not_highest(p: Parameters) -> str:
+    name = p.get("reference")
+    option = f"--reference {shlex.quote(str(name))}"
+    hint = f"; if {called(str(name))} is the control group, name it: {option}" if name else ""
+    return (
+        f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
+        f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}{hint}"
+    )
+
+
 def _tied(p: Parameters) -> str:
     names = listing([quote(each) for each in (p["chosen"], *p["others"])])
     rate = f"{'printed ' if p['printed'] else ''}rate, {_number(p['rate'])}"
@@ -483,10 +494,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.RATIOS_OF_TWO_BASES: _ratios_of_two_bases,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.RATIOS_NOT_CHECKED: _ratios_not_checked,
-    FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
-        f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
-        f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}"
-    ),
+    FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
     FaultCode.HIGHER_RATE: lambda p: (
         f"{quote(p['other'])} has a higher rate, {_rate(p['highest'], p)}, than the reference of "
         f"the ratios, {_rate(p['rate'], p)}; how many people it has is not printed"
