@@ -541,7 +541,9 @@ def test_all_people_of_a_table_of_decided_ones_are_held_against_intersections():
         for table in fg.check(race.format(700) + both).tables
         for fault in table.errors
     ] == [
-        "the number of people is printed as 700; its rows in the table 'Race × Sex' add up to 500"
+        "the number of people is printed as 700; its rows in the table 'Race × Sex' add up to 500; "
+        "unless that table leaves out 200 or more others, such as people of unknown category, one of "
+        "these numbers is wrong"
     ]
 
 

@@ -256,8 +256,8 @@ def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]
     if (undecided := _undecided(report)) is not None:
         none = f"no difference between groups{large} is shown"
         return f"{undecided}, and {none}", ("verdict",)
-    compared = [e for e in report.estimates if e.interval is not None]
-    if compared and all({*e.interval, e.value} == {e.definition.neutral} for e in compared):
+    compared = [(e, e.interval) for e in report.estimates if e.interval is not None]
+    if compared and all({e.value, *ends} == {e.definition.neutral} for e, ends in compared):
         return f"No group{large} differs from the others in any number that could be compared", ()
     return (
         f"No difference between groups{large} is statistically significant; there may still be one",
