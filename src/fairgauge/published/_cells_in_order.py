@@ -23,6 +23,28 @@ def has_joined_headings(rows: Sequence[Sequence[str]]) -> bool:
     return bool(header) and role_of(header[0]) is None and len(header) < _fewest(rows)
 
 
+def with_names_header(
+    rows: Sequence[Sequence[str]], lines: Sequence[str]
+) -> Sequence[Sequence[str]]:
+    """Put an empty cell above the names, where a header has cells of numbers alone.
+
+    It is indented, some line below it less, and every row has one cell more than it.
+
+    >>> lines = ["     n  hired", "A  9  5"]
+    >>> with_names_header([["n", "hired"], ["A", "9", "5"]], lines)
+    [['', 'n', 'hired'], ['A', '9', '5']]
+    """
+    header = _header(rows)
+    if not header or role_of(header[0]) is None:
+        return rows
+    at = [*rows].index(header)
+    starts = [len(line) - len(line.lstrip(" ")) for line in lines]
+    lacks = {len(row) for row in rows[at + 1 :]} - {1} == {len(header) + 1}
+    if not lacks or starts[at] <= min(starts[at + 1 :]):
+        return rows
+    return [*rows[:at], ["", *header], *rows[at + 1 :]]
+
+
 def in_order(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return rows with whole names, without those that lack a cell and it is not known which.
 

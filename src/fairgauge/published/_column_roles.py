@@ -77,7 +77,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     >>> table.dimensions, table.rows[1].selected.value
     (('sex',), 12.0)
     """
-    differing = tuple(differing_cells(grid))
+    differing, printed = tuple(differing_cells(grid)), grid
     grid = regular(grid, roles or ())
     _check_header(grid)
     grid, roles = _with_all_approvals(grid, roles or {})
@@ -93,7 +93,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     _check_possible(grid, found, rows)
-    _check_headers_above(grid)
+    _check_headers_above(printed)
     dimensions = tuple(grid.header[i] or "category" for i in category)
     rows = (*rows, *_noted_row(grid, rows, len(dimensions)))
     known = any(row.kind is RowKind.UNKNOWN and row.n is not None for row in rows)

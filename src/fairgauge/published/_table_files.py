@@ -16,7 +16,12 @@ from typing import Any
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cause, quote
 from fairgauge.published._aligned_columns import aligned, stacked
-from fairgauge.published._cells_in_order import has_joined_headings, in_order, with_unknown_placed
+from fairgauge.published._cells_in_order import (
+    has_joined_headings,
+    in_order,
+    with_names_header,
+    with_unknown_placed,
+)
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
     OwnStatements,
@@ -373,7 +378,7 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
     by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
     if spread is rows and not by_place and has_joined_headings(rows):
         return _grid("", single_spaced(lines))
-    found = with_unknown_placed(by_place or in_order(spread))
+    found = with_unknown_placed(by_place or in_order(with_names_header(spread, whole)))
     return _grid("", found) or _grid("", single_spaced(lines))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -430,3 +431,38 @@ def test_a_header_that_lacks_a_cell_is_not_understood(first, between):
     text = "\n".join(map(between.join, [(first, "Selected", "Rate", "Ratio"), *rows]))
     with pytest.raises(DataError, match=f"its first header is '{first}', and its last column has"):
         fg.check(text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("nested", [True, False])
+@pytest.mark.parametrize("aligned", [True, False])
+def test_a_correct_table_has_no_error_whether_or_not_the_names_have_a_header(aligned, nested, seed):
+    """Of nested ragged rows below an indented header, numbers were read under the next name."""
+    rng = random.Random(seed)
+    outer = ["Hispanic", "Not Hispanic"] if nested else [""]
+    indent = rng.choice([0, 2, 4]) if nested else 0
+    most = 10 ** rng.choice([2, 3, 4])
+    people = [rng.randint(most // 10, most - 1) for _ in outer for _ in range(2)]
+    known = [(n, rng.randint(1, n)) for n in people]
+    best = max(selected / n for n, selected in known)
+    header = ("Applicants", "Selected", "Selection Rate", "Impact Ratio")
+    rows = [(str(n), str(k), f"{k / n:.1%}", f"{k / n / best:.3f}") for n, k in known]
+    adjust = rng.choice([str.rjust, str.ljust])
+    widths = [14 if aligned else 0] * 4
+
+    def line(name, cells):
+        return name + "  ".join(map(adjust, cells, widths)).rstrip()
+
+    margin = 14 if aligned else rng.randint(1, 24)
+    first = rng.choice(["Group".ljust(margin if aligned else 7), " " * margin])
+    text = [line(first, header)]
+    for i, row in enumerate(rows):
+        if nested and i % 2 == 0:
+            text.append(outer[i // 2])
+        name = " " * indent + ("Male", "Female")[i % 2] + "  "
+        text.append(line(name.ljust(14) if aligned else name, row))
+    assert [pair for _, *pair in counts(fg.check("\n".join(text)))] == [[*pair] for pair in known]
+    if first.isspace() and not aligned:  # not indented, or a row lacks a number: not understood
+        for lines in ([text[0].strip(), *text[1:]], [*text, "Total  9999  999"]):
+            with pytest.raises(DataError, match="is not understood: "):
+                fg.check("\n".join(lines))

@@ -535,16 +535,14 @@ def test_all_people_of_a_table_of_decided_ones_are_checked():
 def test_all_people_of_a_table_of_decided_ones_are_held_against_intersections():
     race = "Race,Applied,Approved,Denied,Rate\nA,{},240,160,60.0%\nB,900,400,400,50.0%\n\n"
     both = "Race,Sex,Applied,Approved\nA,F,300,140\nA,M,200,100\nB,F,450,200\nB,M,450,200\n"
+    added = "the number of people is printed as 700; its rows in the table 'Race × Sex' add up to"
+    unknown = "such as people of unknown category, one of these numbers is wrong"
     assert not fg.check(race.format(500) + both).errors
     assert [
         fault.message
         for table in fg.check(race.format(700) + both).tables
         for fault in table.errors
-    ] == [
-        "the number of people is printed as 700; its rows in the table 'Race × Sex' add up to 500; "
-        "unless that table leaves out 200 or more others, such as people of unknown category, one of "
-        "these numbers is wrong"
-    ]
+    ] == [f"{added} 500; unless that table leaves out 200 or more others, {unknown}"]
 
 
 @settings(max_examples=80)
