@@ -25,6 +25,7 @@ from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.question_sentences import (
+    OUTCOMES,
     counts_people,
     positive_words,
     score_words,
@@ -58,8 +59,7 @@ _ADJECTIVES = {"sex": _OF_SEX, "gender": _OF_SEX, "race": _OF_RACE, "ethnicity":
 """Values of a column that are adjectives of people."""
 
 
-_OUTCOMES = ("label", "prediction", "score")
-_NEEDED = {**dict.fromkeys(_OUTCOMES, "an outcome"), "weight": "a weight", "count": "a count"}
+_NEEDED = {**dict.fromkeys(OUTCOMES, "an outcome"), "weight": "a weight", "count": "a count"}
 _DECISIONS = ("positive", "negative")
 
 
@@ -77,7 +77,7 @@ def excluded_in_words(notes: Iterable[Diagnostic]) -> Iterator[str]:
 def without_outcome(
     result: str,
     excluded: Mapping[str, Mapping[str, int]],
-    needed: Collection[str] = _OUTCOMES,
+    needed: Collection[str] = OUTCOMES,
     people: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield that no result allows for what is missing, if a ``needed`` outcome or weight is.

@@ -75,11 +75,8 @@ from fairgauge.render.words.question_sentences import (
     can_decompose,
     chosen_rows,
     conditions_of,
-    counts_people,
-    how_many_used,
     incomplete,
     not_favourable,
-    number_used,
     of_least_size,
     rounded_to,
     rounding_sentence,
@@ -87,6 +84,7 @@ from fairgauge.render.words.question_sentences import (
     subgroups_not_examined,
     unit,
     unstated,
+    used_words,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
@@ -562,10 +560,7 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
 
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
-    whole = data.cases if counts_people(spec) else data.rows
-    of = "of them" if whole == data.cases else "rows"
-    known = f"{number_used(report)} {of} used, with known outcomes and at least one known group"
-    used = how_many_used(report, whole) if data.used == whole else known
+    used = used_words(report)
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))

@@ -20,14 +20,13 @@ from fairgauge.render.brief._vocabulary import (
 )
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
-from fairgauge.render.words.question_sentences import counts_people
+from fairgauge.render.words.question_sentences import OUTCOMES, counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word, subject_called
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.comparison import Comparison, Origin, sort_changes
 
-_OUTCOMES = ("label", "prediction", "score")
-_NEEDED = (*_OUTCOMES, "weight", "count")
+_NEEDED = (*OUTCOMES, "weight", "count")
 _MANY = 0.01
 """The share of rows that lack one of these from which it is stated beside the verdict."""
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
@@ -172,7 +171,9 @@ def units(comparison: Comparison) -> tuple[str, str]:
 def _facts(origin: Origin, unit: str) -> str:
     of = f"{file_of(origin.source)}, " if origin.name else ""
     least = "at least " * origin.used_at_least
-    used = f", {least}{count(origin.used)} used" if origin.used != origin.rows else ""
+    whole = {*origin.excluded}.isdisjoint(f"missing {each}" for each in OUTCOMES)
+    of = "used" if whole else "with known outcomes and a group"
+    used = f", {least}{count(origin.used)} {of}" if origin.used != origin.rows else ""
     cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
     rows = f"{count(origin.rows)} rows{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
@@ -242,7 +243,7 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
 
 def _of_known(comparison: Comparison, metric: Metric) -> str:
     """Return of which rows a change is, where many rows of a report lack an outcome of it."""
-    known = [each for each in _lacking(comparison, _needed([metric])) if each in _OUTCOMES]
+    known = [each for each in _lacking(comparison, _needed([metric])) if each in OUTCOMES]
     unit = "people" if {*units(comparison)} == {"people"} else "rows"
     return f", among the {unit} with a known {listing(known)}" if known else ""
 
@@ -252,7 +253,7 @@ def _needed(metrics: Iterable[Metric]) -> list[str]:
     needs = {str(need) for metric in metrics for need in metric.needs}
     if "prediction" in needs:
         needs.add("score")
-    return [each for each in _NEEDED if each in needs or each not in _OUTCOMES]
+    return [each for each in _NEEDED if each in needs or each not in OUTCOMES]
 
 
 def _lacking(comparison: Comparison, needed: Iterable[str]) -> list[str]:

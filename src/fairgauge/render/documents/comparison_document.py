@@ -41,6 +41,7 @@ from fairgauge.render.words.metric_words import (
     rate_text,
     unit,
 )
+from fairgauge.render.words.question_sentences import OUTCOMES
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word, verdict_word
@@ -374,7 +375,9 @@ def _data(comparison: Comparison) -> Iterator[tree.Block]:
     if (old.cases, new.cases) != (old.rows, new.rows):
         sizes.append((unit, old.cases, new.cases))
     least = ", at least" * (old.used_at_least or new.used_at_least)
-    sizes.append((f"{used} used{least}", old.used, new.used))
+    lacking = any(f"missing {of}" in each.excluded for each in (old, new) for of in OUTCOMES)
+    of = "with known outcomes and a group" if lacking else "used"
+    sizes.append((f"{used} {of}{least}", old.used, new.used))
     for reason in dict.fromkeys([*old.excluded, *new.excluded]):
         before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
         if before or after:

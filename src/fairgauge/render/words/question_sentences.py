@@ -45,7 +45,11 @@ _COLUMNS = (
 )  # fmt: skip
 _SEVERAL = 2
 _MISSING_CLUSTER = "missing cluster"
-_FROM_INTERVALS = ", excluded from confidence intervals alone"
+OUTCOMES = ("label", "prediction", "score")
+_FROM_SOME = {
+    **{f"missing {each}": ", excluded from what needs it" for each in OUTCOMES},
+    _MISSING_CLUSTER: ", excluded from confidence intervals alone",
+}
 _REFERENCES = {
     "rest": "all other groups",
     "others": "all other groups",
@@ -286,8 +290,7 @@ def counts_people(spec: Mapping[str, Any]) -> bool:
 
 def incomplete(report: Report) -> list[str]:
     """Return which of label, prediction and score are missing in some rows."""
-    kinds = ("label", "prediction", "score")
-    return [kind for kind in kinds if report.data.excluded.get(f"missing {kind}")]
+    return [kind for kind in OUTCOMES if report.data.excluded.get(f"missing {kind}")]
 
 
 def reference_words(asked: Any) -> str:
@@ -374,7 +377,7 @@ def _quoted_values(asked: object) -> str:
 
 def excluded_why(reason: str) -> str:
     """Return why rows are excluded, and from what, where that is not everything."""
-    return f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}"
+    return f"{called(reason)}{_FROM_SOME.get(reason, '')}"
 
 
 def excluded(report: Report | ModelComparison) -> list[tuple[str, int]]:
