@@ -172,8 +172,8 @@ def _facts(origin: Origin, unit: str) -> str:
     of = f"{file_of(origin.source)}, " if origin.name else ""
     least = "at least " * origin.used_at_least
     whole = {*origin.excluded}.isdisjoint(f"missing {each}" for each in OUTCOMES)
-    of = "used" if whole else "with known outcomes and a group"
-    used = f", {least}{count(origin.used)} {of}" if origin.used != origin.rows else ""
+    complete = "used" if whole else "with known outcomes and a group"
+    used = f", {least}{count(origin.used)} {complete}" if origin.used != origin.rows else ""
     cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
     rows = f"{count(origin.rows)} rows{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"

@@ -376,8 +376,8 @@ def _data(comparison: Comparison) -> Iterator[tree.Block]:
         sizes.append((unit, old.cases, new.cases))
     least = ", at least" * (old.used_at_least or new.used_at_least)
     lacking = any(f"missing {of}" in each.excluded for each in (old, new) for of in OUTCOMES)
-    of = "with known outcomes and a group" if lacking else "used"
-    sizes.append((f"{used} {of}{least}", old.used, new.used))
+    complete = "with known outcomes and a group" if lacking else "used"
+    sizes.append((f"{used} {complete}{least}", old.used, new.used))
     for reason in dict.fromkeys([*old.excluded, *new.excluded]):
         before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
         if before or after:
