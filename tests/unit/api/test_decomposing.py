@@ -1000,7 +1000,7 @@ def test_rows_without_an_outcome_are_excluded_from_the_gaps_that_need_it():
     assert (both.used, both.excluded) == (160, {"missing label": 40})
     page = render(both, "text")
     assert "200 rows, 160 with a label, a group and a stratum" in page
-    assert "40 rows (missing label, from the gaps that need it)" in " ".join(page.split())
+    assert "40 rows (missing label, where it is needed)" in " ".join(page.split())
 
 
 def test_the_command(tmp_path):

@@ -362,7 +362,8 @@ def test_rows_without_a_group_are_those_of_the_feature_whatever_it_is_called(nam
     report = fg.audit(rows, label="y", prediction="p", sensitive=[name, "sex"])
     of_feature = f"missing {name} (sensitive feature)"
     assert report.data.excluded == {of_feature: 4, "missing label": 6}
-    assert f"Excluded: 6 rows (missing label). Excluded from {name}: 4 rows." in str(report)
+    lacking = "Excluded: 6 rows (missing label, where it is needed)."
+    assert f"{lacking} Excluded from {name}: 4 rows." in str(report)
 
 
 def test_a_column_of_an_intersection_alone_excludes_from_this_one():

@@ -1172,7 +1172,7 @@ def test_reports_on_people_are_compared_as_such(format_):
     text = " ".join(re.sub(r"<[^>]*>|[*|\\]", " ", render(found, format_)).split())
     assert "10 people in the old report (missing prediction)" in text
     assert "what people without an outcome would have shown" in text
-    assert "600 rows, 300 people, 290 used" in text
+    assert "600 rows, 300 people, 290 with known outcomes and a group" in text
     assert "people with a missing prediction" in text
     assert "further rows of the same person" in text
     assert "rows used" not in text

@@ -263,7 +263,7 @@ def test_tables_and_minimums_are_of_people_with_a_known_decision():
         "n = 18 in the group, below the minimum of 21 (2% of all 1,018 people with a known" in text
     )
     assert "1,521 people in 1,521 rows, 1,018 with a prediction and a group" in text
-    assert "missing prediction 503" in text
+    assert "missing prediction, where it is 503 needed" in text  # a table of two columns
     assert "Of unknown category, among the people with a known prediction: no people." in text
     assert "3 more lack it" in text
 

@@ -202,10 +202,8 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
     without = reasons.pop(_WITHOUT_STRATUM, 0)
     if without:
         yield _WITHOUT_STRATUM, numbers.numbered(without, unit)
-    of_some = [f"missing {each}" for each in words.outcomes_of_some(found)]
     for reason, rows in reasons.items():
         of = ", of those with a stratum" if without else ""
-        of += ", from the gaps that need it" if reason in of_some else ""
         yield f"{excluded_why(reason)}{of}", numbers.numbered(rows, unit)
 
 

@@ -47,7 +47,7 @@ _SEVERAL = 2
 _MISSING_CLUSTER = "missing cluster"
 OUTCOMES = ("label", "prediction", "score")
 _FROM_SOME = {
-    **{f"missing {each}": ", excluded from what needs it" for each in OUTCOMES},
+    **{f"missing {each}": ", where it is needed" for each in OUTCOMES},
     _MISSING_CLUSTER: ", excluded from confidence intervals alone",
 }
 _REFERENCES = {

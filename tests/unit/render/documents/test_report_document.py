@@ -352,7 +352,7 @@ def test_the_cover_shows_what_the_document_table_states():
 def test_excluded_rows_are_counted_in_the_singular_too():
     rows = pl.DataFrame({"y": [1, 0, None, 1], "p": [1, 1, 0, 0], "g": ["a", "b", "a", None]})
     text = render(fg.audit(rows, label="y", prediction="p", sensitive="g"), "text")
-    assert "1 row (missing label)" in text
+    assert "1 row (missing label, where it is needed)" in text
 
 
 def test_a_metric_without_a_value_has_its_reason():
