@@ -277,7 +277,7 @@ def _with_decided(columns: Mapping[ColumnRole, str]) -> dict[ColumnRole, str]:
 
 
 def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
-    """Return rows of the people who were decided, where the printed rates are of these.
+    """Return rows of the people who were decided, where more printed rates are of these.
 
     Withdrawn and incomplete applications have no decision, and are among those who applied.
     """
@@ -291,7 +291,7 @@ def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
                 everyone = row.everyone.exact
                 of_all.append(everyone > 0 and printed.agrees(part.exact / everyone))
                 of_decided.append(printed.agrees(part.exact / row.n.exact))
-    return found if of_decided and all(of_decided) and not all(of_all) else rows
+    return found if sum(of_decided) > sum(of_all) else rows
 
 
 def _decided(row: PublishedRow) -> PublishedRow:
