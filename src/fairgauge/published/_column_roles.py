@@ -180,7 +180,10 @@ def _noted_row(grid: Grid, rows: Sequence[PublishedRow], levels: int) -> Iterato
     if _is_read(grid) and all(row.kind is not RowKind.UNKNOWN for row in rows):
         n = read_number(str(_noted_counts(grid).pop()))
         names = (_NOTED,) * levels
-        yield PublishedRow(number=len(rows) + 1, categories=names, kind=RowKind.UNKNOWN, n=n)
+        row = PublishedRow(number=len(rows) + 1, categories=names, kind=RowKind.UNKNOWN, n=n)
+        stated = {note.selected for note in grid.notes}
+        selected = None if len(stated) != 1 else stated.pop()
+        yield row if selected is None else replace(row, selected=read_number(str(selected)))
 
 
 def _is_read(grid: Grid) -> bool:
