@@ -180,7 +180,10 @@ def _noted_row(grid: Grid, rows: Sequence[PublishedRow], levels: int) -> Iterato
     if _is_read(grid) and all(row.kind is not RowKind.UNKNOWN for row in rows):
         n = read_number(str(_noted_counts(grid).pop()))
         names = (_NOTED,) * levels
-        yield PublishedRow(number=len(rows) + 1, categories=names, kind=RowKind.UNKNOWN, n=n)
+        row = PublishedRow(number=len(rows) + 1, categories=names, kind=RowKind.UNKNOWN, n=n)
+        stated = {note.selected for note in grid.notes}
+        selected = None if len(stated) != 1 else stated.pop()
+        yield row if selected is None else replace(row, selected=read_number(str(selected)))
 
 
 def _is_read(grid: Grid) -> bool:
@@ -277,7 +280,7 @@ def _with_decided(columns: Mapping[ColumnRole, str]) -> dict[ColumnRole, str]:
 
 
 def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
-    """Return rows of the people who were decided, where the printed rates are of these.
+    """Return rows of the people who were decided, where more printed rates are of these.
 
     Withdrawn and incomplete applications have no decision, and are among those who applied.
     """
@@ -291,7 +294,7 @@ def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
                 everyone = row.everyone.exact
                 of_all.append(everyone > 0 and printed.agrees(part.exact / everyone))
                 of_decided.append(printed.agrees(part.exact / row.n.exact))
-    return found if of_decided and all(of_decided) and not all(of_all) else rows
+    return found if sum(of_decided) > sum(of_all) else rows
 
 
 def _decided(row: PublishedRow) -> PublishedRow:

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fairgauge.errors import DataError
+from fairgauge.published._header_words import role_of
 from fairgauge.published.printed_numbers import MONTH, adjacent_numbers
+from fairgauge.published.published_table import ColumnRole
 from fairgauge.question.category_words import is_unknown
 
 _MOST_NOTES = 100
@@ -79,6 +81,10 @@ _MARK_OR_THOUSANDS = re.compile(
     r"(?:[-–•] |(?:foot)?notes? )?([1-9]) (?=[0-9]{3}(?![0-9]))", re.IGNORECASE
 )
 """What begins as "2 390": the mark of a footnote and a number, or thousands."""
+_OF_WHOM = re.compile(
+    r",? (?:of (?:whom|these|them) ([0-9,]*[0-9])|([0-9,]*[0-9]) of whom) (?:was|were) (\w+)\b"
+)
+"""How many of the people of a sentence had an outcome, and its word."""
 _BETWEEN_NOTES = re.compile(
     rf"(^[ \t]*(?:[Nn]ote )?[1-9] [A-Z].*)\n(?=[ \t]*{_MARK_OR_THOUSANDS.pattern})", re.MULTILINE
 )
@@ -114,6 +120,7 @@ class UnknownNote:
     text : its words.
     counts : the numbers in it that may be how many; one alone is.
     has_number : whether it has a number besides those of years, dates and pages.
+    selected : how many of them it states to be selected, None where it does not.
     """
 
     start: int
@@ -122,6 +129,7 @@ class UnknownNote:
     text: str
     counts: tuple[int, ...]
     has_number: bool
+    selected: int | None = None
 
 
 def noted_unknown(text: str, notes: Sequence[UnknownNote]) -> int | None:
@@ -169,16 +177,22 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     plain = _without_tags(text)
     for (start, end), words in _words_of_sentences(plain):
         if _NOT_KNOWN.search(words) and re.search("[0-9]", words):
-            excluded, (counts, has_number) = (
-                bool(_EXCLUDED.search(words)),
-                _counts(words, plain[:start]),
-            )
+            part = _OF_WHOM.search(words)
+            selected = None
+            if part and role_of(part[3]) is ColumnRole.SELECTED:
+                selected = _whole(part[1] or part[2])
+            people = words if selected is None else _OF_WHOM.sub("", words, count=1)
+            excluded = bool(_EXCLUDED.search(words))
+            counts, has_number = _counts(people, plain[:start])
+            if selected is not None and (len(counts) != 1 or selected > counts[0]):
+                selected = None
+                counts, has_number = _counts(words, plain[:start])
             if not excluded and (_INCLUDED.search(words) or not _SUBJECT.search(words)):
                 counts = ()
             is_row = adjacent_numbers(words) and not _PROSE.search(words)
             if excluded or (has_number and not is_row):
                 line = text.count("\n", 0, start) + 1
-                found.append(UnknownNote(start, end, line, words, counts, has_number))
+                found.append(UnknownNote(start, end, line, words, counts, has_number, selected))
     return found
 
 

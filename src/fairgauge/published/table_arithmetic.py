@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -92,8 +93,8 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
     r"""Return a table for each value of a column, such as a product, where ratios are within these.
 
     They are where those of the whole table are wrong, and within every value, each of which has one
-    that is 1, all are right. What people are, such as their sex, is no such column: the ratios of
-    intersections have one reference.
+    that is 1, all are right, or most are, and more than in the whole. What people are, such as
+    their sex, is no such column: the ratios of intersections have one reference.
 
     Examples
     --------
@@ -122,7 +123,9 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
             for value in values
         ]
         whole = sum(len(part.rows) for part in parts) == len(table.rows)
-        if whole and not means_people(header) and all(map(_are_right, parts)):
+        if not whole or means_people(header):
+            continue
+        if all(map(_are_right, parts)) or _are_more_right(parts, table):
             return parts
     return [table]
 
@@ -134,6 +137,22 @@ def _are_right(table: PublishedTable) -> bool:
     if not checked or any(checked) or reference is None:
         return False
     return _is_one(reference) and not _not_one(table, reference)
+
+
+def _are_more_right(parts: Sequence[PublishedTable], table: PublishedTable) -> bool:
+    """Return whether most ratios are right in the parts of a table, and more than in the whole.
+
+    In every part one is 1: that of the highest rate, or of the same category as in the others.
+    """
+    references = [*map(printed_reference, parts)]
+    checked = [[*_ratios(part)] for part in parts]
+    if not (all(checked) and all(map(_is_one, references))):
+        return False
+    same = len({row.name for row in references if row is not None}) == 1
+    of_highest = all(map(operator.is_, references, (highest(part, MIN_SHARE) for part in parts)))
+    right = sum(each.count(None) for each in checked)
+    most = 2 * right > sum(map(len, checked))
+    return (same or of_highest) and most and right > [*_ratios(table)].count(None)
 
 
 def _without(texts: tuple[str, ...], at: int) -> tuple[str, ...]:

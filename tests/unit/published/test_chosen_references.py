@@ -221,6 +221,37 @@ def test_ratios_that_are_wrong_within_a_product_or_within_a_sex_stay_errors(head
     assert found.errors
 
 
+BY_JOB = (
+    "{},Sex,Applicants,Hired,Rate,Impact ratio\nCashier,Men,2000,800,40.0%,1.00\n"
+    "Cashier,Women,2100,819,39.0%,{}\nPicker,Men,1500,300,20.0%,{}\n"
+    "Picker,Women,1400,266,19.0%,{}\nDriver,Men,900,450,50.0%,{}\nDriver,Women,400,190,47.5%,{}\n"
+)
+WITHIN = [".97", "1.00", ".95", "1.00", ".95"]
+OF_ALL = [".78", ".40", ".38", "1.00", ".95"]
+
+
+@pytest.mark.parametrize(("at", "wrong"), [(0, ".90"), (2, ".90"), (4, ".80")])
+def test_one_ratio_that_is_wrong_within_its_job_is_the_only_error(at, wrong):
+    """Three right rows were errors too, and failed against the highest rate of another job."""
+    text = BY_JOB.format("Job", *WITHIN[:at], wrong, *WITHIN[at + 1 :])
+    found = fg.check(text, rules=FOUR_FIFTHS)
+    assert [table.name for table in found.tables] == ["Job: Cashier", "Job: Picker", "Job: Driver"]
+    assert [bool(table.errors) for table in found.tables] == [at == 0, at == 2, at == 4]
+    assert found.errors == 1
+    assert found.verdict is not Outcome.FAIL
+    (table,) = fg.check(text.replace("Job", "Race")).tables
+    assert len(table.errors) > 1
+
+
+@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("wrong", [".30", ".95", "1.00"])
+def test_one_ratio_that_is_wrong_for_the_reference_of_all_jobs_splits_no_table(at, wrong):
+    first = BY_JOB.replace("40.0%,1.00", "40.0%,.80")
+    found = fg.check(first.format("Job", *OF_ALL[:at], wrong, *OF_ALL[at + 1 :]))
+    assert len(found.tables) == 1
+    assert bool(found.errors) == (wrong != OF_ALL[at])
+
+
 def test_a_table_of_products_whose_ratios_have_one_reference_stays_one_table():
     text = BY_PURPOSE.format("Purpose", ".89").replace("75%,1.00", "75%,.83").replace(".80", ".67")
     found = fg.check(text)

@@ -299,3 +299,22 @@ def test_a_sentence_of_csv_is_not_parted_at_the_comma_of_a_number(tmp_path, note
     found = fg.check(path, rules="selection_rate.ratio >= 0.5")
     assert [table.unknown for table in found.tables] == [12_500]
     assert (found.unread, found.exit_code) == ((), 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "errors", "read"),
+    [
+        ("of whom 42 were selected", 0, True),
+        ("42 of whom were hired", 0, True),
+        ("of whom 40 were selected", 1, True),
+        ("of whom 142 were selected", 2, False),
+        ("of whom 42 were interns", 2, False),
+        ("of whom 42 were not selected", 2, False),
+    ],
+)
+def test_a_sentence_states_how_many_of_unknown_category_are_selected(words, errors, read):
+    """It was not read, and the total that has these people was an error."""
+    text = _table([("Male", 1000, 400), ("Female", 900, 342), ("Total", 2025, 784)], "markdown")
+    check = fg.check(f"{text}\n125 applicants did not disclose their sex, {words}.\n")
+    assert check.errors == errors
+    assert check.tables[0].unknown == (125 if read else None)

@@ -452,6 +452,27 @@ def test_rates_of_those_that_were_decided_are_no_error(columns):
     assert wrong.tables[0].errors
 
 
+BOTH_BASES = (
+    "Race,Applications,Approved,Denied,Rate\nWhite,8000,6100,1200,{}\nBlack,1200,770,330,{}\n"
+    "Joint,400,290,90,{}\n"
+)
+RATES_OF = {"decided": ("83.6%", "70.0%", "76.3%"), "all": ("76.3%", "64.2%", "72.5%")}
+
+
+@pytest.mark.parametrize("base", RATES_OF)
+@pytest.mark.parametrize("at", range(3))
+def test_one_wrong_rate_leaves_the_others_right_whichever_people_they_are_of(base, at):
+    """Every right rate of those decided was an error beside a wrong one."""
+    (other,) = RATES_OF.keys() - {base}
+    for wrong in ("81.0%", RATES_OF[other][at]):
+        rates = [wrong if i == at else rate for i, rate in enumerate(RATES_OF[base])]
+        (table,) = fg.check(BOTH_BASES.format(*rates)).tables
+        assert [fault.row[0] for fault in table.errors] == [at + 1]
+        assert table.groups[0].n == (7300 if base == "decided" else 8000)
+    two = BOTH_BASES.format("76.3%", "70.0%", "x")
+    assert fg.check(two).tables[0].groups[0].n == 8000  # as many of each: of all people
+
+
 NEITHER = (
     "Race,Applications,Approved,Denied,Withdrawn{}\n"
     "White,10000,7000,500,2500{}\nBlack,5000,3250,1500,250{}\n"
