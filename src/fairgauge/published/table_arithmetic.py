@@ -143,8 +143,9 @@ def _without(texts: tuple[str, ...], at: int) -> tuple[str, ...]:
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that the printed ratios compare with; None without ratios.
 
-    It is the row that their header names; else the one whose printed ratio is 1; of several the one that a word states to be it, then one
-    that is asked for, then the one that most ratios compare with, then that of the highest rate.
+    It is the row that their header names; else the one whose printed ratio is 1; of several the one
+    that a word states to be it, then one that is asked for, then the one that most ratios compare
+    with, then that of the highest rate.
     Where no ratio is 1, it is the row without one that the others compare with.
     """
     if (named := _named_reference(table)) is not None:
@@ -452,7 +453,10 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
 
 
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the ratios whose reference is not known, or whose rates are not printed."""
+    """Yield the ratios not read, whose reference is not known, or whose rates are not printed."""
+    for column in dict.fromkeys(header for header, _ in table.unread_ratios):
+        rows = tuple(name for header, name in table.unread_ratios if header == column)
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column)
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):
         yield from faults

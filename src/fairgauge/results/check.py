@@ -61,7 +61,7 @@ class FaultCode(StrEnum):
     RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
     OTHER_PRINTED_REFERENCE = "other_printed_reference"  # printed, named
-    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories; of a column that is not read, column
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
@@ -621,13 +621,15 @@ class Check(ShownResult):
     def verdict(self) -> Outcome:
         """Return what the limit comes to over all tables; none without a limit.
 
-        What was not read, or has no verdict, may fail, so that nothing passes beside it. Nor does a
-        table of a chosen group, some of whose verdicts would be others by the highest rate.
+        What was not read or not checked, or has no verdict, may fail, so that nothing passes beside
+        it. Nor does a table of a chosen group, some of whose verdicts would be others by the
+        highest rate.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
-        undecided = any(each.counts for each in self.unread) or any(
+        unread = self.ratios_not_checked or any(each.counts for each in self.unread)
+        undecided = unread or any(
             table.leaves_open or table.changed_by_highest for table in self.tables
         )
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found

@@ -329,10 +329,10 @@ def _no_reference(p: Parameters) -> str:
 def _ratios_not_checked(p: Parameters) -> str:
     names = p["categories"]
     verb = plural(len(names), "impact ratio was", "impact ratios were")
-    return (
-        f"{len(names):,} {verb} not checked, because the reference or a rate is not known: "
-        f"{errors.listing(names)}"
-    )
+    why = "the reference or a rate is not known"
+    if "column" in p:
+        why = f"the column {quote(p['column'])} is not read"
+    return f"{len(names):,} {verb} not checked, because {why}: {errors.listing(names)}"
 
 
 def _ratios_of_two_bases(p: Parameters) -> str:
