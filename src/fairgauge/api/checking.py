@@ -238,8 +238,8 @@ def _checked(
     named = next((name for name in asked.references if name in counted), None)
     of_group = not asked.best and means_chosen_group(header, printed.categories if printed else ())
     if named is not None and printed is not None and printed.name != named:
-        other = {"printed": printed.name, "named": named}
-        faults += (Fault.of(FaultCode.OTHER_PRINTED_REFERENCE, None, **other),)
+        code = FaultCode.OTHER_PRINTED_REFERENCE
+        faults += (Fault.of(code, None, printed=printed.name, named=named),)
     as_printed = named is None and of_group and printed is not None and printed.name in counted
     if as_printed and printed is not None:
         named = printed.name
