@@ -237,6 +237,9 @@ def _checked(
     header = table.columns.get(ColumnRole.RATIO, "")
     named = next((name for name in asked.references if name in counted), None)
     of_group = not asked.best and means_chosen_group(header, printed.categories if printed else ())
+    if named is not None and printed is not None and printed.name != named:
+        code = FaultCode.OTHER_PRINTED_REFERENCE
+        faults += (Fault.of(code, None, printed=printed.name, named=named),)
     as_printed = named is None and of_group and printed is not None and printed.name in counted
     if as_printed and printed is not None:
         named = printed.name

@@ -23,6 +23,7 @@ from fairgauge.published._table_shapes import (
     is_empty_column,
     is_numeric,
     misfits,
+    printed_ratios,
     regular,
     with_joined_header,
 )
@@ -89,6 +90,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
     undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
     counted = () if {ColumnRole.N, *_SHARES} & {*numbers} else undecided
+    ratios = [i for i in unread if _may_be_impact(grid.header[i], numbers)]
     rows, lost = _rows(grid, category, numbers, undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
@@ -105,6 +107,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         columns=_with_decided(columns) if any(row.everyone for row in rows) else columns,
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread if i not in counted)),
+        unread_ratios=(*grid.apart_ratios, *printed_ratios(grid, ratios, category)),
         noted_unknown=grid.noted_unknown,
         noted_others=grid.noted_others,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
@@ -411,10 +414,10 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         role = role_of(grid.header[i])
         if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
             found[i] = role
-    if {*_OF_DENIALS} & {*found.values()} and ColumnRole.SELECTED not in found.values():
-        found = {i: role for i, role in found.items()  # a ratio is then one of denial rates
-                 if role is not ColumnRole.RATIO or grid.header[i] in given
-                 or means_impact(grid.header[i])}  # fmt: skip
+    roles = {*found.values()}
+    found = {i: role for i, role in found.items()
+             if role is not ColumnRole.RATIO or grid.header[i] in given
+             or _may_be_impact(grid.header[i], roles)}  # fmt: skip
     if ColumnRole.N not in found.values():
         found |= {i: ColumnRole.N for i in left if i not in found and means_decided(grid.header[i])}
     _settle_doubles(grid, found, given)
@@ -423,6 +426,12 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
+
+
+def _may_be_impact(header: str, roles: Collection[ColumnRole]) -> bool:
+    """Return whether ratios are of selection rates: beside denials alone, they are of these."""
+    of_denials = {*_OF_DENIALS} & {*roles} and ColumnRole.SELECTED not in roles
+    return role_of(header) is ColumnRole.RATIO and (not of_denials or means_impact(header))
 
 
 def _names_codes(grid: Grid) -> bool:

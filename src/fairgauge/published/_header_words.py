@@ -52,6 +52,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
 )
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
+    r"|\bratios? of (denial|rejection|refusal)|\b(debt|loan)[ -]to[ -]"
     r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?ratio\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
     r"|\bof (the )?(gap|reference)\b|\bpredictive\b|\bpre-?approval request",

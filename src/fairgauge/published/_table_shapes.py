@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -398,6 +398,19 @@ def _from_wide(grid: Grid) -> Grid:
         rows=tuple(rows),
         numbers=tuple(numbers),
         apart=tuple(grid.header[i] for i in apart),
+        apart_ratios=printed_ratios(grid, apart, kept),
+    )
+
+
+def printed_ratios(
+    grid: Grid, columns: Iterable[int], category: Sequence[int]
+) -> tuple[tuple[str, str], ...]:
+    """Return the ratios in some columns: the header of each, and the categories of its row."""
+    return tuple(
+        (grid.header[i], " & ".join(cells[k] for k in category if cells[k]) or "(no name)")
+        for i in columns
+        for cells in grid.rows
+        if read_ratio(cells[i]) is not None
     )
 
 

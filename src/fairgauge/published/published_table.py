@@ -136,6 +136,7 @@ class PublishedTable:
     columns : the header of every other column that is read.
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
+    unread_ratios : the impact ratios in these columns: the header, and the row.
     noted_unknown : how many people of unknown category the text around it states, None without.
     noted_others : how many people of other categories such sentences state to have no row.
     unread_notes : line and words of the sentences beside it that state no single number of these.
@@ -152,6 +153,7 @@ class PublishedTable:
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
+    unread_ratios: tuple[tuple[str, str], ...] = ()
     noted_unknown: int | None = None
     noted_others: tuple[int, ...] = ()
     unread_notes: tuple[tuple[int, str], ...] = ()

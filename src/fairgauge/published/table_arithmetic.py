@@ -29,7 +29,7 @@ from fairgauge.published.published_table import (
     selected_people,
 )
 from fairgauge.reasons import FEWEST_ROWS, Parameter
-from fairgauge.results.check import Fault, FaultCode, Finding, Findings
+from fairgauge.results.check import Fault, FaultCode, Finding, Findings, named_reference
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
@@ -162,10 +162,13 @@ def _without(texts: tuple[str, ...], at: int) -> tuple[str, ...]:
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that the printed ratios compare with; None without ratios.
 
-    It is the row whose printed ratio is 1; of several the one that a word states to be it, then one
-    that is asked for, then the one that most ratios compare with, then that of the highest rate.
+    It is the row that their header names; else the one whose printed ratio is 1; of several the one
+    that a word states to be it, then one that is asked for, then the one that most ratios compare
+    with, then that of the highest rate.
     Where no ratio is 1, it is the row without one that the others compare with.
     """
+    if (named := _named_reference(table)) is not None:
+        return named
     ones = _ones(table)
     if len(ones) <= 1:
         return ones[0] if ones else _reference_without_ratio(table)
@@ -176,6 +179,14 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
         return stated, asked, _fitting(table, row), _rate_at_least(row)
 
     return max(ones, key=order)
+
+
+def _named_reference(table: PublishedTable) -> PublishedRow | None:
+    """Return the row of the category that the header of the ratios names: "Ratio to White"."""
+    if not any(row.ratio is not None for row in table.groups):
+        return None
+    name = named_reference(table.columns[ColumnRole.RATIO], [row.name for row in table.groups])
+    return next((row for row in table.groups if row.name == name), None)
 
 
 def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
@@ -248,7 +259,9 @@ def _is_one(row: PublishedRow | None) -> bool:
 
 
 def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRow]:
-    """Return the rows whose ratio is printed as 1, and is not, nor rounds to it."""
+    """Return the rows whose ratio is printed as 1, as that of the reference, and is not 1."""
+    if not _is_one(reference):
+        return []
     return [
         row
         for row in _ones(table)
@@ -427,7 +440,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         every = _fitting(table, fitting) == sum(row.ratio is not None for row in table.groups)
         reference = fitting if every or _is_one(fitting) else None
     known = reference or (fitting if fitting is not None and fitting.ratio is not None else None)
-    if known is None or (known.ratio is None and known.kind is not RowKind.TOTAL):
+    unnamed = known is None or (known.ratio is None and known.kind is not RowKind.TOTAL)
+    if unnamed and not _ones(table):
         taken = None if known is None else known.name
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
@@ -458,7 +472,10 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
 
 
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the ratios whose reference is not known, or whose rates are not printed."""
+    """Yield the ratios not read, whose reference is not known, or whose rates are not printed."""
+    for column in dict.fromkeys(header for header, _ in table.unread_ratios):
+        rows = tuple(name for header, name in table.unread_ratios if header == column)
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column)
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):
         yield from faults

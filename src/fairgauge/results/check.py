@@ -60,7 +60,8 @@ class FaultCode(StrEnum):
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
-    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
+    OTHER_PRINTED_REFERENCE = "other_printed_reference"  # printed, named
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories; of a column that is not read, column
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
@@ -94,6 +95,7 @@ _NOTES = frozenset(
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
+        FaultCode.OTHER_PRINTED_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
@@ -382,15 +384,47 @@ def means_chosen_group(header: str, reference: Iterable[str] = ()) -> bool:
     """
     if _BEST.search(header):
         return False
-    bases = [base for found in _BASE.findall(header) if (base := "".join(found).strip())]
     names = ("control", *filter(None, reference))
     return bool(_CHOSEN_GROUP.search(header)) or any(
-        _names(base, name) or _names(name, base) for base in bases for name in names
+        _names(base, name) or _names(name, base) for base in _bases(header) for name in names
     )
 
 
+def named_reference(header: str, categories: Iterable[str]) -> str | None:
+    """Return the one category that a header of ratios names as what they are to; None without it.
+
+    Examples
+    --------
+    >>> headers = ["Ratio to White", "Ratio (Non-White = 1.00)", "Ratio to non-Hispanic White"]
+    >>> [named_reference(header, ["White", "Non-White", "Hispanic"]) for header in headers]
+    ['White', 'Non-White', 'White']
+    >>> named_reference("Ratio to men", ["White"]), named_reference("Impact ratio", ["White"])
+    (None, None)
+    """
+    if _BEST.search(header):
+        return None
+    bases, names = _bases(header), [name for name in categories if name]
+    same = {name for name in names if name.casefold() in {base.casefold() for base in bases}}
+    found = same or {
+        name
+        for name in names
+        if name.casefold() not in _OTHERS
+        and any(_names(base, name) or _names(name, base) for base in bases)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+_OTHERS = ("other", "others", "all other")
+"""Categories that "ratio to other groups" does not name."""
+
+
+def _bases(header: str) -> list[str]:
+    return [base for found in _BASE.findall(header) if (base := "".join(found).strip())]
+
+
 def _names(text: str, name: str) -> bool:
-    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE))
+    own = rf"(?<!\w)(?<!\bnon[ -])(?<!\bnot ){re.escape(name)}(?!\w)"
+    return bool(re.search(own, text, re.IGNORECASE))
 
 
 def means_unweighted(header: str) -> bool:
@@ -587,13 +621,15 @@ class Check(ShownResult):
     def verdict(self) -> Outcome:
         """Return what the limit comes to over all tables; none without a limit.
 
-        What was not read, or has no verdict, may fail, so that nothing passes beside it. Nor does a
-        table of a chosen group, some of whose verdicts would be others by the highest rate.
+        What was not read or not checked, or has no verdict, may fail, so that nothing passes beside
+        it. Nor does a table of a chosen group, some of whose verdicts would be others by the
+        highest rate.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
-        undecided = any(each.counts for each in self.unread) or any(
+        unread = self.ratios_not_checked or any(each.counts for each in self.unread)
+        undecided = unread or any(
             table.leaves_open or table.changed_by_highest for table in self.tables
         )
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found

@@ -79,7 +79,7 @@ def test_a_chosen_reference_is_not_called_the_highest_rate():
     """The header of lenders (AIR) means a control group, whatever its rate."""
     found = fg.check(LENDING.format("AIR"), rules="selection_rate.ratio >= 0.8")
     assert (found.errors, found.tables[0].reference) == (0, "White")
-    assert "White: the chosen group that the printed ratios compare with" in shown(found)
+    assert "White: the chosen group of the printed ratios" in shown(found)
     assert "the highest rate among" not in shown(found)
     assert "allow for the choice" not in shown(found).split("How certain")[1]
     highest = fg.check(LENDING.format("impact ratio"))
@@ -117,7 +117,7 @@ def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
 @pytest.mark.parametrize(
     "header",
     ["Adverse impact ratio", "Impact ratio", "Ratio to highest", "AIR to the highest rate",
-     "Impact ratio to Black", "Impact ratio to White, the most selected"],
+     "Impact ratio to White, the most selected"],
 )  # fmt: skip
 def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(header):
     (table,) = fg.check(CONTROL.format(header)).tables
@@ -127,6 +127,46 @@ def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(
         "if White is the control group, name it: --reference White"
     )
     assert fg.check(CONTROL.format(header), reference="White").errors == 0
+
+
+TO_ASIAN = (
+    'Race,Applicants,Hires,Hire rate,"{}"\nWhite,20000,9000,45.0%,{}\n'
+    "Black,10000,4400,44.0%,0.88\nAsian,9000,4500,50.0%,1.00\n"
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"reference": "White"}])
+@pytest.mark.parametrize("white", ["0.90", "-"])
+@pytest.mark.parametrize(
+    "header",
+    ["Ratio to White", "Impact ratio vs. White", "Ratio (White = 1.00)", "Ratio to the white",
+     "Impact ratio (reference: White)", "AIR vs. Non-Hispanic White"],
+)  # fmt: skip
+def test_ratios_to_another_category_than_the_one_their_header_names_are_errors(
+    header, white, options
+):
+    """They passed: Asian was called the chosen group that the printed ratios compare with."""
+    found = fg.check(TO_ASIAN.format(header, white), rules=FOUR_FIFTHS, **options)
+    (table,) = found.tables
+    assert (table.reference, table.printed_reference, found.exit_code) == ("White", "White", 1)
+    other, wrong = FaultCode.RATIO_OF_ANOTHER_REFERENCE, FaultCode.RATIO_MISMATCH
+    codes = [(fault.code, fault.row[1]) for fault in table.errors]
+    assert codes == [(other, "White")] * (white != "-") + [(other, "Black"), (wrong, "Asian")]
+    assert "no category has a ratio of 1" not in shown(found)
+
+
+def test_a_header_that_names_no_category_of_the_table_is_held_against_none():
+    (table,) = fg.check(TO_ASIAN.format("Ratio to men", "0.90")).tables
+    assert (table.printed_reference, table.errors) == ("Asian", ())
+
+
+def test_another_category_than_that_of_the_printed_ratios_is_named_in_a_note():
+    found = fg.check(TO_ASIAN.format("Impact ratio", "0.90"), reference="White")
+    assert (found.errors, found.exit_code) == (0, 0)
+    assert "The printed ratios compare with 'Asian', not with 'White' as named" in shown(found)
+    as_printed = fg.check(TO_ASIAN.format("Impact ratio", "0.90"), reference="Asian")
+    assert "as named" in shown(as_printed)
+    assert "not with" not in shown(as_printed)
 
 
 @pytest.mark.parametrize("header", ["AIR", "Ratio to White", "Impact ratio"])
@@ -152,8 +192,8 @@ def test_nothing_passes_by_a_control_group_that_would_not_by_the_highest_rate():
     assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
     assert table.other_reference.changes == ("White", "Black")
     assert (
-        "Ratios compare with White, as the printed ones do; Asian has a higher rate, and with the "
-        "highest rate as the reference the verdicts of White and Black would change."
+        "Ratios compare with White, the chosen group of the printed ones; Asian has a higher rate, "
+        "and with the highest rate as the reference the verdicts of White and Black would change."
     ) in shown(found)
     assert "the chosen group (--reference White), or the highest rate" in shown(found)
     assert type(found).from_dict(found.to_dict()) == found
@@ -176,7 +216,9 @@ def test_people_of_unknown_category_count_by_the_highest_rate_too():
 def test_a_higher_rate_than_that_of_a_control_group_is_stated():
     found = fg.check(AIR.format("AIR", "1.60"))
     assert (found.errors, found.exit_code) == (0, 0)
-    stated = "Ratios compare with White, as the printed ones do; Asian has a higher rate."
+    stated = (
+        "Ratios compare with White, the chosen group of the printed ones; Asian has a higher rate."
+    )
     assert stated in shown(found)
     passed = fg.check(LENDING.format("AIR"), rules=FOUR_FIFTHS)
     assert (passed.verdict, passed.exit_code) == (Outcome.PASS, 0)

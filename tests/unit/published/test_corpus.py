@@ -469,6 +469,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.SENTENCE_MISMATCH,
         FaultCode.COPY_DIFFERS,
         FaultCode.COLUMNS_IGNORED,
+        FaultCode.OTHER_PRINTED_REFERENCE,
         FaultCode.PARTS_EXCEED_N,
         FaultCode.PARTS_BELOW_N,
         FaultCode.TOTAL_RATE_MISMATCH,

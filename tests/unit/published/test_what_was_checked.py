@@ -376,6 +376,55 @@ def test_a_ratio_without_a_printed_rate_is_not_checked():
     assert faults(text)[FaultCode.RATIOS_NOT_CHECKED]["categories"] == ("Other",)
 
 
+OF_COLUMNS = (
+    "Job family,Men applied,Men hired,Men rate,Women applied,Women hired,Women rate,{}\n"
+    "Office,4020,1010,25.1%,5880,1470,25.0%,0.60\nStore,4000,1000,25.0%,4000,1000,25.0%,1.00\n"
+)
+OF_TWO = (
+    "Sex,Applicants,Hired,Selection rate,Impact ratio,{}\nMen,5000,1000,20.0%,1.00,1.00\n"
+    "Women,4000,780,19.5%,0.98,0.60\nOther,10,2,20.0%,,\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "rows"),
+    [
+        (OF_COLUMNS, "Impact ratio", ("Office", "Store")),
+        (OF_COLUMNS, "Ratio to men", ("Office", "Store")),
+        (OF_TWO, "4/5ths ratio", ("Men", "Women")),
+        (OF_TWO, "AIR", ("Men", "Women")),
+    ],
+)
+@pytest.mark.parametrize("rules", [None, "selection_rate.ratio >= 0.5"])
+def test_ratios_in_a_column_that_is_not_read_are_not_checked_and_nothing_passes(
+    text, header, rows, rules
+):
+    """They passed, and every number was said to be computed again."""
+    columns = {"ratio": "Impact ratio"} if text is OF_TWO else None
+    found = fg.check(text.format(header), rules=rules, columns=columns)
+    (fault,) = (
+        fault for fault in found.tables[0].faults if fault.code is FaultCode.RATIOS_NOT_CHECKED
+    )
+    assert (fault["column"], fault["categories"]) == (header, rows)
+    assert (found.errors, found.ratios_not_checked, found.exit_code) == (0, 2, 3)
+    assert str(found.verdict) == ("inconclusive" if rules else "none")
+    shown = " ".join(str(found).split())
+    assert "2 impact ratios were not checked" in shown
+    assert f"not checked, because the column '{header}' is not read" in shown
+    assert "of the columns that are read, every number that follows from others was" in shown
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    "header", ["Odds ratio", "Ratio of denial rates", "Denial ratio", "Debt-to-income ratio"]
+)
+def test_another_statistic_that_is_not_read_is_no_impact_ratio(header):
+    columns = {"ratio": "Impact ratio"}
+    text = OF_TWO.format(header).replace("Other,10,2,20.0%,,\n", "")
+    found = fg.check(text, rules="selection_rate.ratio >= 0.5", columns=columns)
+    assert (found.ratios_not_checked, found.exit_code) == (0, 0)
+
+
 BASES = """race,n,hired,rate,ratio
 A,1000,504,50%,1.000
 B,1000,406,41%,{}

@@ -24,7 +24,7 @@ from fairgauge.render.words.check_sentences import (
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import decimals_beside, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.check import Check, CheckedGroup, CheckedTable
+from fairgauge.results.check import Check, CheckedGroup, CheckedTable, FaultCode
 
 _MOST_ERRORS, _MOST_STEPS = 3, 3
 
@@ -100,10 +100,12 @@ def _higher(check: Check, *, changed: bool) -> Iterator[Sentence]:
 def _looked_at(check: Check) -> Iterator[Sentence]:
     tables = len(check.tables)
     groups = sum(len(table.groups) for table in check.tables)
+    kinds = {fault.code for table in check.tables for fault in table.faults}
+    read = "of the columns that are read, " if FaultCode.COLUMNS_IGNORED in kinds else ""
     yield Sentence(
         f"{tables:,} published {plural(tables, 'table', 'tables')} with {groups:,} "
-        f"{plural(groups, 'category', 'categories')}, from {sources_of(check)}; every number that "
-        "follows from others was computed again.",
+        f"{plural(groups, 'category', 'categories')}, from {sources_of(check)}; {read}every number "
+        "that follows from others was computed again.",
         ("tables",),
     )
     for text in unread_sentences(check):

@@ -246,7 +246,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         named = table.reference in check.references
         how = "as named" if named else _chosen(table, check.smallest_reference)
         if table.compares_as_printed:
-            how = "the chosen group that the printed ratios compare with"
+            how = "the chosen group of the printed ratios"
         yield "reference", f"{called(table.reference)}: {how}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)

@@ -97,7 +97,7 @@ def describe_higher(table: CheckedTable) -> str:
     assert table.reference is not None  # that of the printed ratios
     changes = table.other_reference.changes
     text = (
-        f"Ratios compare with {called(table.reference)}, as the printed ones do; "
+        f"Ratios compare with {called(table.reference)}, the chosen group of the printed ones; "
         f"{called(table.other_reference.name)} has a higher rate"
     )
     if not changes:
@@ -329,10 +329,10 @@ def _no_reference(p: Parameters) -> str:
 def _ratios_not_checked(p: Parameters) -> str:
     names = p["categories"]
     verb = plural(len(names), "impact ratio was", "impact ratios were")
-    return (
-        f"{len(names):,} {verb} not checked, because the reference or a rate is not known: "
-        f"{errors.listing(names)}"
-    )
+    why = "the reference or a rate is not known"
+    if "column" in p:
+        why = f"the column {quote(p['column'])} is not read"
+    return f"{len(names):,} {verb} not checked, because {why}: {errors.listing(names)}"
 
 
 def _ratios_of_two_bases(p: Parameters) -> str:
@@ -493,6 +493,10 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.RATIOS_OF_TWO_BASES: _ratios_of_two_bases,
     FaultCode.NO_REFERENCE: _no_reference,
+    FaultCode.OTHER_PRINTED_REFERENCE: lambda p: (
+        f"the printed ratios compare with {quote(p['printed'])}, not with {quote(p['named'])} as "
+        "named"
+    ),
     FaultCode.RATIOS_NOT_CHECKED: _ratios_not_checked,
     FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
     FaultCode.HIGHER_RATE: lambda p: (
@@ -556,6 +560,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.RATIOS_OF_TWO_BASES: "impact ratios of counts beside others of printed rates",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
+    FaultCode.OTHER_PRINTED_REFERENCE: "printed ratios to another category than the named one",
     FaultCode.RATIOS_NOT_CHECKED: "impact ratios that were not checked",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.HIGHER_RATE: "higher rate than that of the reference",

@@ -149,5 +149,7 @@ def test_of_many_tables_with_a_control_group_the_first_with_a_higher_rate_is_nam
         table = "group,n,hired,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,500,1.00\n"
         (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
     sentences = [str(each) for each in fg.check(tmp_path, rules=LIMIT).brief().verdict]
-    assert sentences[1].startswith("a.csv: group. Ratios compare with B, as the printed ones do; A")
+    assert sentences[1].startswith(
+        "a.csv: group. Ratios compare with B, the chosen group of the printed ones; A"
+    )
     assert sentences[2:] == ["The same is so in 2 more tables."]
