@@ -101,9 +101,10 @@ def test_of_a_frame_it_is_stated_what_asks_it_in_python():
     rng = np.random.default_rng(6)
     sex, number = rng.choice(["F", "M"], 4_000), rng.normal(40, 9, 4_000)
     p = (rng.random(4_000) < 0.2 + 0.4 * ((sex == "F") & (number > 45))).astype(int)
-    frame = pl.DataFrame({"sex": sex, "number": number})
+    other = rng.choice(["on", "off"], 4_000)
+    frame = pl.DataFrame({"sex": sex, "number": number, "other": other})
     found = fg.find(frame, label=np.zeros(4_000, int), prediction=p, positive=1,
-                    rate="false_positive_rate", features=["sex", "number"])  # fmt: skip
+                    rate="false_positive_rate", features=["sex", "number", "other"])  # fmt: skip
     member = next(each for each in found.worse if each.explained_by is None)
     stated = f"where=found.where(found.worse[{found.worse.index(member)}])"
     assert stated in str(found)
