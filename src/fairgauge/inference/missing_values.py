@@ -416,6 +416,7 @@ def rate_cases(
     for cases in _possible(counted, outcome, rate, profile):
         every = np.arange(len(counted.groups))
         (low, high), (now, *ends) = cases.of(every), cases.variances(every)
+        wider = _wider(np.array(ends), now)
         for i, group in enumerate(counted.groups):
             key = (
                 rate.name,
@@ -425,8 +426,7 @@ def rate_cases(
                 outcome.class_scope,
                 outcome.threshold_of(rate),
             )
-            wider = _wider(np.array(ends), now)[:, i]
-            found[key] = (*found.get(key, ()), cases.case(low[i], high[i], wider))
+            found[key] = (*found.get(key, ()), cases.case(low[i], high[i], wider[:, i]))
     return found
 
 
