@@ -543,6 +543,9 @@ def test_a_table_that_does_not_show_of_whom_its_rates_are_passes_of_both_or_not_
         "selected alone fails; the table does not show which of both it is of"
     )
     assert FaultCode.BASE_NOT_STATED in [fault.code for fault in table.faults]
+    of_all = ", if selection rates are of all people, which the table does not show."
+    assert of_all in str(check.brief())
+    assert of_all not in str(neither(",AIR", ",1.00", ",0.93").brief())
     rated = neither(",Denial rate", ",6.7%", ",31.6%")
     assert (rated.verdict, rated.exit_code) == ("fail", 1)
     assert neither(",Denial rate", ",5.0%", ",30.0%").exit_code == 0

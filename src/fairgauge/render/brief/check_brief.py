@@ -135,10 +135,12 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
         large = (
             f" of categories of {100 * check.smallest_reference.share:.4g}% of the people or more"
         )
+        open_base = any(fault.code is FaultCode.BASE_NOT_STATED for fault in table.faults)
+        base = ", if selection rates are of all people, which the table does not show" * open_base
         yield Sentence(
             f"The lowest impact ratio{large if lower else ''}{_in_table(table, check)}: of equally "
             f"many people, {per_hundred} of {called(group.name)} {counted_as(table)} for every 100 "
-            f"of {called(table.reference)}.",
+            f"of {called(table.reference)}{base}.",
             source,
         )
 
