@@ -21,7 +21,7 @@ from fairgauge.values import matches
 
 ALMOST_ALL = 0.95
 """The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
-ROUNDING = 1e-11
+_ROUNDING = 1e-11
 """The part of a squared mean up to which a variance is that of rounding alone."""
 _FEWEST_DETERMINED = 10
 """Rows of a stratum below which all have one outcome often, whatever the stratum."""
@@ -66,7 +66,7 @@ def score_is_label(
     elif copied:
         weights = sums.get("w", sums.get("n", sums["rows"]))
         (one, alike), (other, same) = (
-            _only_value(*(of[side] for of in (weights, sums[SUM], sums[SQUARES])))
+            only_value(*(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES])))
             for side in (positive, ~positive)
         )
         copied = alike and same and one != other
@@ -82,11 +82,10 @@ def score_is_label(
         )
 
 
-def _only_value(weights: Sums, sums: Sums, squares: Sums) -> tuple[float, bool]:
+def only_value(weight: float, total: float, squares: float) -> tuple[float, bool]:
     """Return the mean of some rows, and whether they all have it but for rounding."""
-    weight = float(weights.sum())
-    mean = float(sums.sum()) / weight if weight else math.nan
-    return mean, bool(squares.sum() - weight * mean**2 <= ROUNDING * squares.sum())
+    mean = total / weight if weight else math.nan
+    return mean, squares - weight * mean**2 <= _ROUNDING * squares
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -35,8 +35,8 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.copy_checks import (
-    ROUNDING,
     copied_outcomes,
+    only_value,
     prediction_is_label,
     score_is_label,
 )
@@ -147,11 +147,9 @@ def _one_number(cube: Cube) -> Iterator[Diagnostic]:
 def _only_number(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = _sums_of_known(cube, [axis])
-    if rows < FEWEST_ROWS:
-        return None
     name = "y" if axis.role is Role.LABEL else "p"
-    mean = sums[name] / sums["w"]
-    return mean if sums[2 * name] / sums["w"] - mean**2 <= ROUNDING * mean**2 else None
+    mean, alike = only_value(sums["w"], sums[name], sums[2 * name])
+    return mean if alike and rows >= FEWEST_ROWS else None
 
 
 def _copied_numbers(cube: Cube) -> Iterator[Diagnostic]:
