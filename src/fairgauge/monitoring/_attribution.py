@@ -234,7 +234,10 @@ def _decompose(
     each: ComparisonId, rate: MonitoredRate, before: Cube, after: Cube, question: Spec
 ) -> ChangeParts | None:
     """Divide the change of the difference of the rates into composition and treatment."""
-    blank = without_rows(sum_cubes([before, after]))  # the same groups and strata in both
+    every = sum_cubes([before, after])
+    cells = (replace(cell, sums={m: 0 * s for m, s in cell.sums.items()}) for cell in every.tables)
+    # the same groups and strata in both, those that only one has as a crossing included
+    blank = replace(without_rows(every), tables=tuple(cells))
     old, new = (_parts(each, rate, sum_cubes([cube, blank]), question) for cube in (before, after))
     composition, treatment = kitagawa(*old.group, *new.group)
     if rate.by != "rate":

@@ -5,6 +5,7 @@ The health of a history is what its counts show of the feed that brings the rows
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -283,6 +284,21 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
         return next(known, None)
 
     @property
+    def nearness(self) -> float:
+        """Return how near it is to an alarm, to be held against others of the same detector.
+
+        It is the evidence as a part of the threshold. Of alpha spending it is how far the interval
+        of the last period lies outside the tolerated values, in widths of it; negative where it
+        does not.
+        """
+        if self.threshold is not None:
+            return (self.evidence or 0.0) / self.threshold
+        if (last := self.last) is None or last.low is None or last.high is None:
+            return -math.inf
+        outside, width = max(last.low - self.high, self.low - last.high), last.high - last.low
+        return outside / width if 0 < width < math.inf else math.copysign(math.inf, outside)
+
+    @property
     def last(self) -> Point | None:
         """Return the last period that decides, if it has a value."""
         decided = [point for point in self.points if not point.waits]
@@ -519,9 +535,9 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
-        """Return the comparisons: those with an alarm, then by how near the evidence is to one."""
+        """Return the comparisons: those with an alarm, then by how near they are to one."""
         quiet = (comparison for comparison in self.tested if comparison.alarm is None)
-        near = sorted(quiet, key=lambda each: -(each.evidence or 0.0) / (each.threshold or 1.0))
+        near = sorted(quiet, key=lambda each: each.nearness, reverse=True)
         return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:

@@ -84,6 +84,27 @@ def test_a_change_of_decisions_is_treatment():
     assert "Look first at decisions within department" in found.says
 
 
+@pytest.mark.parametrize("begin", [10, 20, 30])
+def test_crossed_strata_that_come_or_vanish_are_those_of_one_column(begin):
+    """A new version may come before a change, with it, or after the alarm."""
+    rng = np.random.default_rng(11)
+    crossed, joined = {}, {}
+    for i, name in enumerate(day_names(40)):
+        rows = day(rng, women=-0.15 if i >= 20 else 0.0)
+        rows["version"] = "v1" if i < begin else rng.choice(["v2", "v3"], len(rows))
+        rows["both"] = rows["department"] + rows["version"]
+        crossed[name] = fg.count(rows, **QUESTION | {"strata": ["department", "version"]})
+        joined[name] = fg.count(rows, **QUESTION | {"strata": "both"})
+    of_two, of_one = (
+        fg.monitor(counts, QUESTION | {"strata": strata, "monitor": {"rules": [RULE]}}).alarms[0]
+        for counts, strata in ((crossed, ["department", "version"]), (joined, "both"))
+    )
+    found, other = of_two.alarm.decomposition, of_one.alarm.decomposition
+    assert found.by == ("department", "version")
+    assert found.composition == pytest.approx(other.composition)
+    assert found.treatment == pytest.approx(other.treatment)
+
+
 def test_a_changing_mix_of_all_other_groups_is_composition():
     """Nobody is treated differently: the others hold more of a group that is selected often."""
 

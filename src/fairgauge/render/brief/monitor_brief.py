@@ -48,6 +48,7 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
     Currently,
+    Detector,
     HistoryFinding,
     MonitoredComparison,
     MonitorReport,
@@ -446,7 +447,10 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
             among = f"{every:,} comparisons"
             if valued < every:
                 among = f"the comparisons with a value now ({valued:,} of {every:,})"
-            yield Sentence(f"Of {among} this is the one nearest to an alarm.", ("comparisons",))
+            alike = len({e.detector is Detector.ALPHA_SPENDING for e in report.tested}) == 1
+            nearest = f"Of {among} this is the one nearest to an alarm."
+            text = nearest if alike else f"This is one of {among}."
+            yield Sentence(text, ("comparisons",))
     if not known:
         yield Sentence("No monitored comparison has a value now.", ("comparisons",))
 

@@ -198,6 +198,20 @@ def test_the_comparison_nearest_to_an_alarm_is_the_one_that_is_stated() -> None:
         assert "Of 2 comparisons this is the one nearest to an alarm." in found
 
 
+def test_of_intervals_the_one_furthest_outside_is_nearest_to_an_alarm() -> None:
+    """Of metrics without evidence, whichever comes first; with others they cannot be ordered."""
+    near, far = ({"metric": "f1.difference", "at_least": least} for least in (-0.05, -0.6))
+    for rules in ([near, far], [far, near]):
+        report = monitored(days(5, 99, 0.4), *rules)
+        assert {each.evidence for each in report.tested} == {None}
+        first, *_ = report.gravest
+        assert first.low == -0.05
+        found = " ".join(map(str, report.brief().found))
+        assert "Of 2 comparisons this is the one nearest to an alarm." in found
+        found = " ".join(map(str, monitored(days(5, 99, 0.4), *rules, RATIO).brief().found))
+        assert "This is one of 3 comparisons." in found
+
+
 def test_a_shift_that_has_passed_is_in_the_past() -> None:
     counts = days(80, 0, 0.4) | days(40, 25, 0.22)
     brief = monitored(counts, RATIO).brief()
