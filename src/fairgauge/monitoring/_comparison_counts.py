@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.averages import agreement
 from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.cube.cube import CountTable, Cube, aggregate, rows_together, settled, with_cases
-from fairgauge.cube.identifiers import NUMBERED
+from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError
@@ -44,6 +44,9 @@ from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.monitor_results import LargestGroup
 from fairgauge.stats.arrays import Array
 from fairgauge.values import meaning
+
+if TYPE_CHECKING:
+    from fairgauge.monitoring.history import PeriodCubes
 
 PERIODS = Axis(Role.STRATUM, "period")
 _MOST_CELLS = 500_000
@@ -190,7 +193,7 @@ class ComparisonCounts:
 
 
 def collect_counts(
-    cubes: Sequence[Cube],
+    cubes: PeriodCubes,
     names: Sequence[str],
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
@@ -215,7 +218,7 @@ def collect_counts(
     before = 0 if resumed is None else len(resumed.counts)
     arrivals, references = _known_before(spec, rates, resumed)
     new = cubes[before:]
-    found = list(_of_periods(new, names[before:], spec, rates, every=cubes))
+    found = list(_of_periods(new, names[before:], spec, rates, cubes))
     first: dict[ComparisonId, int] = {}
     for positions, held in found:
         for each, reference, present in zip(held.ids, held.references, held.present.T, strict=True):
@@ -268,7 +271,7 @@ def counts_in(
     cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
 ) -> Iterator[RuleCounts]:
     """Yield the counts of every rule that contrasts a rate of rows in one cube."""
-    for _, held in _of_periods([cube], [""], spec, rates, every=()):
+    for _, held in _of_periods([cube], [""], spec, rates, None):
         yield held
 
 
@@ -277,36 +280,41 @@ def _of_periods(
     names: Sequence[str],
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
-    every: Sequence[Cube],
+    every: PeriodCubes | None,
 ) -> Iterator[tuple[list[int], RuleCounts]]:
     """Yield the counts of every rule that contrasts a rate of rows, with their periods' positions.
 
     ``every`` holds all periods: one of them may lack a value that the question names.
     """
     for cube in cubes:
-        refuse_protected(cube)
+        refuse_unfit(cube)
         if spec.question.missing is Missing.ERROR:
             refuse_missing(cube)
     for positions, stack in stacks(cubes) if rates else ():
         try:
             held = list(_rule_counts(stack, spec, rates))
         except SpecError as error:
-            if not every:
+            if every is None:
                 named = names[positions[0]]
                 raise DataError(f"the period {named}: {error}" if named else str(error)) from None
-            blank = sum_cubes([without_rows(cube) for cube in every])
-            wider = [sum_cubes([cubes[position], blank]) for position in positions]
+            wider = [every.knowing_all(cubes[position]) for position in positions]
             some = [names[position] for position in positions]
-            for within, each in _of_periods(wider, some, spec, rates, every=()):
+            for within, each in _of_periods(wider, some, spec, rates, None):
                 yield [positions[i] for i in within], each
         else:
             yield from ((positions, each) for each in held)
 
 
-def refuse_protected(cube: Cube) -> None:
-    """Refuse counts that are known within ranges alone."""
+def refuse_unfit(cube: Cube) -> None:
+    """Refuse counts that are known within ranges alone, and clusters that no other period names."""
     if cube.min_cell is not None:
         raise CubeError("protected counts cannot be monitored; give the exact counts")
+    if cube.clusters == NUMBERED:
+        raise CubeError(
+            f"a monitor needs one name of a cluster in all periods: set {CLUSTER_KEY} in the "
+            "environment to 16 random characters or more (openssl rand -hex 32), keep it beside "
+            "the rows, and count them again"
+        )
 
 
 def _rule_counts(
@@ -459,8 +467,6 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     first = cubes[0]
     if len(cubes) == 1:
         return first
-    if first.clusters == NUMBERED:
-        return first.add(cubes[1], allow_duplicates=True)  # which states why they do not add up
     excluded: Counter[Uncounted] = Counter()
     for cube in cubes:
         excluded.update(cube.excluded)
@@ -482,12 +488,16 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
 
 
 def without_rows(cube: Cube) -> Cube:
-    """Return the levels of a cube with no rows: adding it makes values known that no row has."""
+    """Return the levels of a cube with no rows: adding it makes values known that no row has.
+
+    Clusters are not among them: of these those count that have rows.
+    """
+    levels = {axis: () if axis.role is Role.CLUSTER else held for axis, held in cube.levels.items()}
     tables = tuple(
         CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
         for table in cube.tables
     )
-    return replace(cube, tables=tables, rows=0, excluded={}, coded=(), undecided=())
+    return replace(cube, levels=levels, tables=tables, rows=0, excluded={}, coded=(), undecided=())
 
 
 def largest_groups(

@@ -16,6 +16,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind, ScopeKind
+from fairgauge.errors import SpecError
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
@@ -48,9 +49,13 @@ Spent: TypeAlias = "dict[ComparisonId, dict[int, Estimate]]"
 
 
 def period_estimates(
-    cube: Cube, spec: MonitorSpec, rules: Sequence[int], confidence: float = LEVEL
+    cubes: PeriodCubes,
+    cube: Cube,
+    spec: MonitorSpec,
+    rules: Sequence[int],
+    confidence: float = LEVEL,
 ) -> dict[ComparisonId, Estimate]:
-    """Return the estimates of some rules in one period, by comparison."""
+    """Return the estimates of some rules in one of all periods, or in several, by comparison."""
     asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
     question = replace(
         spec.question,
@@ -59,7 +64,10 @@ def period_estimates(
         confidence=confidence,
         exclude_groups=held_exclusions(cube, spec.question),
     )
-    found = measure(cube, question).estimates
+    try:
+        found = measure(cube, question).estimates
+    except SpecError:
+        found = measure(cubes.knowing_all(cube), question).estimates
     catalogue = spec.catalogue
     return {
         each: estimate
@@ -103,12 +111,12 @@ def _few(estimate: Estimate) -> Reason | None:
     return reason if reason is not None and reason.code in _FEW else None
 
 
-def spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> Spent:
+def spending(cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]) -> Spent:
     """Return the estimates of the comparisons that need intervals, by the number of the period."""
     found: Spent = {}
     if rules:
         for t, cube in enumerate(cubes):
-            for each, estimate in period_estimates(cube, asked, rules).items():
+            for each, estimate in period_estimates(cubes, cube, asked, rules).items():
                 found.setdefault(each, {})[t] = estimate
     return found
 
@@ -151,7 +159,7 @@ def estimated(
 
 
 def _first_outside(
-    cubes: Sequence[Cube],
+    cubes: PeriodCubes,
     ids: Sequence[ComparisonId],
     shares: Array,
     asked: MonitorSpec,
@@ -166,7 +174,7 @@ def _first_outside(
         for t, cube in enumerate(cubes):
             held = np.flatnonzero(shares[t] == alpha).tolist()
             rules = list(dict.fromkeys(ids[i].rule for i in held))
-            estimates = period_estimates(cube, asked, rules, confidence) if rules else {}
+            estimates = period_estimates(cubes, cube, asked, rules, confidence) if rules else {}
             for i in held:
                 each, estimate = ids[i], estimates.get(ids[i])
                 if estimate is None or t >= first.get(each, len(cubes)):
@@ -249,7 +257,8 @@ def _alarm(
     begin = first_now(at, entered)
     if begin >= entered:
         return alarm
-    found = period_estimates(cubes.together(range(begin, entered)), asked, [each.rule]).get(each)
+    later = cubes.together(range(begin, entered))
+    found = period_estimates(cubes, later, asked, [each.rule]).get(each)
     if found is None or _few(found):
         return alarm
     now = _pooled(names[begin], names[entered - 1], found, chosen=False)

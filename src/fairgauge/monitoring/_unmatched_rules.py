@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from fairgauge.cube.cube import Cube
 from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES
-from fairgauge.monitoring._comparison_counts import sum_cubes, without_rows
+from fairgauge.monitoring.history import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
@@ -20,7 +19,7 @@ from fairgauge.results.monitor_results import MonitoredComparison, Unmatched
 
 
 def unmatched(
-    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: PeriodCubes
 ) -> Iterator[Unmatched]:
     """Yield what rules are for and no comparison holds.
 
@@ -33,8 +32,7 @@ def unmatched(
     for rule in asked.rules:
         own = [each for each in comparisons if each.rule == str(rule)]
         if not features and _may_lack(rule, own, asked):
-            every = sum_cubes([without_rows(cube) for cube in cubes])
-            features = {each.feature: each for each in count_groups(every, asked.question)}
+            features = {e.feature: e for e in count_groups(cubes.blank, asked.question)}
         if features:
             yield from _of_rule(rule, own, features)
 

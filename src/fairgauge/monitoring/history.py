@@ -17,13 +17,14 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, overload
 
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
+from fairgauge.cube.identifiers import CLUSTER_KEY
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
-from fairgauge.monitoring._comparison_counts import refuse_protected, sum_cubes
+from fairgauge.monitoring._comparison_counts import refuse_unfit, sum_cubes, without_rows
 from fairgauge.monitoring._due_labels import KEPT
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
@@ -352,19 +353,13 @@ class History:
         )
 
     def _check_fits(self, period: Period, cube: Cube) -> None:
-        """Refuse counts of another length or another question than those held, or protected."""
-        refuse_protected(cube)
+        """Refuse counts of another length or another question than those held, or unfit ones."""
+        refuse_unfit(cube)
         periods = self.periods
         if periods and periods[0].length is not period.length:
             raise DataError(
                 f"{period} is {_ARTICLES[period.length]}, and the history {quote(self.name)} "
                 f"holds periods of {_ARTICLES[periods[0].length]}; keep a history for each"
-            )
-        if cube.clusters == NUMBERED:
-            raise CubeError(
-                f"a history needs one name of a cluster in all periods: set {CLUSTER_KEY} in the "
-                "environment to 16 random characters or more (openssl rand -hex 32), keep it "
-                "beside the rows, and count them again"
             )
         others = [each for each in periods if each != period]
         if others:
@@ -517,6 +512,15 @@ class PeriodCubes(Sequence[Cube]):
         if key not in self._sums:
             self._sums[key] = sum_cubes([self[t] for t in key])
         return self._sums[key]
+
+    @cached_property
+    def blank(self) -> Cube:
+        """Return the values of all periods, without rows."""
+        return sum_cubes([without_rows(cube) for cube in self])
+
+    def knowing_all(self, cube: Cube) -> Cube:
+        """Return counts with the values of all periods: one may lack what the question names."""
+        return sum_cubes([cube, self.blank])
 
 
 def _file(period: Period) -> str:

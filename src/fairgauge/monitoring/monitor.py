@@ -32,9 +32,8 @@ from fairgauge.monitoring._comparison_counts import (
     counts_in,
     exact_rates,
     largest_groups,
-    sum_cubes,
+    refuse_unfit,
     with_references,
-    without_rows,
 )
 from fairgauge.monitoring._detection import (
     LARGEST,
@@ -318,6 +317,7 @@ def _check_alike(
 
     new = list(zip(periods[checked:], cubes[checked:], strict=True))
     for period, cube in new:
+        refuse_unfit(cube)
         if cubes[0].plan != cube.plan:
             difference = cubes[0].plan.difference(cube.plan)
             raise CubeError(
@@ -586,9 +586,8 @@ def monitor_doctor(
 def _check_exclusions(cubes: PeriodCubes, asked: MonitorSpec) -> None:
     """Refuse a name of `exclude_groups` that no period and no baseline has."""
     if cubes and list(absent_exclusions([cubes[len(cubes) - 1]], asked.question)):
-        every = sum_cubes([without_rows(cube) for cube in cubes])
         baselines = [rule.baseline.cube for rule in asked.rules if rule.baseline]
-        if problems := list(absent_exclusions([every, *baselines], asked.question)):
+        if problems := list(absent_exclusions([cubes.blank, *baselines], asked.question)):
             raise SpecError(problems)
 
 

@@ -152,6 +152,35 @@ def test_few_effective_rows_or_clusters_are_insufficient(case, monkeypatch):
     assert all(point.sparse and point.value is not None for point in each.points)
 
 
+@pytest.mark.parametrize("role", ["weight", "cluster", None])
+@pytest.mark.parametrize("absent", ["reference", "outcome"])
+def test_a_period_that_lacks_a_named_value_leaves_the_others_as_they_are(role, absent, monkeypatch):
+    """It was an error, from that day on every night, where intervals decide."""
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    column = "site" if role == "cluster" else "w"
+    frames = uneven_days([SPREAD if role == "cluster" else EVEN] * 3, column)
+    last = frames[NAMES[2]]
+    if absent == "reference":
+        frames[NAMES[2]] = last[last["g"] == "F"]
+    elif absent == "outcome":
+        last["p"] = 0
+    first = {name: frames[name] for name in NAMES[:2]}
+    whole, before = (
+        monitored(role or "label", column if role else None, some).comparisons[0]
+        for some in (frames, first)
+    )
+    assert [e.value for e in whole.points[:2]] == [e.value for e in before.points]
+    undefined = absent == "reference"
+    assert (whole.points[2].value is None) is undefined
+    assert whole.state.value == ("undefined" if undefined else "no alarm")
+
+
+def test_numbered_clusters_are_refused_before_an_alarm_needs_them_together():
+    frames = uneven_days([SPREAD] * 2, "site")
+    with pytest.raises(fg.CubeError, match="FAIRGAUGE_CLUSTER_KEY"):
+        monitored("cluster", "site", frames)
+
+
 @pytest.mark.parametrize("case", list(UNEVEN))
 def test_periods_with_sufficient_data_decide_whatever_the_others_are(case, monkeypatch):
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
