@@ -61,7 +61,7 @@ _NOT_TOLD = _words(
     english=r"(un|no[nt] ?)(disclosed|declared|provided|reported|answered|identified|indicated)"
     r"|missing|declined?|^refus(ed|al) to|(rather|prefer(red|s)?) not|cho(o?se|oses) not"
     r"|do(es)?( not|n['\u2019]?t) (wish|want|know)|no(n ?| )(answer|response)|did not"
-    r"|free form text only|^opt(ed)? out$"
+    r"|free form text only|^opt(ed)? out$|^no co ?(applicant|borrower)s?$"
     r"|^(\w+ )?not (applicable|given|chosen|supplied|shared)$|^no (selection|choice|entry|value)$"
     r"|^none (selected|chosen|entered|given|provided|specified|stated|supplied)$",
     spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
