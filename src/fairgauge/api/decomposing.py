@@ -52,7 +52,7 @@ from fairgauge.resolve.missingness_checks import missing_values
 from fairgauge.resolve.name_checks import doubtful_names
 from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.positive_checks import assumed_positive
+from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.question_checks import ratios_of_signed_amounts
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
@@ -203,6 +203,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
+            *unfavourable_positive(cube, spec, resolution.task),
             *reversed_outcomes_of(resolution),
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),

@@ -55,6 +55,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
+from fairgauge.resolve.positive_checks import unfavourable_positive
 from fairgauge.resolve.references import (
     choose_groups,
     favours_the_least,
@@ -179,6 +180,7 @@ def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic])
     for each in (
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
+        *unfavourable_positive(cube, spec, task),
         *likely_mistakes(cube, spec, task),
         *reversed_outcomes_of(resolution),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from fairgauge.values import Value, is_one_of, name_of, unaccented
+from fairgauge.values import Value, is_one_of, matches, name_of, unaccented
 
 
 def _words(**by_language: str) -> re.Pattern[str]:
@@ -61,7 +61,7 @@ _NOT_TOLD = _words(
     english=r"(un|no[nt] ?)(disclosed|declared|provided|reported|answered|identified|indicated)"
     r"|missing|declined?|^refus(ed|al) to|(rather|prefer(red|s)?) not|cho(o?se|oses) not"
     r"|do(es)?( not|n['\u2019]?t) (wish|want|know)|no(n ?| )(answer|response)|did not"
-    r"|free form text only|^opt(ed)? out$"
+    r"|free form text only|^opt(ed)? out$|^no co ?(applicant|borrower)s?$"
     r"|^(\w+ )?not (applicable|given|chosen|supplied|shared)$|^no (selection|choice|entry|value)$"
     r"|^none (selected|chosen|entered|given|provided|specified|stated|supplied)$",
     spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
@@ -221,10 +221,12 @@ def is_undecided(value: Value) -> bool:
 
 
 _ADVERSE = re.compile(
-    r"reject|disapprov|\bden(y|ied|ial)|refus|declin|fail|unsuccess|disqualif|unqualif|ineligib|\bfired\b"
-    r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
-    re.IGNORECASE,
+    r"(?<!\bnot )(?<!\bnon )(reject|disapprov|\bden(y|ied|ial)|refus|declin|fail|unsuccess"
+    r"|disqualif|ineligib|\bfired\b|terminat|turn(ed)? ?down)"
+    r"|(?<!approved )(?<!approved but )\b(un|no[nt]) ?(select|hire|pass|approv|accept"
+    r"|admit|advanc|invit|promot|offer|qualif)"
 )
+"""Of what was approved and not accepted, the applicant did not accept."""
 _ADVERSE_ELSEWHERE = _words(
     spanish=r"(rechaz|deneg|desestim|descart|exclu|suspend)[aio]?d[oa]s?|rechazo|denegacion"
     r"|no (selec|contratad|admitid|aprobad|apt|acept|super|avanza)\w*",
@@ -238,6 +240,9 @@ _ADVERSE_ELSEWHERE = _words(
     dutch=r"afgewezen|geweigerd|afwijzing|niet (geselecteerd|aangenomen|toegelaten|goedgekeurd"
     r"|geslaagd|geschikt)",
 )
+_FAVOURED = re.compile(r"\b(accept|admit|approve|grant|hire|pass|select)(e?d|ted)?\b")
+"""Of a column that is of denials, too: its name states both outcomes."""
+_YES = re.compile(r"yes|y|positive", re.IGNORECASE)
 _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
 _NEGATED = re.compile(
@@ -260,7 +265,25 @@ _STAGES = (
 
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
-    return bool(_ADVERSE.search(name) or _ADVERSE_ELSEWHERE.search(_plain(name)))
+    text = _plain(name)
+    return bool(_ADVERSE.search(text) or _ADVERSE_ELSEWHERE.search(text))
+
+
+def is_of_denials(column: str) -> bool:
+    """Return whether a column of yes and no has the unfavourable outcome as its yes, by its name.
+
+    >>> [is_of_denials(name) for name in ("denied", "isRejected", "loan_not_approved")]
+    [True, True, True]
+    >>> [is_of_denials(name) for name in ("approved", "not_denied", "pass_fail", "offer_declined")]
+    [False, False, False, False]
+    """
+    text = _DECLINED_OFFER.sub("offer", _plain(column))
+    return is_adverse(text) and not _FAVOURED.search(_NEGATED.sub(" ", text))
+
+
+def is_yes(name: str) -> bool:
+    """Return whether a value is a plain yes: its column decides whether that is favourable."""
+    return matches(1, name) or bool(_YES.fullmatch(name))
 
 
 def is_no(name: str) -> bool:

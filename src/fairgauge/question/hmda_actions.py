@@ -26,7 +26,7 @@ CODES = {
     "8": r"preapproval request approved but not accepted",
 }
 """The codes, and the names that public files have in their place."""
-_NAMES = {code: re.compile(name, re.IGNORECASE) for code, name in CODES.items()}
+_NAMES = {code: re.compile(f"0*{code}|{name}", re.IGNORECASE) for code, name in CODES.items()}
 
 
 _OF_GROUPS = re.compile(r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d")
@@ -34,20 +34,23 @@ _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3",
 """Not provided, not applicable, and no co-applicant."""
 
 
-def no_groups(column: str) -> tuple[str, ...]:
+def no_groups(column: str, values: Iterable[Value]) -> list[Value]:
     """Return the codes of a column of race, ethnicity or sex that state none.
 
-    >>> no_groups("applicant_race_1"), no_groups("co-applicant_sex"), no_groups("race")
-    (('6', '7', '8'), ('3', '4', '5'), ())
+    >>> no_groups("applicant_race_1", [5, 6]), no_groups("co-applicant_sex", ["2", "04"])
+    ([6], ['04'])
+    >>> no_groups("race", [5, 6])
+    []
     """
     found = _OF_GROUPS.search(column.casefold())
-    return () if found is None else _NO_GROUP[found[1] or found[2]]
+    none = () if found is None else _NO_GROUP[found[1] or found[2]]
+    return [value for value in values if name_of(value).lstrip("0") in none]
 
 
 def action_code(name: str) -> str:
-    """Return the code of a name of an action, and any other text as it is.
+    """Return the code of a name of an action, without leading zeros, and other text as it is.
 
-    >>> action_code("Loan originated"), action_code("3"), action_code("yes")
+    >>> action_code("Loan originated"), action_code("03"), action_code("yes")
     ('1', '3', 'yes')
     """
     found = (code for code, each in _NAMES.items() if each.fullmatch(name.strip()))
@@ -57,15 +60,14 @@ def action_code(name: str) -> str:
 def are_actions(column: str, values: Iterable[Value]) -> bool:
     """Return whether a column has what became of applications in HMDA data.
 
-    >>> are_actions("action_taken", [1, 3]), are_actions("x", [1, 3])
+    >>> are_actions("action_taken", [1, 3]), are_actions("x", ["01", "03"])
     (True, False)
     >>> are_actions("x", ["Loan originated", "Application denied"])
     True
     """
     names = [name_of(value) for value in values]
-    codes = [*map(action_code, names)]
-    known = bool(_COLUMN.search(column)) or codes != names
-    return known and all(code in CODES for code in codes)
+    known = bool(_COLUMN.search(column)) or not all(name.strip().isdigit() for name in names)
+    return known and all(action_code(name) in CODES for name in names)
 
 
 def no_decisions(column: str, values: Collection[Value], asked: Iterable[Value]) -> tuple[str, ...]:

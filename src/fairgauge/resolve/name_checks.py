@@ -144,8 +144,7 @@ def _missing_markers(
         missing = missing_words(cube.levels[axis])
         if not spec.feature(axis.column).values:
             missing += codes_of_missing(cube.levels[axis])
-            none = no_groups(axis.column)
-            missing += [level for level in cube.levels[axis] if name_of(level) in none]
+            missing += no_groups(axis.column, cube.levels[axis])
         for level, rows in levels:
             if level in missing and level not in stated:
                 yield Diagnostic.warning(

@@ -13,9 +13,10 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.distributions import Distance, ScoreDistance
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.question.category_words import is_adverse, is_no
+from fairgauge.question.category_words import is_adverse, is_no, is_of_denials, is_yes, no_outcomes
 from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -23,8 +24,8 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
 _FAVOURABLE = re.compile(
-    r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
-    r"invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist",
+    r"(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
+    r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist)",
     re.IGNORECASE,
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
@@ -50,7 +51,8 @@ def assumed_positive(
     levels = cube.levels[axis]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
-    made = Diagnostic.note if _FAVOURABLE.search(axis.column) else Diagnostic.warning
+    favourable = _FAVOURABLE.search(axis.column) and not is_of_denials(axis.column)
+    made = Diagnostic.note if favourable else Diagnostic.warning
     yield made(
         DiagnosticCode.ASSUMED_POSITIVE, column=axis.column, value=value or "1", others=others
     )
@@ -59,47 +61,62 @@ def assumed_positive(
 def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn where what is stated as favourable has the name of the opposite, and other values not.
 
-    Of "no" and "false" the name of the column decides: "hired = no", not "default = no"; of HMDA's
-    codes their meaning.
+    Of yes and no, 1 and 0, the name of the column decides: "hired = no" and "denied = yes", not
+    "default = no"; of HMDA's codes their meaning.
 
     Raises
     ------
     SpecError
-        A preset would call such an outcome by the word for its opposite.
+        A preset would call such an outcome by the word for its opposite, whether or not it is
+        stated.
     """
-    stated = spec.positive if isinstance(spec.positive, tuple) else ()
-    axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
-    if not stated or task is not Task.BINARY or axis is None or axis.bins:
+    if not isinstance(spec.positive, tuple) or task is not Task.BINARY:
         return
+    if spec.words.favourable is not Favourable.POSITIVE:
+        return
+    for i, axis in enumerate(cube.plan.outcomes):
+        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,))
+        if better and axis is cube.plan.outcomes[-1]:
+            _refuse_denials(spec, axis.column, better)
+        if better and i == 0 and spec.positive:
+            yield Diagnostic.warning(
+                DiagnosticCode.UNFAVOURABLE_POSITIVE,
+                column=axis.column,
+                values=tuple(map(name_of, spec.positive)),
+                others=tuple(map(name_of, better)),
+            )
+
+
+def _better_outcomes(axis: Axis, levels: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
+    """Return the outcomes that are no denials, where all those that are positive are."""
+    if axis.bins:
+        return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    codes = are_actions(axis.column, cube.levels[axis])
+    of_denials = is_of_denials(axis.column)
+    codes = are_actions(axis.column, levels)
 
     def is_denied(value: Value) -> bool:
         text = name_of(value).strip()
         if codes:
             return action_code(text) not in APPROVED
-        return is_adverse(text) or bool(of_hiring and is_no(text))
+        if is_no(text) or matches(0, text):
+            return of_hiring
+        return of_denials if is_yes(text) else is_adverse(text)
 
-    others = [v for v in cube.levels[axis] if not is_one_of(v, stated)]
-    better = [value for value in others if not is_denied(value)]
-    if better and all(map(is_denied, stated)) and spec.words.favourable is Favourable.POSITIVE:
-        decided = axis is (cube.plan.axis(Role.PREDICTION) or axis)
-        if decided and spec.preset is not None and not spec.words.positive:
-            _refuse_denials(spec.preset, axis.column, better)
-        yield Diagnostic.warning(
-            DiagnosticCode.UNFAVOURABLE_POSITIVE,
-            column=axis.column,
-            values=tuple(map(name_of, stated)),
-            others=tuple(map(name_of, better)),
-        )
+    none = [] if codes else no_outcomes(levels)
+    others = [each for each in levels if not is_one_of(each, positive) and each not in none]
+    return [each for each in others if not is_denied(each)] if all(map(is_denied, positive)) else []
 
 
-def _refuse_denials(name: str, column: str, better: Sequence[Value]) -> None:
+def _refuse_denials(spec: Spec, column: str, better: Sequence[Value]) -> None:
     """Refuse a positive value that a preset would call by the word for its opposite."""
-    if word := preset(name).words.get("positive"):
+    if spec.preset is None or spec.words.positive or spec.words.negative:
+        return
+    if word := preset(spec.preset).words.get("positive"):
+        what = "what is stated" if spec.positive else "1, which is assumed,"
         message = (
-            f"the preset {quote(name)} calls the positive outcome {quote(word)}, and what is "
-            f"stated has the name or code of the opposite in {quote(column)}; state "
+            f"the preset {quote(spec.preset)} calls the positive outcome {quote(word)}, and {what} "
+            f"has the name or code of the opposite in {quote(column)}; state "
             f"{alternatives(map(name_of, better))} (--positive)"
         )
         raise SpecError(Problem("positive", message))

@@ -16,7 +16,7 @@ UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
     "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
-    "|Unidentified|Non-response|Don't know",
+    "|Unidentified|Non-response|Don't know|No co-applicant|No Co-Applicant|No coapplicant",
     "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
     "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
     "|No contesta|Ignorado",

@@ -1130,6 +1130,27 @@ def test_names_of_hmda_actions_are_their_codes(positive):
     ]
 
 
+@pytest.mark.parametrize("positive", [("1",), ("1", "2"), ("8",), ("1", "2", "8")])
+def test_codes_of_hmda_with_leading_zeros_are_those_without(positive):
+    """Approvals that were not accepted, and withdrawals, counted as denials: PASS, no warning."""
+    codes = pl.Series([str(1 + i % 8) for i in range(240)])
+    warned = []
+    for zero in ("", "0"):
+        rows = ACTIONS.with_columns(action_taken=zero + codes)
+        report = fg.audit(rows, **HMDA | {"positive": [zero + each for each in positive]},
+                          rules="selection_rate.ratio >= 0.1")  # fmt: skip
+        assert report.verdict == "inconclusive"
+        hmda = (UNDECIDED, DiagnosticCode.APPROVED_AS_REFUSED)
+        warned.append(
+            {each.code: [int(v) for v in each["values"]] for each in report.diagnostics
+             if each.code in hmda}
+        )  # fmt: skip
+    assert warned[0] == warned[1] != {}
+    rows = rows.rename({"action_taken": "grade"})
+    report = fg.audit(rows, **HMDA | {"prediction": "grade", "positive": "01"})
+    assert not {each.code for each in report.diagnostics} & {*hmda}
+
+
 def test_the_flags_for_names_of_hmda_actions_can_be_pasted():
     names = pl.Series([NAMES_OF_ACTIONS[1 + i % 8] for i in range(240)])
     rows, asked = ACTIONS.with_columns(action_taken=names), HMDA | {"positive": NAMES_OF_ACTIONS[1]}
@@ -1849,21 +1870,23 @@ def test_one_group_that_is_its_own_reference_is_compared_with_nothing(reference,
     assert "beyond sampling variation" not in text
 
 
+@pytest.mark.parametrize("zero", ["", "0"])
 @pytest.mark.parametrize(("positive", "warned"), [("3", True), ("4", True), ("1", False)])
-def test_denials_of_hmda_stated_as_favourable_are_warned_of(positive, warned):
+def test_denials_of_hmda_stated_as_favourable_are_warned_of(positive, warned, zero):
     """The report said that 20 of 100 were approved, who were denied, and a rule passed."""
-    codes = ["1"] * 60 + ["2"] * 20 + ["3"] * 100 + ["4"] * 20
+    codes = [f"{zero}{code}" for code in "1" * 60 + "2" * 20 + "3" * 100 + "4" * 20]
     rows = pl.DataFrame({"action_taken": codes * 2, "g": ["a"] * 200 + ["b"] * 200})
-    report = fg.audit(rows, prediction="action_taken", positive=positive, sensitive="g")
+    report = fg.audit(rows, prediction="action_taken", positive=zero + positive, sensitive="g")
     code = DiagnosticCode.UNFAVOURABLE_POSITIVE
     found = [each for each in report.diagnostics if each.code is code]
-    assert [each["others"] for each in found] == [("1", "2")] * warned
+    assert [each["others"] for each in found] == [(f"{zero}1", f"{zero}2")] * warned
 
 
 @pytest.mark.parametrize(
     ("column", "codes"),
-    [("applicant_race_1", "6 7"), ("Co-Applicant_Sex", "3 5"), ("applicant_ethnicity_1", "3 4")],
-)
+    [("applicant_race_1", "6 7"), ("Co-Applicant_Sex", "3 5"), ("applicant_ethnicity_1", "3 4"),
+     ("applicant_race_1", "06 07")],
+)  # fmt: skip
 def test_codes_of_hmda_that_state_no_group_are_none(column, codes):
     """Who did not provide a race was a race: PASS, and "of unknown category: no rows"."""
     known = ["1", "2"]

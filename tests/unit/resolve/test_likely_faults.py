@@ -181,6 +181,86 @@ def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():
     assert fg.audit(rows, **asked, positive=3, words=words).estimates
 
 
+OF_DENIALS = [
+    "denied", "rejected", "declined", "denial", "turned_down", "not_approved", "non_approved",
+    "application_denied", "is_denied", "isDenied", "is_not_approved", "Turned-Down",
+]  # fmt: skip
+_LENDING = {"sensitive": "sex", "preset": "us-lending", "positive": 1}
+
+
+@pytest.mark.parametrize("column", OF_DENIALS)
+def test_a_preset_calls_no_truth_of_a_denial_by_the_word_for_its_opposite(column):
+    """The column was 1 where an application was denied: "approved less often", PASS."""
+    rows = _rows(**{column: [int(i % 3 == 0) for i in range(240)]})
+    asked = _LENDING | {"prediction": column}
+    message = "'approved', and what is stated .* the opposite in .*; state 0 [(]--positive[)]"
+    with pytest.raises(fg.SpecError, match=message):
+        fg.audit(rows, **asked)
+    with pytest.raises(fg.SpecError, match="and 1, which is assumed, has the name"):
+        fg.audit(rows, **asked | {"positive": None})
+    assert fg.audit(rows, **asked | {"positive": 0}).estimates
+    of_label = _LENDING | {"label": column, "metrics": "base_rate.ratio"}
+    with pytest.raises(fg.SpecError, match=message):
+        fg.audit(rows, **of_label)
+    assert fg.audit(rows, **of_label | {"positive": 0}).estimates
+    (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, prediction=column, positive=1)
+    assert "State 0 as positive" in text
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [(True, False), ("yes", "no"), ("True", "False"), ("Y", "N")]
+)
+def test_the_truth_of_a_denial_is_recognised_however_it_is_written(yes, no):
+    rows = _rows(denied=[yes if i % 3 == 0 else no for i in range(240)])
+    asked = _LENDING | {"prediction": "denied"}
+    with pytest.raises(fg.SpecError, match=f"(?i); state {no} "):
+        fg.audit(rows, **asked | {"positive": yes})
+    assert fg.audit(rows, **asked | {"positive": no}).estimates
+
+
+def test_what_is_approved_is_never_the_falsity_of_an_approval():
+    rows = _rows(approved=[int(i % 3 == 0) for i in range(240)])
+    asked = _LENDING | {"prediction": "approved"}
+    with pytest.raises(fg.SpecError, match="; state 1 "):
+        fg.audit(rows, **asked | {"positive": 0})
+    assert fg.audit(rows, **asked).estimates
+
+
+@pytest.mark.parametrize("column", [
+    "approved", "decision", "not_denied", "accept_reject", "pass_fail", "denied_or_approved",
+    "offer_declined",
+])  # fmt: skip
+def test_the_truth_of_other_names_is_no_denial(column):
+    rows = _rows(
+        **{column: [int(i % 3 == 0) for i in range(240)]}, denied_reason_code=[*"ab"] * 120
+    )
+    asked = {"prediction": column, "sensitive": ["sex", "denied_reason_code"]}
+    assert fg.audit(rows, **_LENDING | asked).estimates
+    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, prediction=column, positive=1)
+
+
+def test_decisions_that_are_denials_are_refused_beside_labels_too():
+    rows = _rows(default=[i % 2 for i in range(240)], denied=[int(i % 3 == 0) for i in range(240)])
+    with pytest.raises(fg.SpecError, match="the opposite in 'denied'; state 0 "):
+        fg.audit(rows, **_LENDING, label="default", prediction="denied")
+
+
+@pytest.mark.parametrize(
+    ("column", "positive", "state"), [("denied", 1, "0"), ("hired", "no", "yes")]
+)
+def test_other_results_call_no_denial_by_the_word_for_its_opposite(column, positive, state):
+    rows = _rows(
+        denied=[int(i % 3 == 0) for i in range(240)], branch=["AB"[i % 5 % 2] for i in range(240)]
+    )
+    asked = _LENDING | {"prediction": column, "positive": positive, "strata": "branch"}
+    with pytest.raises(fg.SpecError, match=f"the opposite in '{column}'; state {state} "):
+        fg.why(rows, **asked)
+    with pytest.raises(fg.SpecError, match=f"the opposite in '{column}'; state {state} "):
+        fg.explore(rows, **asked, exact=True)
+    found = fg.why(rows, **asked | {"preset": None})
+    assert Code.UNFAVOURABLE_POSITIVE in {each.code for each in found.diagnostics}
+
+
 def test_no_is_adverse_where_the_column_is_of_something_good():
     assert _warned(_rows(), Code.UNFAVOURABLE_POSITIVE, positive="no")
     rows = _rows().rename({"hired": "default"})
