@@ -248,13 +248,13 @@ def _untested(each: Candidate) -> Iterator[str]:
     for one in each.untested:
         if one.outcome is Performance.NO_MARGIN:
             continue
-        if isinstance(one, MarginTest):
-            who, of = _who(one.change), one.change
-            what = of.definition.title
+        of = one.change if isinstance(one, MarginTest) else one
+        if isinstance(of, RateChange):
+            who, what = _who(of), of.definition.title
             if of.status is Status.OK:
                 what = f"{what} {change_words.describe_rate_shift(of)}"
         else:
-            who, of, what = _of_whom(one), one, metric_words(one.definition)
+            who, what = _of_whom(of), metric_words(of.definition)
         who += change_words.scope_words(of.scope, of.class_scope, of.threshold)
         why = INSUFFICIENT
         if of.status is Status.OK:
