@@ -485,7 +485,8 @@ class DiagnosticCode(StrEnum):
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several
-    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
+    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"
+    # column, label, values, rows; in_use; classes, of which those alike may be other spellings
     UNDECIDED_OUTCOMES = "undecided_outcomes"
     # column, values, rows, codes, beside, line: their recoding; of codes of HMDA condition, or
     # applications and requests: each a condition and what is positive
@@ -507,7 +508,7 @@ class DiagnosticCode(StrEnum):
     # column, value, line: the recoding that makes it missing; of a count or weight, which is its
     # role, the condition that excludes it
     SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition; unknown, dates, counted
-    SAME_NAMES = "same_names"  # values, rows, columns
+    SAME_NAMES = "same_names"  # values, rows, columns; classes: none is favourable
     UNMATCHED = "unmatched"
     # path, name; nearest, held: the names that there are; reference: it is what others are held to
     ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference

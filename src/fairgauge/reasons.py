@@ -149,7 +149,7 @@ class ReasonCode(StrEnum):
     COUNTED_AS = "counted_as"  # undecided, outcome, reasons, by_rule
 
     # a change between two reports
-    OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons
+    OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons; when, of no report
     OLD_OR_NEW_WITHOUT_INTERVAL = "old_or_new_without_interval"  # report
     DIFFERENT_REFERENCES = "different_references"
     DIFFERENT_LEVELS = "different_levels"

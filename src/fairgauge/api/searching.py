@@ -467,6 +467,12 @@ def _one_hot(prefixes: Sequence[str], columns: Sequence[str]) -> dict[str, list[
 def _with_columns(features: Any, prefixes: Sequence[str], columns: Sequence[str]) -> Any:
     """Return the features with one-hot columns in place of what their names begin with."""
     one_hot = _one_hot(prefixes, columns)
+    if prefixes and {*prefixes} <= {*columns}:
+        message = (
+            "has no effect: every feature is a column of its own. In place of one-hot columns name "
+            "what they begin with: sex for sex_F and sex_M (features, --features sex)"
+        )
+        raise SpecError(Problem("one_hot", message))
     if not one_hot:
         return features
     listed = [features] if isinstance(features, str) else features

@@ -80,6 +80,12 @@ def scorer(
     asked = {"sensitive": sensitive, "metrics": [metric], **options}
     # a score makes predictions: so whatever the metric needs is there when it is read
     measured = _measured(ask(label="label", score="answer", **asked))
+    if options.get("threshold") is not None and "score" not in measured.needs:
+        message = (
+            f"has no effect: {measured.name} is of what the model predicts (predict); for another "
+            "threshold wrap the model (sklearn.model_selection.FixedThresholdClassifier)"
+        )
+        raise SpecError(Problem("threshold", message))
     answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
     spec = ask(label="label", **answer, **asked)
     refuse_probabilities(spec.probabilities, "a scorer", RECORD)

@@ -158,8 +158,8 @@ def _disparity_records(
         if old is None or new is None or change is None:
             reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
             if old is None or new is None:
-                report = "old" if old is None else "new"
-                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=report)
+                when = "before" if old is None else "after"
+                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, when=when)
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
             continue
         rows = [float(each[i]) for each in made.rows]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Ends, Role
+from fairgauge.enums import DiagnosticCode, Ends, Role, Task
 from fairgauge.errors import closest
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
@@ -23,6 +23,7 @@ from fairgauge.question.hmda_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN, Recoding
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
@@ -70,8 +71,9 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     The rows of a name are stated ``to_nearest`` so many, where counts are protected.
     """
     groups = _known_groups(cube, spec, to_nearest)
+    classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _TextValue(axis.column, level, rows, _outcome(level, spec))
+        _TextValue(axis.column, level, rows, _outcome(level, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_rows(cube, axis, to_nearest)
@@ -82,10 +84,10 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_missing_markers(cube, spec, groups),
         *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_numbers(cube, spec),
-        *_same_names(spec, groups, outcomes),
+        *_same_names(spec, groups, outcomes, classes),
         *_unseen_values(cube, spec),
         *_recodings(cube, spec, to_nearest, groups),
-        *_outcome_recodings(outcomes, spec),
+        *_outcome_recodings(outcomes, spec, classes),
     ):
         yield each.of_people() if spec.of_people else each
 
@@ -207,19 +209,24 @@ def _mean(cube: Cube, role: str) -> float:
 
 
 def _same_names(
-    spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]], outcomes: Iterable[_TextValue]
+    spec: Spec,
+    groups: Mapping[Axis, list[tuple[Value, int]]],
+    outcomes: Iterable[_TextValue],
+    classes: bool,
 ) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names are spellings of one value."""
     alike: list[tuple[str | None, list[_TextValue]]] = [*_groups_alike(spec, groups)]
-    alike += [(None, several) for several in _alike(outcomes)]
+    alike += [(None, each) for each in _alike(outcomes) if not (classes and _apart(each, spec))]
     for feature, several in alike:
         counted = feature is not None or not spec.of_people
+        of_classes = {"classes": True} if classes and feature is None else {}
         yield Diagnostic.warning(
             DiagnosticCode.SAME_NAMES,
             feature,
             values=tuple(each.text for each in several),
             rows=tuple(each.rows for each in several if counted),
             columns=tuple(each.column for each in several),
+            **of_classes,
         )
 
 
@@ -265,11 +272,22 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _outcome(level: str, spec: Spec) -> Hashable:
-    """Return whether a level is favourable, or its class where none is stated."""
-    if isinstance(spec.positive, tuple) and spec.positive:
+def _outcome(level: str, spec: Spec, classes: bool) -> Hashable:
+    """Return whether a level is favourable, or its class of ``classes`` or where none is stated."""
+    if isinstance(spec.positive, tuple) and spec.positive and not classes:
         return is_one_of(level, spec.positive)
     return meaning(level)  # of "True", "true" and "1"
+
+
+def _apart(several: Iterable[_TextValue], spec: Spec) -> bool:
+    """Return whether each of several classes is stated to be its own."""
+    return stated_apart({e.text for e in several}, {e.column for e in several}, spec)
+
+
+def stated_apart(names: Set[str], columns: Iterable[str], spec: Spec) -> bool:
+    """Return whether each of some names is recoded to itself in one of some columns."""
+    stated = [each for column in columns if (each := spec.recoding(column))]
+    return any(names <= {*each.names} for each in stated)
 
 
 def _alike(texts: Iterable[_TextValue]) -> Iterator[list[_TextValue]]:
@@ -350,7 +368,9 @@ def _recoding(
     return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line, rows=counted, **more)
 
 
-def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:
+def _outcome_recodings(
+    texts: Sequence[_TextValue], spec: Spec, classes: bool
+) -> Iterator[Diagnostic]:
     """Suggest recodings of labels and predictions of which two spellings are two outcomes."""
     rows: dict[str, int] = {}
     for each in texts:
@@ -359,6 +379,8 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
     for best, values in suggested_names(rows).items():
         alike = [each for each in texts if each.text in values]
         if best == UNKNOWN or len({each.meaning for each in alike}) == 1:
+            continue
+        if classes and _apart(alike, spec):
             continue
         # what is stated as favourable stays the name, so that the question need not change
         stated = [each.text for each in alike if each.meaning is True]

@@ -42,10 +42,10 @@ from fairgauge.resolve.copy_checks import (
 )
 from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
-from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
+from fairgauge.resolve.name_checks import MOST_SPELLED, stated_apart, without_separators
 from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
+from fairgauge.values import Value, is_one_of, matches, name_of, reading, spelt_nearly
 
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
@@ -209,12 +209,18 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
     if len(cube.levels[label]) > 1 and rows:
+        names = tuple(name_of(value) for value, _ in strange)
         of_classes: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
+        if task is Task.MULTICLASS:
+            spellings = [reading(name_of(v)) for v in (*labels, *cube.levels[prediction])]
+            respelt = respelt_classes(cube, spec).get(prediction, set())
+            slips = (n for n in names if n in respelt and spellings.count(reading(n)) == 1)
+            of_classes |= {"alike": alike} if (alike := tuple(slips)) else {}
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,
             column=spec.prediction,
             label=spec.label,
-            values=tuple(name_of(value) for value, _ in strange),
+            values=names,
             rows=rows,
             **of_classes,
         )
@@ -317,8 +323,8 @@ def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[
 def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
-    It is warned of, is probably another spelling of a favourable one, or is predicted beside an
-    unfavourable label and is neither a label nor a plain refusal.
+    It is warned of, is probably another spelling of a favourable one or of a class, or is predicted
+    beside an unfavourable label and is neither a label nor a plain refusal.
     """
     return {
         str(axis.role): sum(n for value, n in levels_with_rows(cube, axis) if name_of(value) in of)
@@ -334,14 +340,41 @@ def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
     every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
     warned = [each for each in every if makes_unclear(each)]
     label, found = cube.plan.axis(Role.LABEL), {}
+    respelt = {} if two else respelt_classes(cube, spec)
     for axis in cube.plan.outcomes:
         unclear = {name for each in warned if each["column"] == axis.column
-                   for name in each["values"]}  # fmt: skip
+                   for name in each["values"]} | respelt.get(axis, set())  # fmt: skip
         if two and not axis.bins:
             labels = cube.levels[label] if label and axis is not label else ()
             unclear |= unlike_refusals(cube.levels[axis], spec.positive, labels)
         if unclear:
             found[axis] = unclear
+    return found
+
+
+def respelt_classes(cube: Cube, spec: Spec) -> dict[Axis, set[str]]:
+    """Return the names of classes that are probably other spellings of one, by their column.
+
+    Of several spellings the class is the most frequent label, or prediction where no label is one.
+    A prediction that no label is may also be a class with a slip.
+    """
+    label, classes = cube.plan.axis(Role.LABEL), list[str]()
+    columns = {axis.column for axis in cube.plan.outcomes}
+    found: dict[Axis, set[str]] = {}
+    for axis in cube.plan.outcomes:
+        labels = cube.levels[label] if label and axis is not label else ()
+        by_rows = sorted(levels_with_rows(cube, axis), key=lambda each: -each[1])
+        for name in (name_of(value) for value, _ in by_rows):
+            slip = bool(labels) and not is_one_of(name, labels)
+            if any(
+                not is_one_of(name, [each])
+                and (reading(each) == reading(name) or (slip and may_be_spelling_of(name, [each])))
+                and not stated_apart({each, name}, columns, spec)
+                for each in classes
+            ):
+                found.setdefault(axis, set()).add(name)
+            else:
+                classes.append(name)
     return found
 
 

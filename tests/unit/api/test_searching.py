@@ -463,6 +463,8 @@ def test_columns_that_are_not_one_hot_are_refused():
     with pytest.raises(SpecError, match="'sex_n' has the value '2'"):
         fg.find(encoded.assign(sex_n=2), features=["sex"], one_hot=True, **ASKED)
     gaps = encoded.assign(sex_F=encoded["sex_F"].where(encoded.index > 100))
+    with pytest.raises(SpecError, match="one_hot: has no effect: every feature is a column of its"):
+        fg.find(encoded, features=["sex_F", "sex_M"], one_hot=True, **ASKED)
     missing = fg.find(gaps, features=["sex"], one_hot=True, **ASKED)
     assert missing.question.features[0].values == ("F", "M", "(missing)")
 

@@ -179,6 +179,11 @@ def test_a_feature_that_is_nowhere():
         ("acuracy", {}, "Did you mean 'accuracy'"),
         ("accuracy", {"label": "y"}, "label: is given by scikit-learn"),
         ("accuracy", {"posi": 1}, "posi: unknown option"),
+        (
+            "selection_rate.ratio",
+            {"threshold": 0.4},
+            "has no effect: selection_rate.ratio is of what",
+        ),
     ],
 )
 def test_what_is_no_scorer(metric, options, message):

@@ -130,6 +130,94 @@ def test_classes_of_missing_values_withhold_a_pass(value):
     assert ReasonCode.UNCLEAR_VALUES not in {each.reason.code for each in clear.verdicts}
 
 
+def of_classes(spelt: str, of: str = "p", kappa: bool = False) -> tuple[pl.DataFrame, dict]:
+    """Return rows of three classes, of which one column spells a fifth of one otherwise."""
+    rng = np.random.default_rng(3)
+    man, y = rng.random(4_000) < 0.5, rng.choice(["hog", "mellan", "lag"], 4_000)
+    other = np.where(y == "hog", "mellan", np.where(y == "mellan", "lag", "hog"))
+    p = np.where(rng.random(4_000) < np.where(man, 0.95, 0.9), y, other)
+    table = pl.DataFrame({"g": np.where(man, "m", "f"), "y": y, "p": p, "clear": p})
+    some = (pl.col(of) == "mellan") & (pl.int_range(pl.len()) % 5 == 0)
+    rule = "|cohen_kappa.difference| <= 0.4" if kappa else "|accuracy.difference| <= 0.4"
+    return table.with_columns(pl.when(some).then(pl.lit(spelt)).otherwise(of).alias(of)), {
+        "label": "y", "prediction": "p", "sensitive": "g", "rules": rule
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kappa", [False, True])
+@pytest.mark.parametrize("of", ["p", "y"])
+@pytest.mark.parametrize("spelt", ["Mellan", "mellan "])
+def test_spellings_of_a_class_withhold_a_pass(spelt, of, kappa):
+    """They are classes of their own, of which a prediction is never right: a warning, and PASS."""
+    table, asked = of_classes(spelt, of, kappa)
+    report = fg.audit(table, **asked)
+    assert {(each.outcome, each.reason.code) for each in report.verdicts} == {
+        (Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES)
+    }
+    assert report.exit_code == 3
+    rows = (table[of] == spelt).sum()
+    assert {each.reason["rows"] for each in report.verdicts} == {rows}
+    note = next(d for d in report.diagnostics if d.code is DiagnosticCode.SAME_NAMES)
+    assert "favourable" not in note.message
+    assert note.message.endswith(
+        "if they are one class, write them alike, or recode them (recode, --recode); if each is a "
+        "class of its own, recode each to itself in one of the columns"
+    )
+    lines = [d["line"] for d in report.diagnostics if d.code is DiagnosticCode.RECODING]
+    assert fg.audit(table, **asked, recode=lines).exit_code == 0
+    assert fg.audit(table, **asked, recode=lines[:1]).exit_code == len(lines[1:]) * 3
+    same = fg.audit(table, **asked, task="multiclass", positive=["mellan", spelt])
+    assert same.exit_code == 3  # of classes it states nothing
+
+
+def test_classes_that_are_stated_withhold_nothing():
+    table, asked = of_classes("Mellan", "y", kappa=True)
+    own = (pl.col("y") == "Mellan") & (pl.col("p") == "mellan")
+    table = table.with_columns(p=pl.when(own).then(pl.lit("Mellan")).otherwise("p"))
+    report, apart = (
+        fg.audit(table, **asked, recode=recode)
+        for recode in (None, {"y": {"Mellan": ["Mellan"], "mellan": ["mellan"]}})
+    )
+    assert (report.exit_code, apart.exit_code) == (3, 0)
+    codes = {DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING}
+    assert codes <= {each.code for each in report.diagnostics}
+    assert not codes & {each.code for each in apart.diagnostics}
+
+
+@pytest.mark.parametrize(
+    ("spelt", "code"), [("melan", 3), ("mel-lan", 3), ("medel", 0), ("none of these", 0)]
+)
+def test_a_prediction_with_a_slip_of_a_class_withholds_a_pass(spelt, code):
+    table, asked = of_classes(spelt)
+    report = fg.audit(table, **asked)
+    assert report.exit_code == code
+    (note,) = (d for d in report.diagnostics if d.code is DiagnosticCode.PREDICTION_NOT_A_LABEL)
+    assert note.get("alike") == ((spelt,) if code else None)
+    assert ("may be another spelling of its classes" in note.message) is (code == 3)
+    apart = {"p": {each: [each] for each in (spelt, "mellan")}}
+    stated = fg.audit(table, **asked, recode=apart)
+    assert stated.exit_code == 0
+    assert not any("another spelling" in d.message for d in stated.diagnostics)
+
+
+def test_a_few_rows_of_another_spelling_of_a_class_withhold_nothing():
+    table, asked = of_classes("mellan", kappa=True)
+    few = (pl.col("p") == "mellan") & (pl.int_range(pl.len()) < 30)
+    named = table.with_columns(p=pl.when(few).then(pl.lit("Mellan")).otherwise("p"))
+    assert fg.audit(named, **asked).exit_code == 0
+
+
+def test_no_model_with_spellings_of_a_class_is_better():
+    """It was better within all margins: what it spelt otherwise made its groups more alike."""
+    table, asked = of_classes("Mellan")
+    del asked["rules"]
+    asked |= {"prediction": "clear", "margins": {"accuracy": 0.5, "disparity": 0.5},
+              "metrics": "accuracy.difference"}  # fmt: skip
+    for candidate, unclear in (("p", True), ("clear", False)):
+        models = fg.compare_models(table.with_columns(new=candidate), candidate="new", **asked)
+        assert models.candidates[0].overturned is unclear
+
+
 @pytest.mark.parametrize(
     ("yes", "no"), [("+", "-"), ("some", "none"), ("hired", "rejected: incomplete file")]
 )

@@ -195,7 +195,8 @@ class ChangedShares:
         if (apart := self.apart()) is None:
             return None
         pair = capitalised(self.words.pair(self.subject, self.other))
-        how = "" if self.words.event is not None else f" in {self.words.how_often}"
+        stated = self.words.event is not None and self.words.words.cut is None
+        how = "" if stated else f" in {self.words.how_often}"
         return f"{pair}: {apart[0]}{how} ({apart[1]})."
 
     def apart(self) -> tuple[str, str] | None:

@@ -39,7 +39,7 @@ from fairgauge.render.brief._vocabulary import (
     without_outcome,
 )
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.change_words import ARROW, describe_rate_shift
+from fairgauge.render.words.change_words import ARROW, describe_rate_shift, scope_words
 from fairgauge.render.words.display_names import called, capitalised, file_of
 from fairgauge.render.words.metric_words import shown, unit
 from fairgauge.render.words.model_sentences import (
@@ -105,10 +105,13 @@ def vocabulary_of(comparison: ModelComparison) -> Vocabulary:
 
 
 class _PlainTerms(Terms):
-    """What rates and margins are called in words: "how often those who repaid are approved"."""
+    """What rates and margins are called in words: "how often those who repaid are approved".
 
-    def __init__(self, words: Vocabulary) -> None:
-        self.words = words
+    Of several ``classes`` rates have their titles: words would be of one class.
+    """
+
+    def __init__(self, words: Vocabulary, *, classes: bool) -> None:
+        self.words, self.classes = words, classes
 
     def rate(self, row: Statistic) -> str:
         often = self._how_often(row)
@@ -119,7 +122,7 @@ class _PlainTerms(Terms):
         return f"{often} in each group" if often else super().own_rate(row)
 
     def _how_often(self, row: Statistic) -> str:
-        if (rate := rate_words(self.words, row)) is None:
+        if self.classes or (rate := rate_words(self.words, row)) is None:
             return ""
         if rate.event is None:
             return f"how often {rate.clause}"
@@ -153,7 +156,7 @@ class _ModelsBrief:
             for i, one in enumerate(self.best.disparities)
             if one.outcome is not None
         )
-        self.terms = _PlainTerms(self.words)
+        self.terms = _PlainTerms(self.words, classes=comparison.task is Task.MULTICLASS)
         self.changes = [each for each in self.tested if each.is_shown]
         if self.best.verdict in _BETTER:  # what makes it so is stated first
             self.changes.sort(key=lambda each: each.change.direction is not Direction.CLOSER)
@@ -302,8 +305,8 @@ class _ModelsBrief:
             return
         texts = [
             self._rate_before_and_after(one, one.interval)
-            or f"{capitalised(one.definition.title)}, {self.words.group(one.feature, one.group)}: "
-            f"{describe_rate_shift(one)}"
+            or f"{capitalised(one.definition.title)}, {self.words.group(one.feature, one.group)}"
+            f"{scope_words(one.scope, one.class_scope, one.threshold)}: {describe_rate_shift(one)}"
             for one in worse[:_MOST_OTHERS]
         ]
         yield Sentence(
@@ -382,7 +385,7 @@ class _ModelsBrief:
 
         None of a rate that counts none of its rows.
         """
-        rate = rate_words(self.words, one.definition)
+        rate = rate_words(self.words.at(one.class_scope), one.definition)
         at_one = one.threshold is None and one.class_scope.is_single
         shares = shares_of(self.words, one)
         if rate is None or shares is None or interval is None or not at_one:

@@ -204,7 +204,11 @@ def _subject(one: DisparityChange) -> str:
     who = f"overall{of}"
     if one.feature is not None:
         who = f"{called(one.group)}{versus(one.reference)} ({called(one.feature)}){of}"
-    return f"{capitalised(metric_words(one.definition))}, {who}"
+    return f"{_metric(one)}, {who}"
+
+
+def _metric(one: DisparityChange) -> str:
+    return capitalised(metric_words(one.definition))
 
 
 def _became(one: DisparityChange) -> str:
@@ -244,15 +248,16 @@ def _untested(each: Candidate) -> Iterator[str]:
     for one in each.untested:
         if one.outcome is Performance.NO_MARGIN:
             continue
-        if isinstance(one, MarginTest):
-            who, status = _who(one.change), one.change.status
-            what = one.change.definition.title
-            if status is Status.OK:
-                what = f"{what} {change_words.describe_rate_shift(one.change)}"
+        of = one.change if isinstance(one, MarginTest) else one
+        if isinstance(of, RateChange):
+            who, what = _who(of), of.definition.title
+            if of.status is Status.OK:
+                what = f"{what} {change_words.describe_rate_shift(of)}"
         else:
-            who, status, what = _of_whom(one), one.status, metric_words(one.definition)
+            who, what = _of_whom(of), metric_words(of.definition)
+        who += change_words.scope_words(of.scope, of.class_scope, of.threshold)
         why = INSUFFICIENT
-        if status is Status.OK:
+        if of.status is Status.OK:
             why = f"not shown to be within the margin of {words.TERMS.margin(one)}"
             if one.overturned:
                 why += ", whatever excluded or unclear rows hold"
@@ -489,13 +494,15 @@ def _details(place: int, each: Candidate) -> tree.Section:
         blocks.append(
             tree.Chart(f"Change of {name.title}", rows, change_words.rate_unit(name), 0.0)
         )
-    missing = dict.fromkeys(
-        f"{capitalised(metric_words(one.definition))}: {describe_reason(one.reason)}."
+    missing = [*dict.fromkeys(
+        f"{_subject(one) if one.status is Status.UNDEFINED else _metric(one)}: "
+        f"{describe_reason(one.reason)}."
         for one in each.disparities
         if one.change is None and one.reason is not None
-    )
+    )]  # fmt: skip
     if missing:
-        blocks.append(tree.Items(tuple(map(printable, missing))))
+        blocks.append(tree.Items(tuple(map(printable, missing[:_MOST_ROWS]))))
+        blocks += more_in_json(missing, _MOST_ROWS)
     return tree.Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
 
 

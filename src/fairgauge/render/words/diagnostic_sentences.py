@@ -466,10 +466,17 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
     noun = plural(len(d["values"]), "a value", "values")
     of = "model in use" if d.get("in_use") else "label"
     counts = "are never right" if d.get("classes") else "count as not favourable"
+    alike = ""
+    if slips := d.get("alike"):
+        alike = (
+            f". {listing(slips)} may be {plural(len(slips), 'another spelling', 'other spellings')}"
+            " of its classes: recode to these what is (recode, --recode), and to itself what is "
+            "not, with the class that it is like"
+        )
     return (
         f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
-        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}. If they "
-        "mean that there is no prediction, leave them empty"
+        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. If "
+        "they mean that there is no prediction, leave them empty"
     )
 
 
@@ -871,6 +878,12 @@ def _same_names(d: Diagnostic) -> str:
         return (
             f"the groups {listed}{of} {differ}; if they are one group, write them alike, or "
             "recode them (recode, --recode); if each is a group of its own, recode each to itself"
+        )
+    if d.get("classes"):
+        return (
+            f"the values {listed}{of} {differ}, and count as different classes; if they are one "
+            "class, write them alike, or recode them (recode, --recode); if each is a class of its "
+            "own, recode each to itself in one of the columns"
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "

@@ -379,7 +379,9 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         else f"the group '{reason['name']}' is the reference"
     ),
     ReasonCode.OLD_OR_NEW_UNDEFINED: lambda reason: (
-        f"the {reason['report']} report has no value"
+        f"there is no value {reason['when']} the change"
+        if reason.get("when")
+        else f"the {reason['report']} report has no value"
         f"{f': {_every(reason)}' if reason.get('reasons') else ''}"
     ),
     ReasonCode.SAME_ROWS: lambda reason: (

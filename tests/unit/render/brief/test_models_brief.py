@@ -12,7 +12,7 @@ from tests.model_rows import QUESTION
 from tests.model_rows import rows as model_rows
 
 import fairgauge as fg
-from fairgauge.enums import Direction
+from fairgauge.enums import CandidateVerdict, Direction, Performance
 from fairgauge.render import render
 from fairgauge.render.brief.models_brief import models_exhibits
 
@@ -504,3 +504,62 @@ def test_differences_of_every_class_are_counted() -> None:
     assert len(made.candidates[0].disparities) >= 3
     assert sum("no change is shown" in each for each in found) == 2
     assert "1 more difference is not shown to change, but may have." in found
+
+
+def of_classes(**asked: Any) -> fg.ModelComparison:
+    """Return a comparison of models of three classes, of which men are classed worse by the new."""
+    rng = np.random.default_rng(3)
+    man, y = rng.random(6_000) < 0.5, rng.choice(["hog", "mellan", "lag"], 6_000)
+    other = np.where(y == "hog", "mellan", np.where(y == "mellan", "lag", "hog"))
+    old = np.where(rng.random(6_000) < np.where(man, 0.9, 0.75), y, other)
+    new = np.where(man & (y == "lag") & (rng.random(6_000) < 0.25), "hog", old)
+    new = np.where(~man & (rng.random(6_000) < 0.3), y, new)
+    rows = pl.DataFrame({"sex": np.where(man, "Man", "Kvinna"), "y": y, "old": old, "new": new})
+    return fg.compare_models(
+        rows, label="y", prediction="old", candidate="new", sensitive="sex",
+        margins={"accuracy": 0.05, "disparity": 0.2}, **asked,
+    )  # fmt: skip
+
+
+def test_a_rate_of_a_class_that_no_margin_is_about_names_the_class() -> None:
+    """Of "hog or not" and of "lag or not" the same sentence stood twice, and named neither."""
+    made = of_classes(metrics="cohen_kappa.difference")
+    worse = next(str(each) for each in made.brief().verdict if "significantly worse" in str(each))
+    assert [f"“{each}” or not is right for 9" in worse for each in ("hog", "lag")] == [True, True]
+    assert "how often the decision matches the outcome" not in str(made.brief())
+    assert "the decision matches the outcome" not in worse.lower()
+
+
+def test_what_is_not_shown_to_be_within_a_margin_names_its_class() -> None:
+    made = of_classes()
+    assert made.verdict is CandidateVerdict.BETTER_WHERE_TESTED
+    text = render(made, "markdown").replace("\N{NO-BREAK SPACE}", " ")
+    (test,) = [t for t in made["new"].groups if t.outcome is Performance.CANNOT_TELL]
+    assert (test.change.group, test.change.class_scope.name) == ("Man", "lag")
+    assert (
+        "- Man (sex), class lag, not shown to be within the margin of 20.0 pp: true positive "
+        f"rate {test.change.old:.1%} → {test.change.new:.1%} " in text
+    )
+
+
+def test_a_change_of_how_often_a_class_is_decided_names_the_class() -> None:
+    """Of two classes it was the same sentence: "3 to 5 of 100 further apart"."""
+    made = of_classes(metrics="false_positive_rate.difference")
+    every = map(str, (*made.brief().found, *made.brief().certainty))
+    spans = [each for each in every if re.search(" of 100 (further apart|closer together)", each)]
+    assert spans
+    assert all(re.search("“(hog|lag|mellan)”", each) for each in spans), spans
+
+
+def test_what_has_no_value_of_a_class_names_the_class() -> None:
+    """No label is "none": it was stated of the metric that an old report has no value."""
+    rng = np.random.default_rng(3)
+    y = rng.choice(["a", "b", "c"], 900)
+    new = np.where(rng.random(900) < 0.2, "none", y)
+    rows = pl.DataFrame({"sex": rng.choice(["f", "m"], 900), "y": y, "new": new,
+                         "old": rng.permuted(y)})  # fmt: skip
+    made = fg.compare_models(rows, label="y", prediction="old", candidate="new", sensitive="sex",
+                             metrics="true_positive_rate.difference")  # fmt: skip
+    text = render(made, "html")
+    assert "True positive rate difference, m vs others (sex), class none: there is no value" in text
+    assert "old report" not in text
