@@ -112,8 +112,8 @@ class Cube:
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
-    spellings : identifiers of persons or clusters that differ from another one in case, blanks
-        or encoding alone, and count as others.
+    spellings : identifiers of persons or clusters that differ from another one in case, blanks,
+        encoding or how a number is written alone, and count as others.
     undecided : rows that no condition is known to exclude, but that have no value of the column of
         one: by column and an empty text, and not among ``rows``; and those with another spelling
         of what a condition names, or with what often stands for a missing value: by column and it.

@@ -502,7 +502,7 @@ class RowsInDoubt:
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
     copied : what rows lack whose prediction or score may be a copy of the label, and how many
         these are, by which of the two.
-    people : those whose identifier differs from another one in case, blanks or encoding alone.
+    people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
 
