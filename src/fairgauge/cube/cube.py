@@ -105,8 +105,8 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
-    ends : the least and greatest numbers of columns that are cut or summed, and of counts and
-        weights, each with its column, that are often codes of missing values; of all rows that
+    ends : the least and greatest numbers of columns that are cut or summed, and of scores, counts
+        and weights, each with its column, that are often codes of missing values; of all rows that
         were read.
     coded : of columns that are cut into groups, such a number with its column and its rows.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
