@@ -406,7 +406,7 @@ def _numbers(
     many: dict[str, CountedNumbers] = {}
     # that others are no categories of numbers is found where they are cut
     listed = tuple(each for each in spec.recode if not each.names)
-    asked = Spec(count=spec.count, recode=listed, where=spec.where)
+    asked = Spec(count=spec.count, weight=spec.weight, recode=listed, where=spec.where)
     for column in columns:
         values = plan(replace(asked, sensitive=(Feature(column),)))
         try:
@@ -423,10 +423,14 @@ def _numbers(
         # any cut will do: the numbers themselves are read
         cut = replace(asked, sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many))
         for batch in rows.batches(plan(cut)):
-            cases = np.nan_to_num(batch.numbers[spec.count]) if spec.count else None
             for column, counted_numbers in many.items():
                 numbers = batch.numbers[column]
-                counted_numbers.add(numbers, np.ones(len(numbers)) if cases is None else cases)
+                cases = np.ones(len(numbers))
+                if spec.count:
+                    cases *= np.nan_to_num(batch.numbers[spec.count])
+                if spec.weight:
+                    cases *= batch.numbers[spec.weight] > 0
+                counted_numbers.add(numbers, cases)
     for column, counted_numbers in many.items():
         cuts = {intervals: counted_numbers.cuts(intervals) for intervals in every}
         if not all(cuts.values()):

@@ -105,15 +105,15 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
-    ends : the least and greatest numbers of columns that are cut or summed, and of counts and
-        weights, each with its column, that are often codes of missing values; of all rows that
+    ends : the least and greatest numbers of columns that are cut or summed, and of scores, counts
+        and weights, each with its column, that are often codes of missing values; of all rows that
         were read.
     coded : of columns that are cut into groups, such a number with its column and its rows.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
-    spellings : identifiers of persons or clusters that differ from another one in case, blanks
-        or encoding alone, and count as others.
+    spellings : identifiers of persons or clusters that differ from another one in case, blanks,
+        encoding or how a number is written alone, and count as others.
     undecided : rows that no condition is known to exclude, but that have no value of the column of
         one: by column and an empty text, and not among ``rows``; and those with another spelling
         of what a condition names, or with what often stands for a missing value: by column and it.

@@ -26,7 +26,7 @@ from fairgauge.errors import DataError
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.recoding import Recoding
 from fairgauge.stats.jackknife import rank_by_cells
-from fairgauge.values import Value, name_of, spelled_alike
+from fairgauge.values import Value, name_of, spelling
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
 """The variable of the environment that holds the key: options are written into counts."""
@@ -71,9 +71,22 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
     )
 
 
-def spellings_of(identifiers: Iterable[Value]) -> int:
-    """Return how many identifiers differ from another one in case, blanks or encoding alone."""
-    return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
+def spellings_of(identifiers: Sequence[Value]) -> int:
+    """Return how many identifiers differ from another one in spelling alone.
+
+    That is in case, blanks or encoding, or in zeros before a whole number or after its point.
+
+    >>> spellings_of(["P7", "p7 ", "1001", "00001001", "1001.0", "1001.5"])
+    3
+    """
+    if not any(isinstance(each, str) for each in identifiers):
+        return 0
+    return len(identifiers) - len({_without_zeros(spelling(name_of(i))) for i in identifiers})
+
+
+def _without_zeros(name: str) -> str:
+    whole, _, decimals = name.partition(".")
+    return whole.lstrip("0") or "0" if whole.isdecimal() and not decimals.strip("0") else name
 
 
 def placeholders(

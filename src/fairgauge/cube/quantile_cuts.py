@@ -47,7 +47,7 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     if plain:
         raise DataError(not_numbers(axis.column, plain))
     table = cube.marginal([axis])
-    known = table.codes[:, 0] >= 0
+    known = (table.codes[:, 0] >= 0) & (table.cases > 0)  # not of rows that weigh nothing
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
     found = cuts_of(values, table.cases[known], intervals)
     if not found:

@@ -296,15 +296,18 @@ def rows_in_doubt(
     """
     few = _few(cube, features, spec)
     every = models or [(cube, spec)]
-    unclear = [unclear_outcomes(*each, task).items() for each in every]
+    unclear: dict[str, tuple[str, int]] = {}
     copied: dict[str, tuple[str, int]] = {}
     for counts, asked in every:
+        for of, rows in unclear_outcomes(counts, asked, task).items():
+            needs = [of, *["prediction"] * (of == "score" and not asked.prediction)]
+            unclear |= dict.fromkeys(needs, (f"clear {of}", rows)) if rows > few else {}
         for note in copies_of_label(counts, asked, task):
             of_score = bool(note.get("score"))
             needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
             copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
-        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
+        unclear |= {of: (f"clear {of}", cube.rows) for of in (*_OF_DECISIONS, "label")}
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     spelt = {column: sum(names.values()) for column, names in other_spellings(cube, spec).items()}
@@ -314,7 +317,7 @@ def rows_in_doubt(
     of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),
-        {of: n for each in unclear for of, n in each if n > few},
+        unclear,
         {of: n for of, n in groups.items() if n > few},
         {of: n for of, n in respelt.items() if n > few},
         copied,

@@ -22,6 +22,7 @@ from fairgauge.question.conditions import Range, RowCondition
 from fairgauge.question.hmda_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN, Recoding
 from fairgauge.question.specification import Spec
+from fairgauge.resolve._coded_scores import coded_scores
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import unmatched
@@ -112,6 +113,13 @@ def coded_rows(cube: Cube, spec: Spec) -> list[tuple[str, float, int]]:
     return [each for each in cube.coded if (each[0], canonical(each[1])) in warned]
 
 
+def rows_of_no_score(cube: Cube, spec: Spec) -> int:
+    """Return the rows whose score is a code of a missing value that is warned of."""
+    warned = {(each["column"], each["value"]) for each in _coded_numbers(cube, spec)}
+    codes = coded_scores(cube).items()
+    return sum(rows for (column, code), rows in codes if (column, canonical(code)) in warned)
+
+
 def _known_groups(
     cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
 ) -> dict[Axis, list[tuple[Value, int]]]:
@@ -180,10 +188,14 @@ def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
     Where a condition ends at such a number, or names it, its rows are meant to be without it. The
     ends are those of all rows: of other columns of numbers a condition may have chosen others.
+    Of scores it is known which rows have them, and whether they are of a scale.
     """
     conditions = {each.column: each for each in spec.where}
+    scores = coded_scores(cube)
     for column, end in sorted(cube.ends):
         value, condition = canonical(end), conditions.get(column)
+        if not scores.get((column, end), 1):
+            continue
         if condition and (end in condition.cuts or is_one_of(value, condition.values)):
             continue
         more: dict[str, Any] = {}

@@ -42,7 +42,12 @@ from fairgauge.resolve.copy_checks import (
 )
 from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
-from fairgauge.resolve.name_checks import MOST_SPELLED, stated_apart, without_separators
+from fairgauge.resolve.name_checks import (
+    MOST_SPELLED,
+    rows_of_no_score,
+    stated_apart,
+    without_separators,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of, reading, spelt_nearly
@@ -324,12 +329,14 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
     It is warned of, is probably another spelling of a favourable one or of a class, or is predicted
-    beside an unfavourable label and is neither a label nor a plain refusal.
+    beside an unfavourable label and is neither a label nor a plain refusal. A score is that may be
+    a code of a missing one.
     """
-    return {
+    found = {
         str(axis.role): sum(n for value, n in levels_with_rows(cube, axis) if name_of(value) in of)
         for axis, of in unclear_names(cube, spec, task).items()
     }
+    return found | {"score": rows_of_no_score(cube, spec)}
 
 
 def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:

@@ -497,17 +497,18 @@ class RowsInDoubt:
     Attributes
     ----------
     uncounted : rows in no number: without a count, a weight, or what a condition is on.
-    unclear : rows whose label or prediction is unclear, by which of the two.
+    unclear : what rows lack whose label, prediction or score is unclear, and how many these are, by
+        which of the three.
     groups : rows in groups whose names usually mean a missing value, by the feature.
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
     copied : what rows lack whose prediction or score may be a copy of the label, and how many
         these are, by which of the two.
-    people : those whose identifier differs from another one in case, blanks or encoding alone.
+    people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
 
     uncounted: Mapping[str, int] = field(default_factory=dict)
-    unclear: Mapping[str, int] = field(default_factory=dict)
+    unclear: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
     respelt: Mapping[str, int] = field(default_factory=dict)
     copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
@@ -520,8 +521,7 @@ class RowsInDoubt:
         for every in (
             [Withheld(ReasonCode.NOT_COUNTED, *each) for each in self.uncounted.items()],
             [
-                *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.unclear.items()
-                  if of in needs),
+                *(Withheld(unclear, *each) for of, each in self.unclear.items() if of in needs),
                 *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()
                   if of == feature),
                 *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()

@@ -145,14 +145,21 @@ def doubled_answers(source: Source, cube: Cube, question: SwapQuestion) -> Itera
 
 
 def median_score(source: Source, spec: Spec) -> float:
-    """Return the median of the scores; rows with a count stand for so many scores."""
+    """Return the median of the scores of the rows that are counted, not weighted.
+
+    Rows with a count stand for so many scores; those without a weight above 0 are excluded.
+    """
     assert spec.score is not None
-    names = [spec.score, *([spec.count] if spec.count else [])]
+    names = [each for each in (spec.score, spec.count, spec.weight) if each]
     columns = read_rows(source, names, recode=spec.recode)
     scores = numbers_of(columns[spec.score])
+    times = np.ones(len(scores), dtype=np.int64)
     if spec.count:
-        times = np.nan_to_num(numbers_of(columns[spec.count])).astype(np.int64)
-        scores = np.repeat(scores, np.maximum(times, 0))
+        times = np.nan_to_num(numbers_of(columns[spec.count])).astype(np.int64).clip(min=0)
+    if spec.weight:
+        times *= numbers_of(columns[spec.weight]) > 0
+    if times.any():  # otherwise no row is counted, which is stated where they are
+        scores = np.repeat(scores, times)
     known = scores[np.isfinite(scores)]
     if not len(known):
         held = {name_of(value) for value in columns[spec.score] if value is not None}

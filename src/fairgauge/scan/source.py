@@ -225,7 +225,9 @@ _OF_NUMBERS = (
 
 def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:
     """Return the least and greatest numbers, each with its column, that may mean a missing one."""
-    asked = {a.column for a in plan.axes if a.cuts and not a.bounds and a.role in _OF_NUMBERS}
+    asked = {
+        a.column for a in plan.axes if a.grid or (a.cuts and not a.bounds and a.role in _OF_NUMBERS)
+    }
     factors = {plan.count, plan.weight}
     return frozenset(
         (each.column, end)
@@ -302,16 +304,16 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
         if not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
             line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
-            missing = (
-                f"; if {name_of(value)} means that it is missing, list it as unknown: "
-                f"{recoding_flag(line)}"
+            code = (
+                f", as codes of missing values are; if it means that the {what} is missing, list "
+                f"it as unknown: {recoding_flag(line)}; only if it is a {what}, "
             )
+            correct = "; correct the column where it is on another scale, or "
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {name_of(value)}; correct the column where it is on another scale, or "
+                f"but has {name_of(value)}{code if may_be_no_number(value) else correct}"
                 "set the range of all of its values: score_range=(LOW, HIGH) "
                 "(--score-range LOW HIGH)"
-                f"{missing * may_be_no_number(value)}"
             )
 
 

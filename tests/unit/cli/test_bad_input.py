@@ -223,7 +223,9 @@ def test_the_code_of_a_missing_score_is_to_be_listed_as_unknown(write):
     flags = ["--label", "y", "--score", "s", "--sensitive", "sex", "--score-range", "0", "100",
              "--threshold", "50"]  # fmt: skip
     line = "s = {unknown = [999]}"
-    assert said("s.csv", *flags).endswith(f"list it as unknown: --recode '{line}' (recode)")
+    message = said("s.csv", *flags)
+    assert "but has 999, as codes of missing values are; if it means that the score is" in message
+    assert f"list it as unknown: --recode '{line}' (recode); only if it is a score, set" in message
     assert audit("s.csv", *flags, "--recode", line).exit_code == 0
 
 

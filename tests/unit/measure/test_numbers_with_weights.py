@@ -78,6 +78,13 @@ def test_the_fit_and_its_interval_are_those_of_weighted_rows(way):
     assert (ends[1] - ends[0]) / 2 / 1.959963985 == pytest.approx(of_side, rel=near)
 
 
+def test_rows_of_weight_0_decide_no_quantile(way):
+    """They are in no number, but the cuts were at the quantiles of all rows."""
+    others = ROWS.with_columns(dti=pl.col("dti") + 60, w=pl.lit(0, ROWS.schema["w"]))
+    both, alone = (fg.why(rows, weight="w", **ASKED) for rows in (pl.concat([ROWS, others]), ROWS))
+    assert both.spec["strata"] == alone.spec["strata"]
+
+
 def test_a_number_of_two_values_is_a_column_of_two_levels(way):
     """Weights that are equal in a cell give its rows one leverage, as the regression of counts."""
     two = ROWS.with_columns(

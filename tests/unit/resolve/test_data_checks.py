@@ -1790,6 +1790,88 @@ def test_codes_in_a_column_that_is_cut_withhold_a_pass():
     assert people.coded == (("age", -1.0, 10),)
 
 
+SCORED = {"score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.8"}
+
+
+def scores_with(code, values, share=0.3):
+    """Return 2,000 scores of two groups alike, of which one has a code in place of some."""
+    rng = np.random.default_rng(5)
+    group, scores = np.tile(["F", "M"], 1_000), values(rng, 2_000)
+    coded = (group == "M") & (rng.random(2_000) < share)
+    return pl.DataFrame({"g": group, "s": np.where(coded, code, scores)})
+
+
+def percents(rng, n):
+    return np.clip(rng.normal(60, 12, n), 0, 100).round()
+
+
+@pytest.mark.parametrize(("code", "bounds", "threshold"), [
+    (-1, (-1, 100), "median"), (-1, (-5, 100), 40), (-9, (-9, 100), 40), (-99, (-100, 100), 40),
+    (999, (0, 999), "median"), (9999, (0, 10_000), 40), (777, (0, 777), 40),
+])  # fmt: skip
+def test_codes_of_missing_scores_withhold_a_pass(code, bounds, threshold, tmp_path):
+    """With -1 for 30% of the scores of a group, a rule passed without a word of it."""
+    rows = scores_with(code, percents)
+    rows.write_csv(tmp_path / "rows.csv")
+    rows.write_parquet(tmp_path / "rows.parquet")
+    asked = SCORED | {"score_range": bounds, "threshold": threshold}
+    many = int((rows["s"] == code).sum())
+    for data in (rows, rows.to_pandas(), tmp_path / "rows.csv", tmp_path / "rows.parquet",
+                 fg.count(rows, **asked)):  # fmt: skip
+        report = fg.audit(data, **asked | {"rules": "selection_rate.ratio >= 0.3"})
+        assert report.verdict == "inconclusive"
+        (warned,) = (d for d in report.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS)
+        assert (warned["column"], warned["value"]) == ("s", code)
+        assert f"{many} rows have no clear score" in " ".join(str(report).split())
+    line = f"s = {{unknown = [{code}]}}"
+    assert warned["line"] == line
+    for more in ({"recode": line}, {"where": f"s != {code}"}):
+        again = fg.audit(rows, **asked | {"rules": "selection_rate.ratio >= 0.3"}, **more)
+        assert not [d for d in again.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS]
+    assert fg.audit(rows, **asked, where=f"s != {code}").verdict == "pass"
+    stated = f"s {'>=' if code < 0 else '<='} {code}"  # that it is a number
+    asked |= {"where": stated, "rules": "selection_rate.ratio >= 0.3"}
+    assert fg.audit(rows, **asked).verdict == "pass"
+    weightless = rows.with_columns(w=(pl.col("s") != code).cast(int))
+    assert not [
+        d for d in fg.audit(weightless, **asked | {"where": []}, weight="w").diagnostics
+        if d.code is DiagnosticCode.CODED_NUMBERS
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "bounds", "values"), [
+    (-1, (-8, 8), lambda rng, n: rng.normal(0, 1, n).clip(-1)),  # truncated standardised scores
+    (-1, (-1, 1), lambda rng, n: rng.integers(-2, 3, n) / 2),  # sentiment in steps of a half
+    (-1, (-1, 1), lambda rng, n: rng.choice([-1, 1], n)),
+    (-9, (-9, 9), lambda rng, n: rng.integers(-9, 10, n)),
+    (-99, (-100, 100), lambda rng, n: rng.integers(-99, 100, n)),
+    (-1, (-5, -1), lambda rng, n: -1 - 4 * rng.random(n)),  # logarithms of probabilities
+    (999, (0, 999), lambda rng, n: rng.integers(0, 1_000, n)),
+    (0, (0, 100), percents),
+])  # fmt: skip
+def test_scores_of_a_scale_are_no_codes(code, bounds, values):
+    rows = scores_with(code, values)
+    report = fg.audit(rows, **SCORED, score_range=bounds, metrics=["selection_rate.difference"])
+    assert not [d for d in report.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS]
+    assert "clear score" not in str(report)
+
+
+def test_codes_of_scores_withhold_what_needs_the_score():
+    """A decision of its own does not depend on them; metrics of scores do."""
+    rng = np.random.default_rng(6)
+    rows = scores_with(-1, percents, share=0.05).with_columns(
+        y=pl.Series(rng.integers(0, 2, 2_000)), p=pl.Series(rng.integers(0, 2, 2_000))
+    )
+    report = fg.audit(rows, label="y", prediction="p", score="s", sensitive="g",
+                      score_range=(-1, 100), rules=["selection_rate.ratio >= 0.5",
+                                                    "roc_auc.difference >= -0.5"])  # fmt: skip
+    outcomes = {each.metric: str(each.outcome) for each in report.verdicts}
+    assert outcomes == {"selection_rate.ratio": "pass", "roc_auc.difference": "inconclusive"}
+    few = fg.audit(scores_with(-1, percents, share=0.005), **SCORED, score_range=(-1, 100))
+    assert few.verdict == "pass"
+    assert [d["value"] for d in few.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS] == [-1]
+
+
 @pytest.mark.parametrize(("unit", "warned"), [(100, True), (12, True), (3, False), (-100, False)])
 def test_means_of_another_size_are_warned_of(unit, warned):
     """Yearly pay of one group was held against monthly pay of the other, and passed."""

@@ -367,6 +367,29 @@ def test_identifiers_that_differ_in_case_or_blanks_alone_are_warned_of(asked, al
     jsonschema.validate(json.loads((tmp_path / "a.cube.json").read_text()), cube_schema())
 
 
+@pytest.mark.parametrize(("first", "other", "warned"), [
+    ("{}", "{}.0", True), ("{}", "{:08}", True), ("{:08}", "{}.00", True),
+    ("{:05}", "9{:04}", False), ("x{}", "x0{}", False), ("{}", "{}.5", False),
+])  # fmt: skip
+@pytest.mark.parametrize("role", ["person", "cluster"])
+def test_identifiers_that_differ_in_how_a_number_is_written(first, other, warned, role, tmp_path):
+    """1001 and 1001.0 were two people without a warning, and a rule passed that fails of one."""
+    who = [(first if i % 4 < 2 else other).format(1000 + i // 4) for i in range(800)]
+    rows = pl.DataFrame({"who": who, "g": [*"aabb"] * 200, "y": [1, 1, 1, 1, 0, 0, 0, 0] * 100})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    asked = {"prediction": "y", "positive": 1, "sensitive": "g", role: "who",
+             "rules": "selection_rate.ratio >= 0.5"}  # fmt: skip
+    for data in (rows, rows.to_pandas(), rows.to_arrow(), tmp_path / "rows.parquet"):
+        report = fg.audit(data, **asked)
+        found = [each for each in report.diagnostics if each.code == "alike_identifiers"]
+        assert [each["identifiers"] for each in found] == ([200] if warned else [])
+        assert all("blanks, encoding or how a number is written" in d.message for d in found)
+        withheld = warned and role == "person"
+        assert {str(each.outcome) for each in report.verdicts} == (
+            {"inconclusive"} if withheld else {"pass"}
+        )
+
+
 def test_counts_from_before_spellings_were_kept_are_read():
     saved = fg.count(pl.DataFrame(ROWS), **ASKED).to_dict()
     assert "spellings" not in saved  # as those of an earlier version

@@ -140,6 +140,37 @@ def test_the_median_is_of_the_scores_that_are_known(code, engine, tmp_path):
         assert rate.numerator == own.sum()
 
 
+@pytest.mark.parametrize("engine", ["pandas", "polars", "csv", "parquet"])
+@pytest.mark.parametrize("excluded", [0, None])
+def test_the_median_is_of_the_rows_that_are_counted(excluded, engine, tmp_path):
+    """Rows of weight 0, or without a weight, moved the threshold, though they are in no number."""
+    counted = pl.DataFrame({"s": [*range(40, 80)] * 2, "g": [*"ab"] * 40, "w": [1.0, 3.0] * 40})
+    others = pl.DataFrame({"s": [*range(40)], "g": [*"ab"] * 20, "w": [excluded] * 40})
+    rows = pl.concat([others.cast(counted.schema), counted])
+    path = tmp_path / f"rows.{engine}"
+    if engine == "csv":
+        rows.write_csv(path)
+    elif engine == "parquet":
+        rows.write_parquet(path)
+    data = {"polars": rows, "pandas": rows.to_pandas()}.get(engine, path)
+    asked = {"score": "s", "sensitive": "g", "threshold": "median", "score_range": (0, 100)}
+    report, alone = (fg.audit(each, weight="w", **asked) for each in (data, counted))
+    assert {each.threshold for each in report.groups} == {59.5}
+    rates = [[each.rates["selection_rate"].value for each in r.groups] for r in (report, alone)]
+    assert rates[0] == rates[1]
+
+
+@pytest.mark.parametrize(("factor", "message"), [
+    ("weight", "column 'n' is the weight, and the weights sum to 0"),
+    ("count", "column 'n' is the count, and every count is 0"),
+])  # fmt: skip
+def test_scores_of_which_no_row_is_counted(factor, message):
+    """Of counts of 0 it stated that the score holds numbers that are none."""
+    frame = table(s=[i / ROWS for i in range(ROWS)], n=[0] * ROWS)
+    with pytest.raises(fg.DataError, match=message):
+        fg.audit(frame, score="s", sensitive="g", threshold="median", **{factor: "n"})
+
+
 @pytest.mark.parametrize(("score", "message"), [
     ("0,25", "'0,25', '7,5'; write numbers with a decimal point$"),
     ("pendiente", r"'7,5', 'pendiente'; write numbers with a decimal point; .*\[.pendiente.\]"),

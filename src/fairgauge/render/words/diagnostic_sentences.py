@@ -1175,8 +1175,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ALIKE_IDENTIFIERS: lambda d: (
         f"{d['identifiers']:,} {plural(d['identifiers'], 'identifier', 'identifiers')} in "
         f"{quote(d['column'])} {plural(d['identifiers'], 'differs', 'differ')} from another one "
-        f"in case, blanks or encoding alone, and each counts as another {d['role']}; if "
-        "they are the same, write them alike and count the rows again"
+        "in case, blanks, encoding or how a number is written (1, 01, 1.0) alone, and each counts "
+        f"as another {d['role']}; if they are the same, write them alike and count the rows again"
     ),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
