@@ -144,6 +144,8 @@ class PublishedTable:
     lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     references : the categories that are asked for as reference.
+    of_group : whether printed ratios mean a chosen group, so that of several references that fit
+        them equally the one of most people is taken; else the one of the highest rate is.
     of_decided : the rows of those who were decided alone, selected or not selected, where nothing
         that is printed shows whether selection rates are of them or of all people; else none.
     """
@@ -161,6 +163,7 @@ class PublishedTable:
     lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
     references: tuple[str, ...] = ()
+    of_group: bool = False
     of_decided: tuple[PublishedRow, ...] = ()
 
     @property

@@ -164,21 +164,43 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
     It is the row that their header names; else the one whose printed ratio is 1; of several the one
     that a word states to be it, then one that is asked for, then the one that most ratios compare
-    with, then that of the highest rate.
+    with, then that of the most people if a chosen group is meant, else that of the highest rate.
     Where no ratio is 1, it is the row without one that the others compare with.
     """
+    return next(iter(printed_references(table)), None)
+
+
+def printed_references(table: PublishedTable) -> list[PublishedRow]:
+    """Return the rows that the printed ratios may equally well compare with, the one taken first.
+
+    The only row of many people without a ratio is one of them where all ratios compare with it, and
+    one of few people is none beside others.
+    """
     if (named := _named_reference(table)) is not None:
-        return named
-    ones = _ones(table)
-    if len(ones) <= 1:
-        return ones[0] if ones else _reference_without_ratio(table)
+        return [named]
+    without, printed = _without_ratio(table), sum(row.ratio is not None for row in table.groups)
+    if not (ones := _ones(table)):
+        return [without] if without and _is_reference_without_ratio(table, without) else []
+    precise = all(row.ratio and row.ratio.unit <= _PRECISE_SHARE for row in ones)
+    if (
+        without and precise and not _is_ratio_withheld(without)
+        and _fitting(table, without) == printed
+    ):  # fmt: skip
+        ones.append(without)
 
-    def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction]:
+    def fit(row: PublishedRow) -> tuple[bool, bool, int]:
         stated = row.ratio is not None and not row.ratio.unit
-        asked = row.name in table.references
-        return stated, asked, _fitting(table, row), _rate_at_least(row)
+        return stated, row.name in table.references, _fitting(table, row)
 
-    return max(ones, key=order)
+    def order(row: PublishedRow) -> tuple[Fraction, Fraction, bool, str]:
+        people, rate = Fraction(0) if row.n is None else row.n.exact, _rate_at_least(row)
+        first, second = (people, rate) if table.of_group else (rate, people)
+        return -first, -second, row.ratio is None, row.name
+
+    most = max(map(fit, ones))
+    best = [row for row in ones if fit(row) == most]
+    large = [row for row in best if _large(table, row, MIN_SHARE) and _has(row, FEWEST_ROWS)]
+    return sorted(large or best, key=order)
 
 
 def _named_reference(table: PublishedTable) -> PublishedRow | None:
@@ -189,11 +211,8 @@ def _named_reference(table: PublishedTable) -> PublishedRow | None:
     return next((row for row in table.groups if row.name == name), None)
 
 
-def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
-    """Return the only row of many people whose ratio is a dash or the like, if it is the reference.
-
-    It is, if most ratios compare with it, or if it has the highest rate.
-    """
+def _without_ratio(table: PublishedTable) -> PublishedRow | None:
+    """Return the only row of many people whose ratio is a dash or the like."""
     if not any(row.ratio is not None for row in table.groups):
         return None
     without = [
@@ -201,12 +220,14 @@ def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
         for row in table.groups
         if row.ratio is None and _rate_at_least(row) > 0 and _large(table, row, MIN_SHARE)
     ]
-    if len(without) != 1:
-        return None
-    (row,) = without
+    return without[0] if len(without) == 1 else None
+
+
+def _is_reference_without_ratio(table: PublishedTable, row: PublishedRow) -> bool:
+    """Return whether most ratios compare with a row without one, or it has the highest rate."""
     top = max(_rate_at_least(other) for other in table.groups if _large(table, other, MIN_SHARE))
     compared = row is _fitting_reference(table)
-    return row if compared or (row.n is not None and _rate_at_least(row) == top) else None
+    return compared or (row.n is not None and _rate_at_least(row) == top)
 
 
 def highest(table: PublishedTable, min_share: float = 0.0, fewest: int = 0) -> PublishedRow | None:
@@ -216,9 +237,7 @@ def highest(table: PublishedTable, min_share: float = 0.0, fewest: int = 0) -> P
     category that alone has no ratio is taken for a small one. Of equal rates, the one whose ratio
     is printed as 1 is taken, else the one of most people, else the first by name.
     """
-    rows = [
-        row for row in admitted_rows(table, min_share) if row.n is None or row.n.value >= fewest
-    ]
+    rows = [row for row in admitted_rows(table, min_share) if _has(row, fewest)]
     return min(rows, key=lambda row: _order(table, row), default=None)
 
 
@@ -275,6 +294,10 @@ def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRo
 def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
     people = table.people
     return row.n is None or not people or row.n.value >= min_share * people
+
+
+def _has(row: PublishedRow, fewest: int) -> bool:
+    return row.n is None or row.n.value >= fewest
 
 
 def _people(table: PublishedTable, row: PublishedRow) -> dict[str, Parameter]:
@@ -717,7 +740,7 @@ def fitting_ratios(table: PublishedTable) -> int:
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     has_ratios = any(row.ratio is not None for row in table.groups)
-    reference = printed_reference(table)
+    references = printed_references(table)
     for row in table.groups:
         missing = [
             str(role)
@@ -727,7 +750,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or row.is_empty or row.withheld):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
-        without = has_ratios and row.ratio is None and row is not reference
+        without = has_ratios and row.ratio is None and row not in references
         if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):
             yield _fault(FaultCode.RATIO_MISSING, row, **_people(table, row))
     if len(table.dimensions) > 1:

@@ -96,8 +96,11 @@ def describe_higher(table: CheckedTable) -> str:
     assert table.other_reference is not None
     assert table.reference is not None  # that of the printed ratios
     changes = table.other_reference.changes
+    which = "one of several that fit the printed ones equally"
+    if not table.equal_references:
+        which = "the chosen group of the printed ones"
     text = (
-        f"Ratios compare with {called(table.reference)}, the chosen group of the printed ones; "
+        f"Ratios compare with {called(table.reference)}, {which}; "
         f"{called(table.other_reference.name)} has a higher rate"
     )
     if not changes:
@@ -384,6 +387,19 @@ def _tied(p: Parameters) -> str:
     return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
 
 
+def _reference_not_shown(p: Parameters) -> str:
+    names = listing([quote(each) for each in (p["chosen"], *p["others"])])
+    why = {
+        "people": "which has the most people",
+        "rate": "which has the highest rate of them",
+        "name": "the first of them by name",
+    }[p["by"]]
+    return (
+        f"as their reference {names} fit the printed ratios equally; {quote(p['chosen'])}, {why}, "
+        f"is taken; if it is another, name it: --reference {shlex.quote(str(p['others'][0]))}"
+    )
+
+
 def _of_all(p: Parameters) -> str:
     of = "all" if p["all_stated"] else "those whose number is printed"
     return f"{100 * p['share']:.1f}% of {of}"
@@ -508,6 +524,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"the highest rate among larger categories is that of {quote(p['other'])}"
     ),
     FaultCode.REFERENCE_TIED: _tied,
+    FaultCode.REFERENCE_NOT_SHOWN: _reference_not_shown,
     FaultCode.SEVERAL_REFERENCES: lambda p: (
         f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another rate"
     ),
@@ -566,6 +583,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.HIGHER_RATE: "higher rate than that of the reference",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
     FaultCode.REFERENCE_TIED: "several categories with the highest rate",
+    FaultCode.REFERENCE_NOT_SHOWN: "several references that fit the ratios equally",
     FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",
     FaultCode.RATIO_MISSING: "category without a ratio",
     FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",
