@@ -119,7 +119,8 @@ def check(
         The confidence level.
     columns : mapping of roles to headers, optional
         What the columns hold, where headers do not show it: ``category`` (several separated by
-        commas), ``n``, ``selected``, ``rate``, ``ratio``.
+        commas), ``n``, ``selected``, ``not_selected``, ``rate``, ``denial_rate``, ``ratio``,
+        ``denial_ratio``.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate, unless the header of the printed ratios means a
@@ -251,6 +252,9 @@ def _checked(
         named = printed.name
     if named is not None or of_group:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
+    if named is None and of_group:  # without counts
+        code = FaultCode.REFERENCE_NOT_HIGHEST
+        faults = tuple(fault for fault in faults if fault.code is not code)
     ratios = None
     if len(counted) > 1:
         name = " × ".join(table.dimensions)
@@ -339,6 +343,8 @@ def _with_open_reference(table: CheckedTable, others: Sequence[CheckedTable]) ->
     """Return a table whose verdicts are open where another reference would give another verdict."""
 
     def opened(at: int, group: CheckedGroup) -> CheckedGroup:
+        if group.verdict is not None and group.verdict.outcome is Outcome.INCONCLUSIVE:
+            return group
         found = (
             _by_both(
                 group, other.groups[at], ReasonCode.REFERENCE_NOT_SHOWN, ("to_chosen", "to_other"),

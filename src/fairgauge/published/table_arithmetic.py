@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -22,6 +22,7 @@ from fairgauge.published.printed_numbers import (
     read_number,
 )
 from fairgauge.published.published_table import (
+    RATIOS,
     ColumnRole,
     PublishedRow,
     PublishedTable,
@@ -37,6 +38,7 @@ _PRECISE = 0.005
 _PRECISE_SHARE = Fraction(1, 50)
 """The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _PAIR = 2
+_DENIAL_RATIO = "denial ratio"
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
@@ -69,6 +71,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *(fault for row in table.rows for fault in _denial_rate(row)),
         *check_totals(everyone),
         *_ratios(table),
+        *_of_denials(_ratios(table.of_denials)),
         *check_statements(table),
     ]
     others = [
@@ -79,9 +82,8 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *([_fault(FaultCode.BASE_NOT_STATED, None)] if table.of_decided else []),
         *recoverable_counts(table),
         *_reference(table, min_share),
-        *_unchecked_ratios(table),
-        *_two_bases(table),
-        *_ratios_of_unknown(table),
+        *_ratios_together(table),
+        *filter(None, _of_denials(_ratios_together(table.of_denials))),
         *_omitted(table, min_share),
     ]
     found = Findings.of(compared, others=others)
@@ -104,7 +106,8 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
     >>> [each.name for each in tables_by_value(table_of(grids_of_text(text)[0]))]
     ['job: A', 'job: B']
     """
-    if len(table.dimensions) == 1 or table.own or _are_right(table):
+    kinds = _kinds(table)
+    if len(table.dimensions) == 1 or table.own or not kinds or _are_right(table):
         return [table]
     name = "" if table.name == " × ".join(table.dimensions) else f"{table.name}, "
     for at, header in enumerate(table.dimensions):
@@ -125,13 +128,27 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
         whole = sum(len(part.rows) for part in parts) == len(table.rows)
         if not whole or means_people(header):
             continue
-        if all(map(_are_right, parts)) or _are_more_right(parts, table):
+        if all(map(_are_right, parts)) or all(
+            _are_more_right([of(part) for part in parts], of(table)) for of in kinds
+        ):
             return parts
     return [table]
 
 
+def _kinds(table: PublishedTable) -> list[Callable[[PublishedTable], PublishedTable]]:
+    """Return the tables of a table that have printed ratios: of selections, and of denials."""
+    kinds: list[Callable[[PublishedTable], PublishedTable]] = [
+        lambda each: each, lambda each: each.of_denials
+    ]  # fmt: skip
+    return [of for of in kinds if any(row.ratio is not None for row in of(table).groups)]
+
+
 def _are_right(table: PublishedTable) -> bool:
-    """Return whether ratios were checked, none is wrong, and the printed reference has 1."""
+    """Return whether ratios were checked, none is wrong, and the printed references have 1."""
+    return all(_is_right(of(table)) for of in _kinds(table))
+
+
+def _is_right(table: PublishedTable) -> bool:
     checked = list(_ratios(table))
     reference = printed_reference(table)
     if not checked or any(checked) or reference is None:
@@ -446,12 +463,12 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
 
 def _is_usual(role: ColumnRole, row: PublishedRow) -> bool:
     """Return whether a dash in the place of a number states what no reader asks about."""
-    return role is ColumnRole.RATIO or row.kind is not RowKind.GROUP or row.is_empty
+    return role in RATIOS or row.kind is not RowKind.GROUP or row.is_empty
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
-        of_groups = any(role_of(each) not in (None, ColumnRole.RATIO) for each in table.ignored)
+        of_groups = any(role_of(each) not in (None, *RATIOS) for each in table.ignored)
         yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored, of_groups=of_groups)
 
 
@@ -469,8 +486,6 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
         return
-    for other in _not_one(table, reference):
-        yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
     # an audit takes no category of so few people as reference, whatever its rate
     best = highest(table, min_share, FEWEST_ROWS)
     if best is None or reference.rate_range is None:
@@ -479,7 +494,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not _large(table, reference, min_share):
         people = _people(table, reference)
         yield _fault(FaultCode.REFERENCE_IS_SMALL, reference, **people, other=best.name)
-    elif best.rate_range[0] > reference.rate_range[1]:
+    elif best.rate_range[0] > reference.rate_range[1] and best not in printed_references(table):
         is_group = reference.kind is RowKind.GROUP
         may_be_named = best.n is not None and is_group and selected_people(reference)
         yield _fault(
@@ -494,11 +509,28 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         )
 
 
+def _ratios_together(table: PublishedTable) -> Iterator[Fault]:
+    """Yield what is wrong with ratios beside others, or was not checked."""
+    if (reference := printed_reference(table)) is not None:
+        for other in _not_one(table, reference):
+            yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
+    yield from _unchecked_ratios(table)
+    yield from _two_bases(table)
+    yield from _ratios_of_unknown(table)
+
+
+def _of_denials(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what is found of ratios of those who were not selected, named as that."""
+    for each in found:
+        yield each and Fault.of(each.code, each.row, **dict(each.parameters), of=_DENIAL_RATIO)
+
+
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
     """Yield the ratios not read, whose reference is not known, or whose rates are not printed."""
     for column in dict.fromkeys(header for header, _ in table.unread_ratios):
         rows = tuple(name for header, name in table.unread_ratios if header == column)
-        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column)
+        of = {"of": _DENIAL_RATIO} if role_of(column) is ColumnRole.DENIAL_RATIO else {}
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column, **of)
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):
         yield from faults

@@ -43,6 +43,7 @@ class FaultCode(StrEnum):
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
+    # of ratios of denials: of, beside the others of these and of what is not checked
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
     RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
     RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other

@@ -347,6 +347,18 @@ def test_a_reference_that_is_named_or_that_of_the_highest_rate_is_open_to_no_oth
     assert (found.exit_code, "fit the printed" in shown(found).partition("Method")[0]) == (0, False)
 
 
+def test_a_named_reference_beside_others_that_fit_the_ratios_equally_is_no_error():
+    found = fg.check(EQUAL.format("AIR", "1.00"), reference="Black")
+    assert (found.errors, found.tables[0].reference) == (0, "Black")
+    assert NOT_SHOWN in shown(found)
+
+
+def test_people_of_unknown_category_stay_the_reason_of_a_verdict_of_an_open_reference():
+    text = EQUAL.format("AIR", "1.00") + "Unknown,400,,\n"
+    found = fg.check(text, rules=FOUR_FIFTHS)
+    assert {str(each.reason.code) for each in found.verdicts} == {"missing_groups"}
+
+
 def test_a_category_of_few_people_is_no_reference_that_the_ratios_may_have():
     found = fg.check(EQUAL.replace("900,784", "15,13").format("AIR", "1.00"))
     assert "White: the chosen group of the printed ratios" in shown(found)

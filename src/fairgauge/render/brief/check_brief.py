@@ -196,7 +196,8 @@ def _steps(check: Check) -> Iterator[Sentence]:
         groups = changed[0].equal_references or (changed[0].reference or "",)
         options = " or ".join(f"--reference {called(name)}" for name in groups)
         yield owner(
-            f"state which reference the rule is of: the chosen group ({options}), or the highest rate (--preset ugesp).",
+            f"state which reference the rule is of: the chosen group ({options}), or the highest "
+            "rate (--preset ugesp).",
             ("tables",),
         )
     if check.limit is None:
