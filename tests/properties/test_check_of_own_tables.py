@@ -35,6 +35,9 @@ PRESETS: dict[str, Callable[[], Any]] = {
     "lending": lambda: fg.audit(
         loans(), **HIRING, preset="us-lending", reference={"sex": "Male", "race": "White"}
     ),
+    "lending, weighted": lambda: fg.audit(
+        loans(), **HIRING | WEIGHTED, preset="us-lending", reference={"sex": "Female"}
+    ),
     "guidelines": lambda: fg.audit(loans(), **HIRING, preset="ugesp"),
 }
 """Reports with tables to publish, from which something can be computed again."""
@@ -43,6 +46,9 @@ OTHERS: dict[str, Callable[[], Any]] = {
         with_few_selected(), **HIRING | WEIGHTED, preset="nyc-ll144"
     ),
     "weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED),
+    "lending, few people": lambda: fg.audit(
+        loans()[:60], **HIRING, preset="us-lending", reference={"sex": "Female"}
+    ),
     "few people": lambda: fg.audit(loans()[:150], **LOANS, rules=RULES),
     "reports of other people": lambda: fg.compare(
         *(fg.audit(part, **HIRING, rules=RULES[:1]) for part in (loans()[:3_000], loans()[3_000:]))
@@ -50,7 +56,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "gaps": lambda: fg.why(loans(), **HIRING | {"sensitive": "race"}, strata="region"),
 }
 FORMS = ("text", "markdown")
-BROKEN = ("lending", "text")
+BROKEN = [("lending", "text"), ("lending, weighted", "text")]
 """Its columns are broken over several tables, and that of the others cannot be read."""
 
 
@@ -109,7 +115,7 @@ def test_no_table_of_a_report_is_accused_and_none_is_right_by_absence(name: str,
             computed += found.numbers_checked
             assert found.numbers_checked or found.exit_code == 3, table
     assert accused == []
-    if name in PRESETS and (name, form) != BROKEN:
+    if name in PRESETS and (name, form) not in BROKEN:
         assert computed
 
 
@@ -134,11 +140,11 @@ def test_a_corrupted_number_of_a_table_to_publish_is_found(name: str, form: str)
             assert changed is not None
             assert changed.errors, wrong
             tried += 1
-    assert tried or (name, form) == BROKEN
+    assert tried or (name, form) in BROKEN
 
 
 def _corrupted(table: str, *, weighted: bool) -> Iterator[str]:
-    """Yield a table with its first rate 10 points off, a ratio, and a number of people selected.
+    """Yield a table with a rate, a ratio, one of denials, or a number of people selected wrong.
 
     Weighted rates follow from no printed counts: the ratio alone is held against them.
     """
@@ -148,6 +154,9 @@ def _corrupted(table: str, *, weighted: bool) -> Iterator[str]:
     ratio = re.search(r"\b0\.(\d)\d\d(?= \()", table)
     assert ratio is not None
     yield _with(table, ratio, 1, str((int(ratio[1]) + 3) % 10))
+    if "| denial ratio |" in table:  # the last ratio of a row
+        *_, denials = re.finditer(r"\b\d\.(\d)\d\d(?= \()", table)
+        yield _with(table, denials, 1, str((int(denials[1]) + 3) % 10))
     selected = re.search(r"(?<=[\d,])[ |]+(\d+)(?=[ |]+\d\d\.\d%)", table)
     if not weighted:
         assert selected is not None

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,6 +45,7 @@ from fairgauge.published.table_arithmetic import (
     check_arithmetic,
     highest,
     printed_reference,
+    printed_references,
     tables_by_value,
 )
 from fairgauge.published.table_margins import check_margins
@@ -54,7 +56,7 @@ from fairgauge.question.readers import read_word
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, read_part
-from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
 from fairgauge.results.check import (
     AlternativeReference,
     Check,
@@ -117,7 +119,8 @@ def check(
         The confidence level.
     columns : mapping of roles to headers, optional
         What the columns hold, where headers do not show it: ``category`` (several separated by
-        commas), ``n``, ``selected``, ``rate``, ``ratio``.
+        commas), ``n``, ``selected``, ``not_selected``, ``rate``, ``denial_rate``, ``ratio``,
+        ``denial_ratio``.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate, unless the header of the printed ratios means a
@@ -229,14 +232,18 @@ def _checked(
     between: Findings,
     asked: CheckOptions,
 ) -> CheckedTable:
-    table = replace(table, references=asked.references)
+    header = table.columns.get(ColumnRole.RATIO, "")
+    of_group = not asked.best and means_chosen_group(header)
+    table = replace(table, references=asked.references, of_group=of_group)
     arithmetic = check_arithmetic(table, asked.smallest.share)
     faults = (*arithmetic.faults, *between.faults)
     counted = {each.name: each for each in counted_categories(table)}
-    printed = printed_reference(table)
-    header = table.columns.get(ColumnRole.RATIO, "")
+    equal = printed_references(table)
+    printed = equal[0] if equal else None
     named = next((name for name in asked.references if name in counted), None)
-    of_group = not asked.best and means_chosen_group(header, printed.categories if printed else ())
+    of_group = of_group or (
+        not asked.best and means_chosen_group(header, printed.categories if printed else ())
+    )
     if named is not None and printed is not None and printed.name != named:
         code = FaultCode.OTHER_PRINTED_REFERENCE
         faults += (Fault.of(code, None, printed=printed.name, named=named),)
@@ -245,6 +252,9 @@ def _checked(
         named = printed.name
     if named is not None or of_group:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
+    if named is None and of_group:  # without counts
+        code = FaultCode.REFERENCE_NOT_HIGHEST
+        faults = tuple(fault for fault in faults if fault.code is not code)
     ratios = None
     if len(counted) > 1:
         name = " × ".join(table.dimensions)
@@ -254,6 +264,8 @@ def _checked(
     if named is None:
         faults += _tie(table, ratios, best, asked.smallest.share)
     best_name = None if reference is None else reference.name
+    if of_group or (printed and printed.name != best_name):
+        faults += _not_shown(equal)
     possible = _possible(list(counted.values()), table, asked.smallest, named, best_name)
     by_unknown = possible
     if not all(each.is_exact for each in counted.values()):
@@ -284,28 +296,65 @@ def _checked(
         decided = replace(table, rows=table.of_decided, of_decided=())
         other = _checked(decided, source, between, asked)
         pairs = zip(checked.groups, other.groups, strict=True)
-        checked = replace(checked, groups=tuple(_by_both(*pair) for pair in pairs))
+        checked = replace(
+            checked,
+            groups=tuple(
+                _by_both(*pair, ReasonCode.BASE_NOT_STATED, ("of_all", "of_decided"))
+                for pair in pairs
+            ),
+        )
     if not checked.compares_as_printed:
         return checked
+    others = [
+        _checked(table, source, between, replace(asked, references=(other.name,)))
+        for other in equal[1:]
+        if other.name in counted
+    ]
+    checked = _with_open_reference(checked, others)
     best_instead = _checked(table, source, between, replace(asked, best=True))
     return replace(checked, other_reference=_higher(checked, best_instead))
 
 
-def _by_both(of_all: CheckedGroup, of_decided: CheckedGroup) -> CheckedGroup:
-    """Return a category of all people, whose verdict is open if it is not that of those decided.
+def _by_both(
+    one: CheckedGroup,
+    other: CheckedGroup,
+    code: ReasonCode,
+    names: tuple[str, str],
+    /,
+    **parameters: Parameter,
+) -> CheckedGroup:
+    """Return a category of one reading of a table, with an open verdict if the other has another.
 
-    The reference has a verdict where another category is the reference of those decided.
+    The reference has a verdict where another category is the reference of the other reading.
     """
-    words = {"of_all": _base_outcome(of_all), "of_decided": _base_outcome(of_decided)}
-    verdict = of_all.verdict
-    if verdict is None and of_all.is_reference and of_decided.verdict is not None:
-        verdict = replace(of_decided.verdict, value=None, interval=None)
+    words = dict(zip(names, map(_base_outcome, (one, other)), strict=True))
+    verdict = one.verdict
+    if verdict is None and one.is_reference and other.verdict is not None:
+        verdict = replace(other.verdict, value=None, interval=None)
     agree = len({*words.values()}) == 1 or {*words.values()} <= {str(Outcome.PASS), "reference"}
     if verdict is None or agree:
-        return of_all
-    reason = Reason.of(ReasonCode.BASE_NOT_STATED, **words)
+        return one
+    reason = Reason.of(code, **words, **parameters)
     verdict = replace(verdict, outcome=Outcome.INCONCLUSIVE, remains=None, reason=reason)
-    return replace(of_all, verdict=verdict)
+    return replace(one, verdict=verdict)
+
+
+def _with_open_reference(table: CheckedTable, others: Sequence[CheckedTable]) -> CheckedTable:
+    """Return a table whose verdicts are open where another reference would give another verdict."""
+
+    def opened(at: int, group: CheckedGroup) -> CheckedGroup:
+        if group.verdict is not None and group.verdict.outcome is Outcome.INCONCLUSIVE:
+            return group
+        found = (
+            _by_both(
+                group, other.groups[at], ReasonCode.REFERENCE_NOT_SHOWN, ("to_chosen", "to_other"),
+                chosen=table.reference, other=other.reference,
+            )
+            for other in others
+        )  # fmt: skip
+        return next((each for each in found if each is not group), group)
+
+    return replace(table, groups=tuple(starmap(opened, enumerate(table.groups))))
 
 
 def _base_outcome(group: CheckedGroup) -> str:
@@ -335,6 +384,20 @@ def _higher(table: CheckedTable, best: CheckedTable) -> AlternativeReference | N
         changes=tuple(name for name in changes if after[name] is not Outcome.NOT_EVALUATED),
         not_evaluated=(),
     )
+
+
+def _not_shown(equal: Sequence[PublishedRow]) -> tuple[Fault, ...]:
+    """Note that several references fit the printed ratios equally, and which is taken."""
+    if len(equal) < 2:
+        return ()
+    people, rates = ([*map(of, equal)] for of in (lambda row: row.n and row.n.exact, _rate))
+    by = "name"
+    for name, values in (("rate", rates), ("people", people)):
+        if None not in values and values[0] > max(values[1:]):
+            by = name
+    chosen, *others = (row.name for row in equal)
+    code = FaultCode.REFERENCE_NOT_SHOWN
+    return (Fault.of(code, None, chosen=chosen, others=tuple(others), by=by),)
 
 
 def _tie(

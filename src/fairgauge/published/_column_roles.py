@@ -30,6 +30,7 @@ from fairgauge.published._table_shapes import (
 from fairgauge.published.printed_numbers import (
     Printed,
     adjacent_numbers,
+    complement,
     has_number,
     is_blank,
     is_dash,
@@ -38,14 +39,20 @@ from fairgauge.published.printed_numbers import (
     read_ratio,
     without_marks,
 )
-from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
+from fairgauge.published.published_table import (
+    RATIOS,
+    ColumnRole,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+)
 from fairgauge.published.table_arithmetic import differing_cells, fitting_ratios
 from fairgauge.question.category_words import is_total, is_undecided, is_unknown
 from fairgauge.results.check import means_unweighted
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _OF_DENIALS = (ColumnRole.NOT_SELECTED, ColumnRole.DENIAL_RATE)
-_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, *_OF_DENIALS)
+_NUMBERS = (*_COUNTS_AND_RATE, *RATIOS, *_OF_DENIALS)
 _PLUS = " + "
 _SHARES = (ColumnRole.RATE, ColumnRole.DENIAL_RATE)
 _FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
@@ -90,7 +97,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
     undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
     counted = () if {ColumnRole.N, *_SHARES} & {*numbers} else undecided
-    ratios = [i for i in unread if _may_be_impact(grid.header[i], numbers)]
+    ratios = [i for i in unread if role_of(grid.header[i]) in RATIOS]
     rows, lost = _rows(grid, category, numbers, undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
@@ -115,7 +122,32 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         lost=(*grid.lost, *lost, *(f"line {n.line}, {quote(n.text)}" for n in open_notes)),
         differing=differing,
     )
-    return _by_its_ratios(table)
+    return _by_its_ratios(_with_ratios_of_selections(table, roles))
+
+
+def _with_ratios_of_selections(
+    table: PublishedTable, given: Mapping[str, ColumnRole]
+) -> PublishedTable:
+    """Return a table with ratios as those of selections that no header names as those of denials.
+
+    That is so where more of them are right as these.
+    """
+    header = table.columns.get(ColumnRole.DENIAL_RATIO)
+    if header is None or header in given or role_of(header) is ColumnRole.DENIAL_RATIO:
+        return table
+    moved = {ColumnRole.DENIAL_RATIO: ColumnRole.RATIO}
+    rows = (
+        replace(
+            row,
+            ratio=row.denial_ratio,
+            denial_ratio=None,
+            texts=tuple((moved.get(role, role), text) for role, text in row.texts),
+        )
+        for row in table.rows
+    )
+    columns = {moved.get(role, role): name for role, name in table.columns.items()}
+    other = replace(table, rows=tuple(rows), columns=columns)
+    return other if fitting_ratios(other) > fitting_ratios(table.of_denials) else table
 
 
 def _by_its_ratios(table: PublishedTable) -> PublishedTable:
@@ -132,7 +164,10 @@ def _by_its_ratios(table: PublishedTable) -> PublishedTable:
     if not fewer or {*_SHARES} & table.columns.keys():
         return table
     decided = replace(table, rows=rows, columns=_with_decided(table.columns))
-    more = fitting_ratios(decided) - fitting_ratios(table)
+    fitting, fitting_all = (
+        fitting_ratios(each) + fitting_ratios(each.of_denials) for each in (decided, table)
+    )
+    more = fitting - fitting_all
     return decided if more > 0 else table if more else replace(table, of_decided=rows)
 
 
@@ -403,7 +438,7 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         i
         for at, i in enumerate(text)
         if (at == 0 and not named)
-        or role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
+        or role_of(grid.header[i]) not in RATIOS  # "below four fifths: yes, no"
     ]
     if not (named or text) and 0 in free and _names_codes(grid):
         text = [0]
@@ -412,26 +447,36 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
     for i in left:
         role = role_of(grid.header[i])
-        if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
+        if role is not None and (role not in RATIOS or _has_digits(grid, i)):
             found[i] = role
-    roles = {*found.values()}
-    found = {i: role for i, role in found.items()
-             if role is not ColumnRole.RATIO or grid.header[i] in given
-             or _may_be_impact(grid.header[i], roles)}  # fmt: skip
+    _settle_ratios(grid, found, given)
     if ColumnRole.N not in found.values():
         found |= {i: ColumnRole.N for i in left if i not in found and means_decided(grid.header[i])}
     _settle_doubles(grid, found, given)
-    unnamed = [i for i in left if i not in found]
+    unnamed = [i for i in left if i not in found and not is_remark(grid.header[i])]
     absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
 
 
-def _may_be_impact(header: str, roles: Collection[ColumnRole]) -> bool:
-    """Return whether ratios are of selection rates: beside denials alone, they are of these."""
-    of_denials = {*_OF_DENIALS} & {*roles} and ColumnRole.SELECTED not in roles
-    return role_of(header) is ColumnRole.RATIO and (not of_denials or means_impact(header))
+def _settle_ratios(
+    grid: Grid, found: dict[int, ColumnRole], given: Mapping[str, ColumnRole]
+) -> None:
+    """Take ratios beside denials alone for those of denials, unless a header names selections.
+
+    Beside others that a header names as those of denials, they are not read.
+    """
+    roles = {*found.values()}
+    if not {*_OF_DENIALS} & roles or ColumnRole.SELECTED in roles:
+        return
+    for i in [i for i, role in found.items() if role is ColumnRole.RATIO]:
+        if grid.header[i] in given or means_impact(grid.header[i]):
+            continue
+        if ColumnRole.DENIAL_RATIO in roles:
+            del found[i]
+        else:
+            found[i] = ColumnRole.DENIAL_RATIO
 
 
 def _names_codes(grid: Grid) -> bool:
@@ -566,7 +611,7 @@ def _check_possible(
     columns, which must not be reported as errors of the publisher.
     """
     for role in found.values():
-        if role in (ColumnRole.CATEGORY, ColumnRole.RATIO):
+        if role in (ColumnRole.CATEGORY, *RATIOS):
             continue
         known = [row for row in rows if getattr(row, role) is not None]
         wrong = [row for row in known if _is_impossible(row, role)]
@@ -610,7 +655,7 @@ def _numbers(
     """Return the printed numbers of every number column; text in their place is not stated."""
     found: dict[ColumnRole, list[Printed | None]] = {}
     for role, i in columns.items():
-        read = read_ratio if role is ColumnRole.RATIO else read_number
+        read = read_ratio if role in RATIOS else read_number
         cells = [row[i] for row in grid.rows]
         found[role] = [None if is_blank(text) else read(text) for text in cells]
         words = [at for at, text in enumerate(cells) if not is_blank(text)]
@@ -646,8 +691,7 @@ def _with_counts(
     rate = row.rate
     unrated = ColumnRole.RATE not in columns and (selected is None or n is None)
     if whole and unrated and row.denial_rate:
-        of = row.denial_rate  # which may be cut off instead of rounded
-        rate = replace(of, text=f"1 - {of.text}", exact=1 - of.exact, unit=2 * of.unit)
+        rate = complement(row.denial_rate)
     return replace(row, n=n, selected=selected, rate=rate)
 
 
@@ -685,4 +729,5 @@ def _words(role: ColumnRole) -> str:
         ColumnRole.RATE: "selection rate",
         ColumnRole.DENIAL_RATE: "denial rate",
         ColumnRole.RATIO: "impact ratio",
+        ColumnRole.DENIAL_RATIO: "denial ratio",
     }[role]

@@ -18,9 +18,15 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         ColumnRole.RATIO,
         re.compile(
             r"impactratio|(?<![a-z])ratios?(?![a-z])|\bair\b|adverse impact|four.?fifths|4/5"
+            r"|\brelative risk\b"
         ),
     ),
-    (ColumnRole.DENIAL_RATE, re.compile(r"\b(denial|rejection|refusal)[ _]rate\b")),
+    (
+        ColumnRole.DENIAL_RATE,
+        re.compile(
+            r"\b(denial|rejection|refusal)[ _]rate\b|% ?(denied|rejected|refused|declined)\b"
+        ),
+    ),
     (
         ColumnRole.RATE,
         re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
@@ -50,10 +56,16 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_DENIED = re.compile(
+    r"(?<![a-z])((not|non|un|de)[ -]?"
+    r"(select|hire|pass|advanc|approv|offer|accept|admi|promot|invit)"
+    r"|den(ied|ial)|reject|refus|declin|turn(ed)?[ -]?down|fail|adverse (action|decision)"
+    r"|unfavou?rable|unsuccessful)"
+)
+_SELECTED = re.compile(r"approv|accept|select|hire|offer|pass|admi(t|ss)|originat|grant")
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\bratios? of (denial|rejection|refusal)|\b(debt|loan)[ -]to[ -]"
-    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?ratio\b"
+    r"|\b(debt|loan)[ -]to[ -]|\bto all (other groups|rows)\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
     r"|\bof (the )?(gap|reference)\b|\bpredictive\b|\bpre-?approval request",
     re.IGNORECASE,
@@ -80,11 +92,18 @@ def role_of(header: str) -> ColumnRole | None:
     ('not_selected', None)
     >>> role_of("Declined to state"), role_of("odds ratio"), str(role_of("denial rate"))
     (None, None, 'denial_rate')
+    >>> str(role_of("Rejection rate ratio")), role_of("Ratio of denials to approvals")
+    ('denial_ratio', None)
     """
     if _OTHER_STATISTICS.search(header) or means_not_accepted(header):
         return None
     words = header.casefold()
-    return next((role for role, pattern in _ROLES if pattern.search(words)), None)
+    role = next((role for role, pattern in _ROLES if pattern.search(words)), None)
+    if role not in (ColumnRole.RATIO, ColumnRole.RATE) or not _DENIED.search(words):
+        return role
+    if _SELECTED.search(_DENIED.sub("", words)):
+        return None if role is ColumnRole.RATIO else role
+    return ColumnRole.DENIAL_RATIO if role is ColumnRole.RATIO else ColumnRole.DENIAL_RATE
 
 
 def means_decided(header: str) -> bool:
@@ -124,7 +143,7 @@ def is_remark(header: str) -> bool:
 def means_impact(header: str) -> bool:
     """Return whether a header of ratios names those of selection rates.
 
-    >>> means_impact("AIR"), means_impact("Disparity ratio")
-    (True, False)
+    >>> [means_impact(header) for header in ("AIR", "Approval ratio", "Disparity ratio")]
+    [True, True, False]
     """
-    return bool(re.search(r"\bair\b|impact|fifths|4/5", header.casefold()))
+    return bool(re.search(rf"\bair\b|impact|fifths|4/5|{_SELECTED.pattern}", header.casefold()))

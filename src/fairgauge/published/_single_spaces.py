@@ -10,7 +10,7 @@ from itertools import combinations
 from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
 from fairgauge.published.printed_numbers import adjacent_numbers, is_blank, is_empty, read_ratio
-from fairgauge.published.published_table import ColumnRole
+from fairgauge.published.published_table import RATIOS, ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
 
 _LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
@@ -71,7 +71,7 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
             found.append(again or cells)
         elif _is_begun(cells) and i + 1 < len(lines) and len(body[i + 1]) == numbers + 1:
             begun = cells[0]
-        elif _is_total_without_last(cells, numbers) and roles[-1] is ColumnRole.RATIO:
+        elif _is_total_without_last(cells, numbers) and roles[-1] in RATIOS:
             found.append([*cells, ""])
         elif counts_unknown(cells) and ColumnRole.N in map(role_of, header):
             place = unknown(ColumnRole.N)

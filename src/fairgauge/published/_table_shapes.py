@@ -25,7 +25,7 @@ from fairgauge.published.printed_numbers import (
     read_number,
     read_ratio,
 )
-from fairgauge.published.published_table import ColumnRole
+from fairgauge.published.published_table import RATIOS, ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
 
 _FEWEST = 2
@@ -44,7 +44,9 @@ _WORDS = {
     ColumnRole.SELECTED: "Selected",
     ColumnRole.NOT_SELECTED: "Not selected",
     ColumnRole.RATE: "Selection rate",
+    ColumnRole.DENIAL_RATE: "Denial rate",
     ColumnRole.RATIO: "Impact ratio",
+    ColumnRole.DENIAL_RATIO: "Denial ratio",
 }
 
 
@@ -132,7 +134,7 @@ def misfits(grid: Grid, i: int, role: ColumnRole) -> bool:
     Single ones that cannot are errors of the table.
     """
     known = _numbers_of(grid, i)
-    if role in (ColumnRole.RATE, ColumnRole.DENIAL_RATE, ColumnRole.RATIO):
+    if role in (ColumnRole.RATE, ColumnRole.DENIAL_RATE, *RATIOS):
         wrong = sum(number.text.startswith(_SIGNS) for number in known)
     else:
         wrong = sum(not _may_be_count(number) for number in known)
@@ -374,7 +376,7 @@ def _from_wide(grid: Grid) -> Grid:
     apart: list[int] = []
     groups = _groups_of_columns([grid.header[i] for i in numeric])
     if not groups:  # one ratio of all groups, behind their columns, is that of no single group
-        apart = [i for i in numeric if role_of(grid.header[i]) is ColumnRole.RATIO]
+        apart = [i for i in numeric if role_of(grid.header[i]) in RATIOS]
         numeric = [i for i in numeric if i not in apart]
         groups = _groups_of_columns([grid.header[i] for i in numeric]) if len(apart) == 1 else {}
     if not groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 _FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
@@ -103,6 +103,15 @@ class Printed:
     def as_percentage(self) -> Printed:
         """Return the same text read as a percentage without its sign."""
         return Printed(self.text, self.exact / 100, self.unit / 100, percent=True)
+
+
+def complement(rate: Printed) -> Printed:
+    """Return 1 minus a printed rate, which may be cut off instead of rounded.
+
+    >>> float(complement(read_number("13.0%")).exact)
+    0.87
+    """
+    return replace(rate, text=f"1 - {rate.text}", exact=1 - rate.exact, unit=2 * rate.unit)
 
 
 def is_blank(text: str) -> bool:

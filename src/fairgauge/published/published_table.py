@@ -9,8 +9,8 @@ from enum import StrEnum
 from fractions import Fraction
 
 from fairgauge.published._own_reports import OwnStatements
-from fairgauge.published.printed_numbers import Printed, is_dash, is_whole
-from fairgauge.question.category_words import is_total, means_missing
+from fairgauge.published.printed_numbers import Printed, complement, is_dash, is_whole
+from fairgauge.question.category_words import is_total, is_undecided, means_missing
 
 
 class ColumnRole(StrEnum):
@@ -23,6 +23,11 @@ class ColumnRole(StrEnum):
     RATE = "rate"
     DENIAL_RATE = "denial_rate"
     RATIO = "ratio"
+    DENIAL_RATIO = "denial_ratio"
+
+
+RATIOS = (ColumnRole.RATIO, ColumnRole.DENIAL_RATIO)
+"""Ratios of selection rates, and of the rates of those who are not selected."""
 
 
 class RowKind(StrEnum):
@@ -42,8 +47,8 @@ class PublishedRow:
     number : its place in the table, 1 for the first below the header.
     categories : the value of every category column.
     kind : a group, a total, or people whose category is not known.
-    n, selected, not_selected, rate, denial_rate, ratio : the printed numbers, or what follows from
-        the others where a table has no such column; None where nothing is printed.
+    n, selected, not_selected, rate, denial_rate, ratio, denial_ratio : the printed numbers, or what
+        follows from the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     weighted : whether its rate is weighted, so that it is not made of the number of people.
     everyone : the printed number of all people, where ``n`` is of those who were decided.
@@ -59,6 +64,7 @@ class PublishedRow:
     rate: Printed | None = None
     denial_rate: Printed | None = None
     ratio: Printed | None = None
+    denial_ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
     weighted: bool = False
     everyone: Printed | None = None
@@ -91,6 +97,15 @@ class PublishedRow:
     def may_be_reference(self) -> bool:
         """Return whether the row is of a known category: no audit compares with any other."""
         return not any(map(means_missing, filter(None, self.categories)))
+
+    def of_denials(self, *, decided: bool) -> PublishedRow:
+        """Return the row of those who were not selected, all others if all are ``decided``."""
+        denied, rate = self.not_selected, self.denial_rate
+        if decided and denied is None and self.n and self.selected:
+            denied = replace(self.n, exact=self.n.exact - self.selected.exact)
+        if decided and rate is None and self.rate:
+            rate = complement(self.rate)
+        return replace(self, selected=denied, rate=rate, ratio=self.denial_ratio)
 
     @property
     def share(self) -> Fraction | None:
@@ -144,6 +159,8 @@ class PublishedTable:
     lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     references : the categories that are asked for as reference.
+    of_group : whether printed ratios mean a chosen group, so that of several references that fit
+        them equally the one of most people is taken; else the one of the highest rate is.
     of_decided : the rows of those who were decided alone, selected or not selected, where nothing
         that is printed shows whether selection rates are of them or of all people; else none.
     """
@@ -161,6 +178,7 @@ class PublishedTable:
     lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
     references: tuple[str, ...] = ()
+    of_group: bool = False
     of_decided: tuple[PublishedRow, ...] = ()
 
     @property
@@ -171,6 +189,19 @@ class PublishedTable:
     def of(self, kind: RowKind) -> tuple[PublishedRow, ...]:
         """Return the rows of a kind."""
         return tuple(row for row in self.rows if row.kind is kind)
+
+    @property
+    def of_denials(self) -> PublishedTable:
+        """Return the table of those who were not selected, with the ratios of their rates.
+
+        Where people without a decision have a column that is not read, who is not selected was not
+        denied by that.
+        """
+        decided = not any(map(is_undecided, self.ignored))
+        rows = tuple(row.of_denials(decided=decided) for row in self.rows)
+        header = self.columns.get(ColumnRole.DENIAL_RATIO, "")
+        columns = {**self.columns, ColumnRole.RATIO: header}
+        return replace(self, rows=rows, columns=columns, unread_ratios=(), of_group=True)
 
     @property
     def of_everyone(self) -> PublishedTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -22,6 +22,7 @@ from fairgauge.published.printed_numbers import (
     read_number,
 )
 from fairgauge.published.published_table import (
+    RATIOS,
     ColumnRole,
     PublishedRow,
     PublishedTable,
@@ -37,6 +38,7 @@ _PRECISE = 0.005
 _PRECISE_SHARE = Fraction(1, 50)
 """The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _PAIR = 2
+_DENIAL_RATIO = "denial ratio"
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
@@ -69,6 +71,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *(fault for row in table.rows for fault in _denial_rate(row)),
         *check_totals(everyone),
         *_ratios(table),
+        *_of_denials(_ratios(table.of_denials)),
         *check_statements(table),
     ]
     others = [
@@ -79,9 +82,8 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *([_fault(FaultCode.BASE_NOT_STATED, None)] if table.of_decided else []),
         *recoverable_counts(table),
         *_reference(table, min_share),
-        *_unchecked_ratios(table),
-        *_two_bases(table),
-        *_ratios_of_unknown(table),
+        *_ratios_together(table),
+        *filter(None, _of_denials(_ratios_together(table.of_denials))),
         *_omitted(table, min_share),
     ]
     found = Findings.of(compared, others=others)
@@ -104,7 +106,8 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
     >>> [each.name for each in tables_by_value(table_of(grids_of_text(text)[0]))]
     ['job: A', 'job: B']
     """
-    if len(table.dimensions) == 1 or table.own or _are_right(table):
+    kinds = _kinds(table)
+    if len(table.dimensions) == 1 or table.own or not kinds or _are_right(table):
         return [table]
     name = "" if table.name == " × ".join(table.dimensions) else f"{table.name}, "
     for at, header in enumerate(table.dimensions):
@@ -125,13 +128,27 @@ def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
         whole = sum(len(part.rows) for part in parts) == len(table.rows)
         if not whole or means_people(header):
             continue
-        if all(map(_are_right, parts)) or _are_more_right(parts, table):
+        if all(map(_are_right, parts)) or all(
+            _are_more_right([of(part) for part in parts], of(table)) for of in kinds
+        ):
             return parts
     return [table]
 
 
+def _kinds(table: PublishedTable) -> list[Callable[[PublishedTable], PublishedTable]]:
+    """Return the tables of a table that have printed ratios: of selections, and of denials."""
+    kinds: list[Callable[[PublishedTable], PublishedTable]] = [
+        lambda each: each, lambda each: each.of_denials
+    ]  # fmt: skip
+    return [of for of in kinds if any(row.ratio is not None for row in of(table).groups)]
+
+
 def _are_right(table: PublishedTable) -> bool:
-    """Return whether ratios were checked, none is wrong, and the printed reference has 1."""
+    """Return whether ratios were checked, none is wrong, and the printed references have 1."""
+    return all(_is_right(of(table)) for of in _kinds(table))
+
+
+def _is_right(table: PublishedTable) -> bool:
     checked = list(_ratios(table))
     reference = printed_reference(table)
     if not checked or any(checked) or reference is None:
@@ -164,21 +181,43 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
     It is the row that their header names; else the one whose printed ratio is 1; of several the one
     that a word states to be it, then one that is asked for, then the one that most ratios compare
-    with, then that of the highest rate.
+    with, then that of the most people if a chosen group is meant, else that of the highest rate.
     Where no ratio is 1, it is the row without one that the others compare with.
     """
+    return next(iter(printed_references(table)), None)
+
+
+def printed_references(table: PublishedTable) -> list[PublishedRow]:
+    """Return the rows that the printed ratios may equally well compare with, the one taken first.
+
+    The only row of many people without a ratio is one of them where all ratios compare with it, and
+    one of few people is none beside others.
+    """
     if (named := _named_reference(table)) is not None:
-        return named
-    ones = _ones(table)
-    if len(ones) <= 1:
-        return ones[0] if ones else _reference_without_ratio(table)
+        return [named]
+    without, printed = _without_ratio(table), sum(row.ratio is not None for row in table.groups)
+    if not (ones := _ones(table)):
+        return [without] if without and _is_reference_without_ratio(table, without) else []
+    precise = all(row.ratio and row.ratio.unit <= _PRECISE_SHARE for row in ones)
+    if (
+        without and precise and not _is_ratio_withheld(without)
+        and _fitting(table, without) == printed
+    ):  # fmt: skip
+        ones.append(without)
 
-    def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction]:
+    def fit(row: PublishedRow) -> tuple[bool, bool, int]:
         stated = row.ratio is not None and not row.ratio.unit
-        asked = row.name in table.references
-        return stated, asked, _fitting(table, row), _rate_at_least(row)
+        return stated, row.name in table.references, _fitting(table, row)
 
-    return max(ones, key=order)
+    def order(row: PublishedRow) -> tuple[Fraction, Fraction, bool, str]:
+        people, rate = Fraction(0) if row.n is None else row.n.exact, _rate_at_least(row)
+        first, second = (people, rate) if table.of_group else (rate, people)
+        return -first, -second, row.ratio is None, row.name
+
+    most = max(map(fit, ones))
+    best = [row for row in ones if fit(row) == most]
+    large = [row for row in best if _large(table, row, MIN_SHARE) and _has(row, FEWEST_ROWS)]
+    return sorted(large or best, key=order)
 
 
 def _named_reference(table: PublishedTable) -> PublishedRow | None:
@@ -189,11 +228,8 @@ def _named_reference(table: PublishedTable) -> PublishedRow | None:
     return next((row for row in table.groups if row.name == name), None)
 
 
-def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
-    """Return the only row of many people whose ratio is a dash or the like, if it is the reference.
-
-    It is, if most ratios compare with it, or if it has the highest rate.
-    """
+def _without_ratio(table: PublishedTable) -> PublishedRow | None:
+    """Return the only row of many people whose ratio is a dash or the like."""
     if not any(row.ratio is not None for row in table.groups):
         return None
     without = [
@@ -201,12 +237,14 @@ def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
         for row in table.groups
         if row.ratio is None and _rate_at_least(row) > 0 and _large(table, row, MIN_SHARE)
     ]
-    if len(without) != 1:
-        return None
-    (row,) = without
+    return without[0] if len(without) == 1 else None
+
+
+def _is_reference_without_ratio(table: PublishedTable, row: PublishedRow) -> bool:
+    """Return whether most ratios compare with a row without one, or it has the highest rate."""
     top = max(_rate_at_least(other) for other in table.groups if _large(table, other, MIN_SHARE))
     compared = row is _fitting_reference(table)
-    return row if compared or (row.n is not None and _rate_at_least(row) == top) else None
+    return compared or (row.n is not None and _rate_at_least(row) == top)
 
 
 def highest(table: PublishedTable, min_share: float = 0.0, fewest: int = 0) -> PublishedRow | None:
@@ -216,9 +254,7 @@ def highest(table: PublishedTable, min_share: float = 0.0, fewest: int = 0) -> P
     category that alone has no ratio is taken for a small one. Of equal rates, the one whose ratio
     is printed as 1 is taken, else the one of most people, else the first by name.
     """
-    rows = [
-        row for row in admitted_rows(table, min_share) if row.n is None or row.n.value >= fewest
-    ]
+    rows = [row for row in admitted_rows(table, min_share) if _has(row, fewest)]
     return min(rows, key=lambda row: _order(table, row), default=None)
 
 
@@ -275,6 +311,10 @@ def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRo
 def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
     people = table.people
     return row.n is None or not people or row.n.value >= min_share * people
+
+
+def _has(row: PublishedRow, fewest: int) -> bool:
+    return row.n is None or row.n.value >= fewest
 
 
 def _people(table: PublishedTable, row: PublishedRow) -> dict[str, Parameter]:
@@ -423,12 +463,12 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
 
 def _is_usual(role: ColumnRole, row: PublishedRow) -> bool:
     """Return whether a dash in the place of a number states what no reader asks about."""
-    return role is ColumnRole.RATIO or row.kind is not RowKind.GROUP or row.is_empty
+    return role in RATIOS or row.kind is not RowKind.GROUP or row.is_empty
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
-        of_groups = any(role_of(each) not in (None, ColumnRole.RATIO) for each in table.ignored)
+        of_groups = any(role_of(each) not in (None, *RATIOS) for each in table.ignored)
         yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored, of_groups=of_groups)
 
 
@@ -446,8 +486,6 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
         return
-    for other in _not_one(table, reference):
-        yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
     # an audit takes no category of so few people as reference, whatever its rate
     best = highest(table, min_share, FEWEST_ROWS)
     if best is None or reference.rate_range is None:
@@ -456,7 +494,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not _large(table, reference, min_share):
         people = _people(table, reference)
         yield _fault(FaultCode.REFERENCE_IS_SMALL, reference, **people, other=best.name)
-    elif best.rate_range[0] > reference.rate_range[1]:
+    elif best.rate_range[0] > reference.rate_range[1] and best not in printed_references(table):
         is_group = reference.kind is RowKind.GROUP
         may_be_named = best.n is not None and is_group and selected_people(reference)
         yield _fault(
@@ -471,11 +509,28 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         )
 
 
+def _ratios_together(table: PublishedTable) -> Iterator[Fault]:
+    """Yield what is wrong with ratios beside others, or was not checked."""
+    if (reference := printed_reference(table)) is not None:
+        for other in _not_one(table, reference):
+            yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
+    yield from _unchecked_ratios(table)
+    yield from _two_bases(table)
+    yield from _ratios_of_unknown(table)
+
+
+def _of_denials(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what is found of ratios of those who were not selected, named as that."""
+    for each in found:
+        yield each and Fault.of(each.code, each.row, **dict(each.parameters), of=_DENIAL_RATIO)
+
+
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
     """Yield the ratios not read, whose reference is not known, or whose rates are not printed."""
     for column in dict.fromkeys(header for header, _ in table.unread_ratios):
         rows = tuple(name for header, name in table.unread_ratios if header == column)
-        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column)
+        of = {"of": _DENIAL_RATIO} if role_of(column) is ColumnRole.DENIAL_RATIO else {}
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column, **of)
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):
         yield from faults
@@ -717,7 +772,7 @@ def fitting_ratios(table: PublishedTable) -> int:
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     has_ratios = any(row.ratio is not None for row in table.groups)
-    reference = printed_reference(table)
+    references = printed_references(table)
     for row in table.groups:
         missing = [
             str(role)
@@ -727,7 +782,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not (derived or row.is_empty or row.withheld):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
-        without = has_ratios and row.ratio is None and row is not reference
+        without = has_ratios and row.ratio is None and row not in references
         if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):
             yield _fault(FaultCode.RATIO_MISSING, row, **_people(table, row))
     if len(table.dimensions) > 1:

@@ -43,6 +43,7 @@ class FaultCode(StrEnum):
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
+    # of ratios of denials: of, beside the others of these and of what is not checked
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
     RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
     RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
@@ -66,6 +67,7 @@ class FaultCode(StrEnum):
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
     REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
+    REFERENCE_NOT_SHOWN = "reference_not_shown"  # chosen, others, by
     SEVERAL_REFERENCES = "several_references"  # other
     RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
@@ -94,6 +96,7 @@ _NOTES = frozenset(
         FaultCode.HIGHER_RATE,
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.REFERENCE_TIED,
+        FaultCode.REFERENCE_NOT_SHOWN,
         FaultCode.NO_REFERENCE,
         FaultCode.OTHER_PRINTED_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
@@ -467,6 +470,13 @@ class CheckedTable:
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
     compares_as_printed: bool = False
+
+    @property
+    def equal_references(self) -> tuple[str, ...]:
+        """Return the categories that fit the printed ratios equally, where several do."""
+        names = ((f["chosen"], *cast("tuple[str, ...]", f["others"]))
+                 for f in self.faults if f.code is FaultCode.REFERENCE_NOT_SHOWN)  # fmt: skip
+        return cast("tuple[str, ...]", next(names, ()))
 
     @property
     def changed_by_highest(self) -> bool:

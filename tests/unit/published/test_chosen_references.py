@@ -186,7 +186,8 @@ def test_what_asks_for_the_highest_rate_gets_it_whatever_the_header(header, opti
 
 
 def test_nothing_passes_by_a_control_group_that_would_not_by_the_highest_rate():
-    found = fg.check(AIR.format("AIR", "1.60"), rules=FOUR_FIFTHS)
+    text = AIR.format("AIR", "1.60").replace("1500,50.0%,1.00", "1440,48.0%,0.96")
+    found = fg.check(text, rules=FOUR_FIFTHS)
     (table,) = found.tables
     assert (table.reference, found.errors) == ("White", 0)
     assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
@@ -197,7 +198,12 @@ def test_nothing_passes_by_a_control_group_that_would_not_by_the_highest_rate():
     ) in shown(found)
     assert "the chosen group (--reference White), or the highest rate" in shown(found)
     assert type(found).from_dict(found.to_dict()) == found
-    named = fg.check(AIR.format("AIR", "1.60"), rules=FOUR_FIFTHS, reference="White")
+    equal = fg.check(AIR.format("AIR", "1.60"), rules=FOUR_FIFTHS)
+    assert "with White, one of several that fit the printed ones equally; Asian" in shown(equal)
+    assert "the chosen group (--reference White or --reference Black), or the highest" in shown(
+        equal
+    )
+    named = fg.check(text, rules=FOUR_FIFTHS, reference="White")
     assert (named.verdict, named.exit_code) == (Outcome.PASS, 0)
     assert named.tables[0].other_reference is None
 
@@ -214,7 +220,7 @@ def test_people_of_unknown_category_count_by_the_highest_rate_too():
 
 
 def test_a_higher_rate_than_that_of_a_control_group_is_stated():
-    found = fg.check(AIR.format("AIR", "1.60"))
+    found = fg.check(AIR.format("AIR", "1.60").replace("1500,50.0%,1.00", "1440,48.0%,0.96"))
     assert (found.errors, found.exit_code) == (0, 0)
     stated = (
         "Ratios compare with White, the chosen group of the printed ones; Asian has a higher rate."
@@ -298,3 +304,76 @@ def test_a_table_of_products_whose_ratios_have_one_reference_stays_one_table():
     text = BY_PURPOSE.format("Purpose", ".89").replace("75%,1.00", "75%,.83").replace(".80", ".67")
     found = fg.check(text)
     assert (len(found.tables), found.errors) == (1, 0)
+
+
+EQUAL = (
+    "Race,Applications,Approved,{}\nWhite,8000,6960,{}\nAsian,900,784,1.00\nBlack,2000,1580,0.91\n"
+)
+NOT_SHOWN = (
+    "As their reference 'White' and 'Asian' fit the printed ratios equally; 'White', which has the "
+    "most people, is taken; if it is another, name it: --reference Asian."
+)
+
+
+@pytest.mark.parametrize("white", ["1.00", "-"])
+def test_a_reference_that_the_printed_ratios_do_not_show_is_not_stated_as_theirs(white):
+    """Asian was called the chosen group, though all ratios are right to White as well."""
+    found = fg.check(EQUAL.format("AIR", white))
+    (table,) = found.tables
+    assert (table.reference, table.printed_reference, found.exit_code) == ("White", "White", 0)
+    assert NOT_SHOWN in shown(found)
+    assert "White: one of White and Asian, which fit the printed ratios equally" in shown(found)
+    assert "the chosen group" not in shown(found).partition("Method")[0]
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "reference"),
+    [
+        ("AIR", {"reference": "Asian"}, "Asian"),
+        ("AIR", {"reference": "White"}, "White"),
+        ("Ratio to White", {}, "White"),
+        ("Ratio to Asian", {}, "Asian"),
+        ("AIR", {"preset": "ugesp"}, "Asian"),
+        ("Impact ratio", {}, "Asian"),
+    ],
+)
+def test_a_reference_that_is_named_or_that_of_the_highest_rate_is_open_to_no_other(
+    header, options, reference
+):
+    found = fg.check(EQUAL.format(header, "1.00"), **options)
+    (table,) = found.tables
+    assert (table.reference, table.printed_reference) == (reference, reference)
+    assert (found.exit_code, "fit the printed" in shown(found).partition("Method")[0]) == (0, False)
+
+
+def test_a_named_reference_beside_others_that_fit_the_ratios_equally_is_no_error():
+    found = fg.check(EQUAL.format("AIR", "1.00"), reference="Black")
+    assert (found.errors, found.tables[0].reference) == (0, "Black")
+    assert NOT_SHOWN in shown(found)
+
+
+def test_people_of_unknown_category_stay_the_reason_of_a_verdict_of_an_open_reference():
+    text = EQUAL.format("AIR", "1.00") + "Unknown,400,,\n"
+    found = fg.check(text, rules=FOUR_FIFTHS)
+    assert {str(each.reason.code) for each in found.verdicts} == {"missing_groups"}
+
+
+def test_a_category_of_few_people_is_no_reference_that_the_ratios_may_have():
+    found = fg.check(EQUAL.replace("900,784", "15,13").format("AIR", "1.00"))
+    assert "White: the chosen group of the printed ratios" in shown(found)
+
+
+@pytest.mark.parametrize(("limit", "to_white"), [(0.88, "pass"), (0.935, "fail")])
+def test_a_verdict_that_depends_on_which_reference_the_ratios_have_is_inconclusive(limit, to_white):
+    rule, text = f"selection_rate.ratio >= {limit}", EQUAL.format("AIR", "1.00")
+    (_, _, to_asian) = fg.check(text, rules=rule, reference="Asian").tables[0].groups
+    (_, _, black) = fg.check(text, rules=rule, reference="White").tables[0].groups
+    assert [str(each.verdict.outcome) for each in (black, to_asian)] == [to_white, "inconclusive"]
+    found = fg.check(text, rules=rule)
+    assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
+    assert found.tables[0].groups[2].decision is Decision.INCONCLUSIVE
+    means = {"pass": "passes", "fail": "fails"}[to_white]
+    assert f"the ratio to White {means}, that to Asian is inconclusive" in shown(found)
+    assert "(--reference White) or another (--reference Asian)" in shown(found)
+    assert type(found).from_dict(found.to_dict()) == found

@@ -480,6 +480,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.REFERENCE_TIED,
+        FaultCode.REFERENCE_NOT_SHOWN,
     }
     assert set(FaultCode) == set(PLANTED) | apart
 

@@ -368,7 +368,7 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     """It was not read, or only with its numbers of denied people taken for selected ones."""
     header = ["Race", "Applications", "Denied", "Denial rate", ratio]
     found = fg.check(markdown(DENIALS, header))
-    assert (found.errors, found.numbers_checked) == (0, 3)
+    assert (found.errors, found.numbers_checked) == (0, 5)
     (table,) = found.tables
     assert table.reference == "Asian"
     lowest = min(table.groups, key=lambda group: group.ratio)
@@ -389,6 +389,61 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     (table,) = fg.check(markdown(without_n, [header[0], *header[2:]])).tables
     assert [group.n for group in table.groups] == [6382, 1309, 718]
     assert [fault.code for fault in table.errors] == [FaultCode.RATE_MISMATCH]
+
+
+OF_DENIALS = """Race,Applications,Denied,Denial rate,{}
+White,7958,1031,13.0%,1.00
+Black or African American,2002,428,21.4%,{}
+Asian,914,118,12.9%,1.00
+"""
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Denial ratio", "Denial rate ratio", "Rejection rate ratio", "Ratio of denial rates", "Ratio",
+     "denial_ratio", "Refusal ratio", "Ratio (denied)", "Denial ratio to White", "Declined ratio"],
+)  # fmt: skip
+@pytest.mark.parametrize("rules", [None, "selection_rate.ratio >= 0.8"])
+@pytest.mark.parametrize("columns", ["whole", "no rates", "no counts", "approvals"])
+def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
+    """It was not read, and every other number was right: exit code 0."""
+
+    def table(ratio):
+        text = OF_DENIALS.format(header, ratio)
+        if columns == "no rates":
+            return re.sub(r",(Denial rate|[\d.]+%)(?=,)", "", text)
+        if columns == "no counts":
+            return re.sub(r"(?m)^([^,]*),[^,]*,[^,]*", r"\1", text)
+        if columns == "approvals":
+            text = text.replace("Denied", "Approved").replace(",1031,13.0%", ",6927,87.0%")
+            text = text.replace(",428,21.4%", ",1574,78.6%").replace(",118,12.9%", ",796,87.1%")
+            return text.replace(",Denial rate,", ",Approval rate,")
+        return text
+
+    if header == "Ratio" and columns == "approvals":
+        return  # those of approvals
+    right = fg.check(table("1.65"), rules=rules)
+    undecided = 3 if rules and columns == "no counts" else 0
+    assert (right.errors, right.ratios_not_checked, right.exit_code) == (0, 0, undecided)
+    wrong = fg.check(table("1.15"), rules=rules)
+    (error,) = wrong.tables[0].errors
+    assert (error.code, error.row[0]) == (FaultCode.RATIO_MISMATCH, 2)
+    assert "the denial ratio is printed as 1.15; compared with 'White' it is 1.6" in error.message
+    assert (wrong.exit_code, type(wrong).from_dict(wrong.to_dict())) == (1, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_ratios_beside_denials_that_are_right_of_selections_are_of_these(wrong):
+    found = fg.check(OF_DENIALS.format("Ratio", ["0.90", "0.95"][wrong]))
+    assert found.tables[0].columns["ratio" if not wrong else "denial_ratio"] == "Ratio"
+    assert found.errors == wrong
+
+
+def test_denial_ratios_that_cannot_be_checked_are_named_and_nothing_passes_beside_them():
+    text = OF_DENIALS.format("Denial ratio", "1.73").replace("1.00", "1.05")
+    found = fg.check(text, rules="selection_rate.ratio >= 0.8")
+    assert (found.errors, found.ratios_not_checked, found.exit_code) == (0, 3, 3)
+    assert "3 denial ratios were not checked" in " ".join(str(found).split())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
     multiple=True,
     metavar="ROLE=HEADER",
     help="What a column holds, where its header does not show it: category (several separated by "
-    "commas), n, selected, not_selected, rate or ratio. Repeatable.",
+    "commas), n, selected, not_selected, rate, denial_rate, ratio or "
+    "denial_ratio. Repeatable.",
 )
 @click.option(
     "--table",

@@ -191,11 +191,13 @@ def _steps(check: Check) -> Iterator[Sentence]:
             "ask for the number of people in every category: a rate alone has no interval.",
             ("tables",),
         )
-    chosen = [table.reference or "" for table in check.tables if table.changed_by_highest]
-    if chosen:
+    changed = [table for table in check.tables if table.changed_by_highest]
+    if changed:
+        groups = changed[0].equal_references or (changed[0].reference or "",)
+        options = " or ".join(f"--reference {called(name)}" for name in groups)
         yield owner(
-            "state which reference the rule is of: the chosen group (--reference "
-            f"{called(chosen[0])}), or the highest rate (--preset ugesp).",
+            f"state which reference the rule is of: the chosen group ({options}), or the highest "
+            "rate (--preset ugesp).",
             ("tables",),
         )
     if check.limit is None:
@@ -209,6 +211,16 @@ def _steps(check: Check) -> Iterator[Sentence]:
         for each in open_ones
         if each.reason.code is ReasonCode.MISSING_GROUPS or each.reason.get("open_rows") is not None
     ]
+    of_reference = [
+        each for each in open_ones if each.reason.code is ReasonCode.REFERENCE_NOT_SHOWN
+    ]
+    if of_reference:
+        chosen, other = (called(str(of_reference[0].reason[of])) for of in ("chosen", "other"))
+        yield analyst(
+            "state which of the categories that fit the printed ratios equally is the reference: "
+            f"the one taken (--reference {chosen}) or another (--reference {other}).",
+            ("verdict",),
+        )
     of_base = [each for each in open_ones if each.reason.code is ReasonCode.BASE_NOT_STATED]
     if of_base:
         yield analyst(
@@ -216,7 +228,7 @@ def _steps(check: Check) -> Iterator[Sentence]:
             "alone: the table does not show it.",
             ("verdict",),
         )
-    if len(of_unknown) + len(of_base) < len(open_ones):
+    if len(of_unknown) + len(of_base) + len(of_reference) < len(open_ones):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
         )

@@ -74,7 +74,9 @@ def terms_of(report: Report) -> Mapping[str, str]:
         return {}
     terms = dict(preset(name).terms)
     if preset_reference_replaced(report.spec) or report.spec.get("reference") in _NO_GROUP:
-        terms |= {_RATIO: f"ratio to {only_reference(report.spec)}"} if _RATIO in terms else {}
+        to = only_reference(report.spec)
+        ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
+        terms |= {metric: words for metric, words in ratios.items() if metric in terms}
     return terms
 
 

@@ -33,7 +33,8 @@ METHOD = (
     "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
     "each category's rate with the highest one among categories that are large enough, "
     "or with that of the category that was named. Where the header of the printed ratios means "
-    "a chosen group (AIR), and no preset calls for the highest rate, they compare with that group. "
+    "a chosen group (AIR), and no preset calls for the highest rate, they compare with that group, "
+    "or with the largest of several that fit the printed ratios equally. "
     "Their confidence intervals are MOVER's of "
     "Wilson's limits, or, of rates more than 0.5 apart with fewer than 50 people on a side, "
     "skewness-corrected score intervals (SCAS). They take the reference as given; with a limit "
@@ -56,6 +57,8 @@ _RATES_ALONE = (
 _PRINTED_INTERVALS = (
     "a printed interval, which may hold for other comparisons too, is not held against it"
 )
+_OPEN = (ReasonCode.BASE_NOT_STATED, ReasonCode.REFERENCE_NOT_SHOWN)
+"""What the table does not show, which gives the reference a verdict, too."""
 _NO_PEOPLE = (
     "none, because the number of people is not printed: a rate alone does not show how precise it "
     "is"
@@ -247,6 +250,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         how = "as named" if named else _chosen(table, check.smallest_reference)
         if table.compares_as_printed:
             how = "the chosen group of the printed ratios"
+            if equal := table.equal_references:
+                how = f"one of {all_called(equal)}, which fit the printed ratios equally"
         yield "reference", f"{called(table.reference)}: {how}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
@@ -304,7 +309,7 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
 def _open_reference(table: CheckedTable) -> str:
     """Return that rounded rates leave the reference open, where it has a verdict for this."""
     own = (group.verdict for group in table.groups if group.is_reference)
-    if not any(each and each.reason.code is not ReasonCode.BASE_NOT_STATED for each in own):
+    if not any(each and each.reason.code not in _OPEN for each in own):
         return ""
     return (
         "; as printed, because rounding leaves open which rate is the highest: intervals and "
@@ -316,7 +321,7 @@ def _chart_row(group: CheckedGroup) -> tree.ChartRow:
     low, high = tuple(words.shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
-    whose = (ReasonCode.MISSING_GROUPS, ReasonCode.BASE_NOT_STATED)
+    whose = (ReasonCode.MISSING_GROUPS, *_OPEN)
     unknown = verdict is not None and verdict.reason.code in whose
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:

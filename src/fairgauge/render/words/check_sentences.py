@@ -55,7 +55,7 @@ def describe_arithmetic(check: Check) -> str:
             "that follows from other numbers."
         )
     ratios = check.ratios_not_checked
-    not_checked = f"{ratios:,} {plural(ratios, 'impact ratio was', 'impact ratios were')} not"
+    not_checked = f"{_ratios_were(ratios, _unchecked_kind(check))} not"
     if not errors and ratios:
         held = numbered(check.numbers_checked, "printed numbers")
         return f"No error in the {held} checked; {not_checked} checked."
@@ -96,8 +96,11 @@ def describe_higher(table: CheckedTable) -> str:
     assert table.other_reference is not None
     assert table.reference is not None  # that of the printed ratios
     changes = table.other_reference.changes
+    which = "one of several that fit the printed ones equally"
+    if not table.equal_references:
+        which = "the chosen group of the printed ones"
     text = (
-        f"Ratios compare with {called(table.reference)}, the chosen group of the printed ones; "
+        f"Ratios compare with {called(table.reference)}, {which}; "
         f"{called(table.other_reference.name)} has a higher rate"
     )
     if not changes:
@@ -201,7 +204,9 @@ _COLUMNS = {
     "selected": "number selected (or scored high)",
     "not_selected": "number not selected",
     "rate": "rate",
+    "denial_rate": "denial rate",
     "ratio": "impact ratio",
+    "denial_ratio": "denial ratio",
 }
 
 
@@ -221,6 +226,21 @@ def describe_fault(fault: Fault) -> str:
 def describe_kind(code: FaultCode) -> str:
     """Return a kind of fault in a few words."""
     return _KINDS[code]
+
+
+def _kind(p: Parameters) -> str:
+    return str(p.get("of", "impact ratio"))
+
+
+def _ratios_were(number: int, kind: str) -> str:
+    return f"{number:,} {plural(number, f'{kind} was', f'{kind}s were')}"
+
+
+def _unchecked_kind(check: Check) -> str:
+    """Return what the ratios that were not checked are, in all tables together."""
+    faults = [fault for table in check.tables for fault in table.faults]
+    kinds = {_kind(dict(f.parameters)) for f in faults if f.code is FaultCode.RATIOS_NOT_CHECKED}
+    return kinds.pop() if len(kinds) == 1 else "printed ratio"
 
 
 def _column(p: Parameters) -> str:
@@ -328,17 +348,17 @@ def _no_reference(p: Parameters) -> str:
 
 def _ratios_not_checked(p: Parameters) -> str:
     names = p["categories"]
-    verb = plural(len(names), "impact ratio was", "impact ratios were")
     why = "the reference or a rate is not known"
     if "column" in p:
         why = f"the column {quote(p['column'])} is not read"
-    return f"{len(names):,} {verb} not checked, because {why}: {errors.listing(names)}"
+    ratios = _ratios_were(len(names), _kind(p))
+    return f"{ratios} not checked, because {why}: {errors.listing(names)}"
 
 
 def _ratios_of_two_bases(p: Parameters) -> str:
     (counts, counts_ratio), (rates, rates_ratio) = zip(p["categories"], p["printed"], strict=True)
     return (
-        f"some impact ratios are of the counts and others of the printed rates: {counts_ratio} of "
+        f"some {_kind(p)}s are of the counts and others of the printed rates: {counts_ratio} of "
         f"{quote(counts)} follows from the counts alone, {rates_ratio} of {quote(rates)} from the "
         "printed rates alone"
     )
@@ -348,12 +368,12 @@ def _no_common_reference(p: Parameters) -> str:
     (name, ratio, rate), *others = zip(p["categories"], p["printed"], p["rates"], strict=True)
     if not others:
         return (
-            f"no reference gives the impact ratio {ratio} of {quote(name)}: it would need a "
+            f"no reference gives the {_kind(p)} {ratio} of {quote(name)}: it would need a "
             f"rate of about {rate}"
         )
     ((name_2, ratio_2, rate_2),) = others
     return (
-        f"no single reference gives all impact ratios: {ratio} of {quote(name)} needs one with a "
+        f"no single reference gives all {_kind(p)}s: {ratio} of {quote(name)} needs one with a "
         f"rate of about {rate}, {ratio_2} of {quote(name_2)} one of about {rate_2}"
     )
 
@@ -382,6 +402,19 @@ def _tied(p: Parameters) -> str:
     why = "which has the most people" if p["by_people"] else "the first of them by name"
     why = "which has a printed ratio of 1" if p["by_ratio"] else why
     return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
+
+
+def _reference_not_shown(p: Parameters) -> str:
+    names = listing([quote(each) for each in (p["chosen"], *p["others"])])
+    why = {
+        "people": "which has the most people",
+        "rate": "which has the highest rate of them",
+        "name": "the first of them by name",
+    }[p["by"]]
+    return (
+        f"as their reference {names} fit the printed ratios equally; {quote(p['chosen'])}, {why}, "
+        f"is taken; if it is another, name it: --reference {shlex.quote(str(p['others'][0]))}"
+    )
 
 
 def _of_all(p: Parameters) -> str:
@@ -459,15 +492,15 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     ),
     FaultCode.MIXED_UNITS: _mixed_units,
     FaultCode.RATIO_MISMATCH: lambda p: (
-        f"the impact ratio is printed as {p['printed']}; compared with {quote(p['reference'])} it "
+        f"the {_kind(p)} is printed as {p['printed']}; compared with {quote(p['reference'])} it "
         f"is {_number(p['ratio'])}"
     ),
     FaultCode.RATIO_INVERTED: lambda p: (
-        f"the impact ratio {p['printed']} is inverted: compared with {quote(p['reference'])} it "
+        f"the {_kind(p)} {p['printed']} is inverted: compared with {quote(p['reference'])} it "
         f"is {_number(p['ratio'])}"
     ),
     FaultCode.RATIO_OF_ANOTHER_REFERENCE: lambda p: (
-        f"the impact ratio {p['printed']} would be that to {quote(p['other'])}; compared with "
+        f"the {_kind(p)} {p['printed']} would be that to {quote(p['other'])}; compared with "
         f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
     ),
     FaultCode.REPEATED_CATEGORY: lambda p: f"the category stands in row {p['other']} already",
@@ -508,14 +541,17 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"the highest rate among larger categories is that of {quote(p['other'])}"
     ),
     FaultCode.REFERENCE_TIED: _tied,
+    FaultCode.REFERENCE_NOT_SHOWN: _reference_not_shown,
     FaultCode.SEVERAL_REFERENCES: lambda p: (
-        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another rate"
+        f"the {p.get('of', 'ratio')} is printed as 1, as is that of {quote(p['other'])}, which has "
+        "another rate"
     ),
     FaultCode.RATIO_MISSING: lambda p: (
         f"no impact ratio is printed for {p['n']:,.10g} people, {_of_all(p)}"
     ),
     FaultCode.RATIO_OF_UNKNOWN: lambda p: (
-        f"people of unknown category have a ratio ({p['printed']}); they are no category"
+        f"people of unknown category have a {p.get('of', 'ratio')} ({p['printed']}); they are no "
+        "category"
     ),
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
@@ -544,9 +580,9 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.RATE_MISMATCH: "rate that does not follow from the counts",
     FaultCode.RATE_OF_OTHER_ROW: "rate of another row",
     FaultCode.MIXED_UNITS: "rate in another unit than its column",
-    FaultCode.RATIO_MISMATCH: "impact ratio that does not follow from the rates",
-    FaultCode.RATIO_INVERTED: "inverted impact ratio",
-    FaultCode.RATIO_OF_ANOTHER_REFERENCE: "impact ratio to another reference",
+    FaultCode.RATIO_MISMATCH: "ratio that does not follow from the rates",
+    FaultCode.RATIO_INVERTED: "inverted ratio",
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE: "ratio to another reference",
     FaultCode.REPEATED_CATEGORY: "category that stands twice",
     FaultCode.REPEATED_ROW: "row with the counts of another",
     FaultCode.TOTAL_MISMATCH: "total that is not the sum of its rows",
@@ -557,15 +593,16 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTALS_DIFFER: "people that are not those of another feature",
     FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
-    FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
-    FaultCode.RATIOS_OF_TWO_BASES: "impact ratios of counts beside others of printed rates",
+    FaultCode.NO_COMMON_REFERENCE: "ratios of no single reference",
+    FaultCode.RATIOS_OF_TWO_BASES: "ratios of counts beside others of printed rates",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.OTHER_PRINTED_REFERENCE: "printed ratios to another category than the named one",
-    FaultCode.RATIOS_NOT_CHECKED: "impact ratios that were not checked",
+    FaultCode.RATIOS_NOT_CHECKED: "ratios that were not checked",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.HIGHER_RATE: "higher rate than that of the reference",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
     FaultCode.REFERENCE_TIED: "several categories with the highest rate",
+    FaultCode.REFERENCE_NOT_SHOWN: "several references that fit the ratios equally",
     FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",
     FaultCode.RATIO_MISSING: "category without a ratio",
     FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",

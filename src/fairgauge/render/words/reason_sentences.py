@@ -372,6 +372,11 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         f"those selected and not selected alone {_OF_BASE[reason['of_decided']]}; the table does "
         "not show which of both it is of"
     ),
+    ReasonCode.REFERENCE_NOT_SHOWN: lambda reason: (
+        f"the ratio to {called(reason['chosen'])} {_OF_BASE[reason['to_chosen']]}, that to "
+        f"{called(reason['other'])} {_OF_BASE[reason['to_other']]}; the printed ratios do not show "
+        "which of the two is their reference"
+    ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (
         f"it is the reference in the {reason['report']} report"
