@@ -21,9 +21,8 @@ from fairgauge.monitoring._comparison_counts import (
     SideCounts,
     counts_of,
     sides_by_class,
-    sum_cubes,
-    without_rows,
 )
+from fairgauge.monitoring._period_cubes import sum_cubes, without_rows
 from fairgauge.monitoring.monitor_spec import MonitoredRate
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import count_groups

@@ -12,23 +12,22 @@ change what the later ones are compared with, and so the alarms that were raised
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.cube.cube import CountTable, Cube, aggregate, rows_together, settled, with_cases
+from fairgauge.cube.cube import CountTable, Cube, with_cases
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
+from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
+from fairgauge.monitoring._period_cubes import PeriodCubes, levels_of
 from fairgauge.monitoring.monitor_spec import (
     Labels,
     MonitoredRate,
@@ -43,10 +42,6 @@ from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.monitor_results import LargestGroup
 from fairgauge.stats.arrays import Array
-from fairgauge.values import meaning
-
-if TYPE_CHECKING:
-    from fairgauge.monitoring.history import PeriodCubes
 
 PERIODS = Axis(Role.STRATUM, "period")
 _MOST_CELLS = 500_000
@@ -68,11 +63,6 @@ def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:
         for begin in range(0, len(positions), most):
             some = positions[begin : begin + most]
             yield some, _stack([cubes[position] for position in some])
-
-
-def levels_of(cube: Cube, axes: Sequence[Axis]) -> str:
-    """Return what distinguishes the levels of some axes of a cube from others, as a key."""
-    return repr([cube.levels[axis] for axis in axes])  # True and 1 are equal in Python
 
 
 def _axes(cube: Cube) -> tuple[Axis, ...]:
@@ -434,70 +424,6 @@ def share_without_label(cube: Cube) -> float:
     held = cube.marginal((axis,))
     rows = held.sums["rows"]
     return float(rows[held.codes[:, 0] < 0].sum() / max(rows.sum(), 1))
-
-
-def sum_cubes(cubes: Sequence[Cube]) -> Cube:
-    """Return the counts of several periods as one; two may well hold the same counts."""
-    alike: dict[str, list[Cube]] = {}
-    for cube in cubes:
-        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
-    sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
-    if len(sums) > 1:
-        sums = [*map(_by_meaning, sums)]
-    return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
-
-
-def _by_meaning(cube: Cube) -> Cube:
-    """Return counts with outcomes by what their values mean: one period may write 1, one True.
-
-    Counts of rows that write one outcome in two ways stay as they are, so that they are refused.
-    """
-    if decide_task(cube, cube.asked) is not Task.BINARY:
-        return cube
-    levels = {**cube.levels}
-    for axis in cube.plan.outcomes:
-        meant = tuple(map(meaning, cube.levels[axis]))
-        if not axis.bins and (len({*meant}) == len(meant) or not cube.rows):
-            levels[axis] = meant
-    return replace(cube, levels=levels)
-
-
-def _sum_alike(cubes: Sequence[Cube]) -> Cube:
-    """Return the counts of cubes of the same levels as one."""
-    first = cubes[0]
-    if len(cubes) == 1:
-        return first
-    excluded: Counter[Uncounted] = Counter()
-    for cube in cubes:
-        excluded.update(cube.excluded)
-    tables = []
-    for same in zip(*(cube.tables for cube in cubes), strict=True):
-        held = with_cases(same)
-        codes = np.concatenate([table.codes for table in held])
-        sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
-        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
-    rows = sum(cube.rows for cube in cubes)
-    return replace(
-        first,
-        tables=tuple(tables),
-        rows=rows,
-        excluded=dict(sorted(excluded.items())),
-        coded=rows_together(cube.coded for cube in cubes),
-        undecided=rows_together(cube.undecided for cube in cubes),
-    )
-
-
-def without_rows(cube: Cube) -> Cube:
-    """Return the levels of a cube with no rows: adding it makes values known that no row has.
-
-    Clusters are not among them: of these those count that have rows.
-    """
-    levels = {axis: () if axis.role is Role.CLUSTER else held for axis, held in cube.levels.items()}
-    tables = tuple(
-        CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
-        for table in cube.tables
-    )
-    return replace(cube, levels=levels, tables=tables, rows=0, excluded={}, coded=(), undecided=())
 
 
 def largest_groups(

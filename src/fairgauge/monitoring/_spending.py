@@ -21,8 +21,8 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import Mirror, paired, shares_by_period, tolerated
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring._period_rows import CountedRows, lacks_values, only_waits, passing
-from fairgauge.monitoring.history import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import held_exclusions

@@ -11,7 +11,7 @@ from itertools import chain
 from fairgauge.errors import closest
 from fairgauge.identity import texts_of
 from fairgauge.measure.decide import OF_FEATURES
-from fairgauge.monitoring.history import PeriodCubes
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, count_groups

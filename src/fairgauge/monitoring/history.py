@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, replace
-from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
-from fairgauge.monitoring._comparison_counts import refuse_unfit, sum_cubes, without_rows
+from fairgauge.monitoring._comparison_counts import refuse_unfit
 from fairgauge.monitoring._due_labels import KEPT
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -467,60 +467,6 @@ class DraftHistory(History):
     def store_decided(self, held: History) -> None:
         """Keep what was decided on this draft in the history that it is a draft of."""
         held.kept.take_over(self._draft)
-
-
-class PeriodCubes(Sequence[Cube]):
-    """The counts of periods, each parsed when it is first needed.
-
-    Attributes
-    ----------
-    texts : the texts of the cubes.
-    """
-
-    def __init__(
-        self,
-        periods: Sequence[Period],
-        texts: list[str],
-        parse: Callable[[Period, str], Cube],
-    ) -> None:
-        self.texts = texts
-        self._periods = periods
-        self._parse = parse
-        self._parsed: dict[int, Cube] = {}
-        self._sums: dict[tuple[int, ...], Cube] = {}
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @overload
-    def __getitem__(self, at: int) -> Cube: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Cube]: ...
-
-    def __getitem__(self, at: int | slice) -> Cube | list[Cube]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        i = range(len(self))[at]
-        if i not in self._parsed:
-            self._parsed[i] = self._parse(self._periods[i], self.texts[i])
-        return self._parsed[i]
-
-    def together(self, some: Sequence[int]) -> Cube:
-        """Return the counts of some periods as one; made once for all alarms."""
-        key = tuple(some)
-        if key not in self._sums:
-            self._sums[key] = sum_cubes([self[t] for t in key])
-        return self._sums[key]
-
-    @cached_property
-    def blank(self) -> Cube:
-        """Return the values of all periods, without rows."""
-        return sum_cubes([without_rows(cube) for cube in self])
-
-    def knowing_all(self, cube: Cube) -> Cube:
-        """Return counts with the values of all periods: one may lack what the question names."""
-        return sum_cubes([cube, self.blank])
 
 
 def _file(period: Period) -> str:

@@ -56,6 +56,7 @@ from fairgauge.monitoring._mirrors import (
     shares_by_period,
     worse_off_first,
 )
+from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring._period_rows import (
     CountedRows,
     counted_rows,
@@ -70,7 +71,7 @@ from fairgauge.monitoring._period_values import check_recoded, check_values
 from fairgauge.monitoring._selective_labels import labels_of_one_decision, withheld
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
 from fairgauge.monitoring._unmatched_rules import unmatched
-from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
+from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions
 from fairgauge.monitoring.monitor_spec import (
     Labels,
     MonitoredRate,
