@@ -988,6 +988,6 @@ def _p_unlike(tables: Array, *, means: bool) -> Array:
     rows, sums, squares = np.moveaxis(tables, -1, 0)
     n, average = rows.sum(axis=-1), quotient(sums, rows)
     variance = quotient(squares.sum(axis=-1), n) - quotient(sums.sum(axis=-1), n) ** 2
-    error = np.sqrt(variance * quotient(1.0, rows).sum(axis=-1))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # no rows on one side
+        error = np.sqrt(variance * quotient(1.0, rows).sum(axis=-1))
         return two_sided((average[..., 0] - average[..., 1]) / error)

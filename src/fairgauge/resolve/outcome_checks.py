@@ -232,7 +232,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
 
 
 def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of outcomes that count as unfavourable, though their names are of no decision.
+    """Warn of outcomes that count as not positive, though their names are of no decision.
 
     Of HMDA's codes also of approvals that do. Of people, whose decisions count as one, how many
     rows have each is not known any more.
@@ -240,6 +240,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
         return
     asked = spec.positive or (1,)
+    requested = {action_code(name_of(each)) for each in asked}
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
@@ -251,7 +252,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         refused = [each for each in counted if not is_one_of(each[0], asked)]
         undecided = [
             each
-            for each in (counted if codes else refused)
+            for each in (counted if codes and PREAPPROVALS.keys() & requested else refused)
             if (name_of(each[0]) in none_of_codes if codes else is_undecided(each[0]))
             and not (len(refused) == 1 and may_be_value(name_of(each[0])))
         ]
@@ -412,7 +413,7 @@ def may_be_spelling_of(name: str, stated: Sequence[str]) -> bool:
 def _unlisted_outcomes(
     cube: Cube, spec: Spec, axis: Axis, refused: Sequence[tuple[Value, int]]
 ) -> Iterator[Diagnostic]:
-    """Warn of outcomes that count as unfavourable, and may be the favourable one in other words.
+    """Warn of outcomes that count as not positive, and may be the positive one in other words.
 
     Those resemble it, or one group alone has them. Others beside plain refusals are warned of, too,
     and withhold nothing.

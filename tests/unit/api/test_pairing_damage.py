@@ -253,7 +253,7 @@ UNCLEAR = SwapVerdict.CANNOT_TELL, "unclear_answers"
     [
         ("N/A", "undecided_outcomes", "not decided or are not known"),
         ("error", "unlisted_outcomes", "hardly any rows but those of group = Black"),
-        ("yes, with conditions", "unlisted_outcomes", "by its name it may be favourable"),
+        ("yes, with conditions", "unlisted_outcomes", "by its name it may be positive"),
     ],
 )
 def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(value, code, why):

@@ -1013,7 +1013,7 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert each.level is Level.WARNING
     assert each.message == (
         "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions on an "
-        "application (withdrawn, incomplete or purchased); they count as not favourable. To count "
+        "application (withdrawn, incomplete or purchased); they count as not positive. To count "
         "decided rows alone: "
         "--where 'action_taken != 4 or 5 or 6' (where=\"...\")"
     )
@@ -1021,6 +1021,16 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
     assert more["condition"] == each["condition"]
     assert more["rows"] == 60
+
+
+@pytest.mark.parametrize("positive", [3, 4, 5])
+def test_an_outcome_that_is_asked_for_is_not_said_to_count_as_any_other(positive):
+    """An audit of denials, or of withdrawals: what is positive need not be favourable."""
+    asked = HMDA | {"positive": positive, "words": {"favourable": "negative"}}
+    (each,) = found(ACTIONS, UNDECIDED, **asked)
+    assert each["values"] == tuple(str(code) for code in (4, 5, 6) if code != positive)
+    assert "they count as not positive" in each.message
+    assert not found(ACTIONS, UNDECIDED, **asked, where=each["condition"])
 
 
 def test_requests_for_preapproval_beside_applications_are_no_decisions_on_an_application():
@@ -1169,7 +1179,7 @@ def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
     assert each.level is Level.WARNING
     assert each.message == (
         "30 rows have 'action_taken' = 2, which in HMDA data is an approval that the applicant "
-        "did not accept; they count as not favourable. To count them as approved: --positive 1,2 "
+        "did not accept; they count as not positive. To count them as approved: --positive 1,2 "
         "(positive=['1', '2'])"
     )
     (each,) = found(ACTIONS, approved, **HMDA | {"positive": 2})
@@ -1227,7 +1237,7 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
         assert each.level is Level.WARNING
         assert each.message == (
             "2 rows have 'y' = ? or N/A, which their names suggest were not decided or are not "
-            "known; they count as not favourable. To count decided rows alone: "
+            "known; they count as not positive. To count decided rows alone: "
             """--recode 'y = {unknown = ["?", "N/A"]}' (recode)"""
         )
 
@@ -1305,8 +1315,8 @@ def test_outcomes_that_resemble_the_favourable_one_and_count_as_refusals_are_rep
         (each,) = found(rows, UNLISTED, **asked, positive=positive)
         assert each.level is Level.WARNING
         assert each.message.startswith(
-            f"'decision' is {value} in 30 rows, which count as not favourable, though by its name "
-            "it may be favourable. To count it as favourable: --positive "
+            f"'decision' is {value} in 30 rows, which count as not positive, though by its name "
+            "it may be positive. To count it as positive: --positive "
         )
         assert not found(rows, UNLISTED, **asked, positive=list(each["positive"]))
         refusals = {"decision": {"denied": ["denied", value]}}
@@ -1319,10 +1329,10 @@ def test_the_flag_of_a_warning_counts_outcomes_as_favourable(tmp_path):
     asked = ["audit", str(file), "--prediction", "decision", "--sensitive", "g"]
     before = CliRunner().invoke(main, [*asked, "--positive", "yes"])
     assert before.exit_code == 0
-    flag = " ".join(before.output.split()).split("To count it as favourable: ")[1].split(" (pos")[0]
+    flag = " ".join(before.output.split()).split("To count it as positive: ")[1].split(" (pos")[0]
     after = CliRunner().invoke(main, [*asked, *shlex.split(flag)])
     assert after.exit_code == 0
-    assert "counts as not favourable" not in after.output
+    assert "counts as not positive" not in after.output
     assert "75.0" in after.output
 
 
@@ -1337,12 +1347,12 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
         warned, other = found(data, UNLISTED, **asked)
         assert (warned.level, other.level) == (Level.WARNING, Level.WARNING)
         assert warned.message == (
-            "'decision' is green in 300 rows, which count as not favourable, though hardly any "
-            "rows but those of g = b have it. To count it as favourable: --positive approved,green "
+            "'decision' is green in 300 rows, which count as not positive, though hardly any "
+            "rows but those of g = b have it. To count it as positive: --positive approved,green "
             "(positive=['approved', 'green'])"
         )
         assert other.message == (
-            "'decision' is deferred in 150 rows, which count as not favourable; list what is "
+            "'decision' is deferred in 150 rows, which count as not positive; list what is "
             "favourable (--positive), if any of it is, and recode what is no decision as unknown "
             "(--recode)"
         )
@@ -1364,7 +1374,7 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
     ],
 )
 def test_ordinary_outcomes_are_warned_of_beside_plain_refusals_alone(positive, others, level):
-    """A later stage of the same ladder counts as not favourable, which nobody was told of."""
+    """A later stage of the same ladder counts as not positive, which nobody was told of."""
     of_a = {positive: 50} | {value: 30 + i for i, value in enumerate(others)}
     of_b = {positive: 40} | {value: 38 - i for i, value in enumerate(others)}
     rows = decided(of_a, of_b)
@@ -1373,7 +1383,7 @@ def test_ordinary_outcomes_are_warned_of_beside_plain_refusals_alone(positive, o
     assert [each.level for each in of_data] == [level] * (level is not None)
     if level == "warning":
         assert (
-            "list what is favourable (--positive), if any of it is, and recode"
+            "list what is positive (--positive), if any of it is, and recode"
             in of_data[0].message
         )
         assert not {"Rejected", "denied"} & {*of_data[0]["values"]}

@@ -465,7 +465,7 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
     rows = d["rows"]
     noun = plural(len(d["values"]), "a value", "values")
     of = "model in use" if d.get("in_use") else "label"
-    counts = "are never right" if d.get("classes") else "count as not favourable"
+    counts = "are never right" if d.get("classes") else "count as not positive"
     alike = ""
     if slips := d.get("alike"):
         alike = (
@@ -492,7 +492,7 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     if (line := d.get("line")) is None and d.get("requests"):
         return f"{text}. To count {_either_alone(d)}"
     alone = recoding_flag(line) if line else f'--where {shlex.quote(d["condition"])} (where="...")'
-    return f"{text}; they count as not favourable. To count decided rows alone: {alone}"
+    return f"{text}; they count as not positive. To count decided rows alone: {alone}"
 
 
 def _codes_of_hmda(d: Diagnostic) -> str:
@@ -531,7 +531,7 @@ def _far_dates(d: Diagnostic) -> str:
 
 def _not_favourable(d: Diagnostic) -> str:
     held = numbers.listing(_values_with_rows(d))
-    return f"{quote(d['column'])} is {held}, which count as not favourable"
+    return f"{quote(d['column'])} is {held}, which count as not positive"
 
 
 def _unlisted_outcomes(d: Diagnostic) -> str:
@@ -539,16 +539,16 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     text = _not_favourable(d)
     if not (positive := d.get("positive")):
         return (
-            f"{text}; list what is favourable (--positive), if any of it is, and recode what is no "
+            f"{text}; list what is positive (--positive), if any of it is, and recode what is no "
             "decision as unknown (--recode)"
         )
     it = plural(len(held), "it", "them")
-    why = f"by {plural(len(held), 'its name it', 'their names they')} may be favourable"
+    why = f"by {plural(len(held), 'its name it', 'their names they')} may be positive"
     if (group := d.get("group")) is not None:
         whose = f"{called(d['group_column'])} = {called(group)}"
         why = f"hardly any {noun} but those of {whose} have {it}"
     flag = _positive_flag(positive)
-    text += f", though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
+    text += f", though {why}. To count {it} as positive: {flag} (positive={[*positive]})"
     if line := d.get("line"):  # of answers under swapped names
         text += f"; if no decision: {recoding_flag(line)}"
     return text
@@ -1190,7 +1190,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data is {_codes_of_hmda(d)}; "
-        "they count as not favourable. To count them as approved: "
+        "they count as not positive. To count them as approved: "
         f"{_positive_flag(d['positive'])} (positive={[*d['positive']]})"
     ),
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,

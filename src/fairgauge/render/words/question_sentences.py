@@ -606,7 +606,7 @@ def _positive_sentence(report: Report) -> str:
 
 
 def not_favourable(report: Report) -> str:
-    """Return which of several values count as not favourable, the most frequent ones by name."""
+    """Return which of several values count as not positive, the most frequent ones by name."""
     for each in report.diagnostics:
         if each.code is DiagnosticCode.NOT_FAVOURABLE:
             rows = each["rows"] or [0] * len(each["values"])  # of people no rows are counted
