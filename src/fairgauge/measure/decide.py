@@ -228,16 +228,18 @@ def _margin(each: _Subject, rule: Rule) -> float:
     return round(inside, _DIGITS) if math.isfinite(inside) else inside
 
 
+def is_judged(estimate: Estimate) -> bool:
+    """Return whether rules are held against an estimate: over all rows, unless all are pooled."""
+    pooled = estimate.definition.scope == "pooled"
+    return estimate.scope.kind is (ScopeKind.POOLED if pooled else ScopeKind.OVERALL)
+
+
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     """Return the estimates that a rule on a metric is held against."""
     for estimate in measured.estimates:
         if estimate.metric != rule.metric or not estimate.class_scope.is_single:
             continue
-        metric = rule.definition
-        pooled_metric = metric is not None and metric.scope == "pooled"
-        if estimate.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
-            continue
-        if not _is_for(rule, estimate):
+        if not is_judged(estimate) or not _is_for(rule, estimate):
             continue
         whole = _Subject(
             estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,

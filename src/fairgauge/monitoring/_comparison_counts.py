@@ -33,6 +33,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitoredRate,
     MonitorRule,
     MonitorSpec,
+    is_exact,
     monitored_rate,
 )
 from fairgauge.question.specification import Spec
@@ -401,19 +402,10 @@ def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]
 def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     """Return the rules that counts of independent rows decide exactly, each with its rate.
 
-    Weighted and clustered rows are not binomial, a group is part of "overall", and metrics that
-    contrast no rate have no e-value: these rules use alpha spending.
+    Of others, and of metrics that contrast no rate, there is no e-value: these use alpha spending.
     """
-    question = spec.question
-    plain = question.weight is None and question.cluster is None
-    plain &= question.task is not Task.REGRESSION
-    overlapping = question.reference is ReferenceRule.OVERALL
-    found = {}
-    for i, rule in enumerate(spec.rules):
-        rate = monitored_rate(rule, spec) if plain else None
-        if rate is not None and (rate.by == "rate" or not overlapping):
-            found[i] = rate
-    return found
+    rates = ((i, monitored_rate(rule, spec)) for i, rule in enumerate(spec.rules))
+    return {i: rate for i, rate in rates if rate is not None and is_exact(rate, spec.question)}
 
 
 def share_without_label(cube: Cube) -> float:

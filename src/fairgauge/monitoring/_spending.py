@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import ClassKind, ScopeKind
+from fairgauge.enums import ClassKind
 from fairgauge.errors import SpecError
+from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
@@ -83,7 +84,7 @@ def _of_rule(
     for estimate in found:
         of_class = estimate.class_scope
         decides = of_class.kind in (ClassKind.NONE, ClassKind.CLASS)
-        if estimate.metric != metric or estimate.scope.kind is ScopeKind.STRATUM or not decides:
+        if estimate.metric != metric or not decides or not is_judged(estimate):
             continue
         feature = estimate.feature or ALL_ROWS
         across = estimate.definition.scope == "feature"
@@ -285,13 +286,14 @@ def _state(
         return MonitorState.WAITING
     if passing:
         return MonitorState.NO_ALARM
-    if all(point.sparse or point.value is None for point in entered):
+    if all(point.sparse for point in entered):
         return MonitorState.INSUFFICIENT
     lacks = lacks_values(entered, asked.min_n, two_sided=two_sided)
     return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM
 
 
 def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: bool) -> Point:
+    """Return a period of a comparison; a value without an interval decides nothing, and is none."""
     if estimate is None or estimate.value is None:
         return Point(
             period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
@@ -300,10 +302,13 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: b
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     few = _few(estimate)
-    return Point(
+    found = Point(
         period=name, evidence=None, waits=waits, reason=few, **_measured(estimate),
         sparse=few is not None or min(sizes, default=asked.min_n) < asked.min_n,
     )  # fmt: skip
+    if few or estimate.interval is not None:
+        return found
+    return replace(found, value=None, rate_group=None, rate_reference=None, reason=estimate.reason)
 
 
 def needs_label(metric: str, asked: MonitorSpec) -> bool:

@@ -16,7 +16,7 @@ from fairgauge.catalogue.lookup import Catalogue, catalogue_of
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
-from fairgauge.enums import ReferenceRule, Threshold
+from fairgauge.enums import ReferenceRule, Task, Threshold
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
@@ -456,7 +456,24 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         if rate is None:
             message = f"{rule.metric} compares no rate of rows; a baseline needs one that does"
             problems.append(Problem(f"{path}.metric", message))
+        elif not is_exact(rate, question):
+            message = (
+                "a baseline needs rows that are independent and of equal weight, and a reference "
+                "that no group is part of; state limits (at_least, at_most) in place of within "
+                'and of, or leave out weight, cluster or reference = "overall"'
+            )
+            problems.append(Problem(f"{path}.within", message))
     return problems
+
+
+def is_exact(rate: MonitoredRate, question: Spec) -> bool:
+    """Return whether counts decide a rule on a rate exactly.
+
+    Weighted and clustered rows are not binomial, and a group is part of "overall".
+    """
+    plain = question.weight is None and question.cluster is None
+    overlapping = question.reference is ReferenceRule.OVERALL and rate.by != "rate"
+    return plain and question.task is not Task.REGRESSION and not overlapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,3 +206,54 @@ def test_weights_are_named_before_the_expected_counts_that_they_distort():
     report = monitored("weight", "w", {NAMES[0]: frame})
     assert report.comparisons[0].state.value == "insufficient data"
     assert "the weights leave 1 effective rows" in report.comparisons[0].says
+
+
+@pytest.mark.parametrize(
+    "metric", ["selection_rate.ratio", "f1.ratio", "calibration_gap.difference"]
+)
+@pytest.mark.parametrize("role", ["weight", "cluster", None])
+def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
+    role, metric, monkeypatch
+):
+    """Women ask for what is granted less often: within strata both are treated alike."""
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    rng = np.random.default_rng(8)
+    sex, hard = np.repeat(["F", "M"], 400), np.tile([True, True, True, True, False] * 80, 2)
+    hard[400:] = ~hard[400:]
+    granted = rng.random(800) < np.where(hard, 0.2, 0.8)
+    frame = pd.DataFrame({"sex": sex, "hard": hard, "p": granted * 1, "s": rng.random(800)})
+    frame = frame.assign(y=np.where(rng.random(800) < 0.9, granted, ~granted) * 1, one=1.0)
+    frame["who"] = range(800)
+    asked = {"label": "y", "sensitive": "sex", "reference": {"sex": "M"}, "positive": 1}
+    asked |= {"score": "s"} if metric.startswith("cal") else {"prediction": "p"}
+    asked |= {role: "one" if role == "weight" else "who"} if role else {}
+    rule = {"metric": metric, "at_least": 0.8}
+    report = fg.monitor(
+        {NAMES[0]: fg.count(frame, **asked, strata="hard")},
+        asked | {"strata": "hard", "monitor": {"rules": [rule]}},
+    )
+    (audited,) = fg.audit(frame, **asked, metrics=metric, rules=[f"{metric} >= 0.8"]).verdicts
+    (each,) = report.comparisons
+    if role == "cluster" and "s" in asked.values():  # scores have no interval
+        assert audited.outcome.value == "not_evaluated"
+        assert (each.state.value, report.exit_code) == ("undefined", 3)
+        assert "because scores are not counted by cluster" in each.says
+    else:
+        assert each.points[0].value == pytest.approx(audited.value)
+
+
+@pytest.mark.parametrize("more", [{"weight": "w"}, {"cluster": "w"}, {"reference": "overall"}])
+def test_a_baseline_of_rows_that_no_count_decides_is_refused_at_once(more, monkeypatch, tmp_path):
+    """It was an error about the syntax of the rule, after the period was stored."""
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    (frame,) = uneven_days([EVEN], "w").values()
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", **more}
+    cube = fg.count(frame, **asked)
+    rule = {
+        "metric": "selection_rate.difference",
+        "within": 0.1,
+        "of": str(tmp_path / "b.cube.json"),
+    }
+    cube.save(rule["of"])
+    with pytest.raises(fg.SpecError, match=r"rules\[0\].within: a baseline needs rows"):
+        fg.monitor({NAMES[0]: cube}, asked | {"monitor": {"rules": [rule]}})

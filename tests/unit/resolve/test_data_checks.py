@@ -1383,8 +1383,7 @@ def test_ordinary_outcomes_are_warned_of_beside_plain_refusals_alone(positive, o
     assert [each.level for each in of_data] == [level] * (level is not None)
     if level == "warning":
         assert (
-            "list what is positive (--positive), if any of it is, and recode"
-            in of_data[0].message
+            "list what is positive (--positive), if any of it is, and recode" in of_data[0].message
         )
         assert not {"Rejected", "denied"} & {*of_data[0]["values"]}
     report = fg.audit(rows, **asked, rules="selection_rate.ratio >= 0.1")
