@@ -1218,6 +1218,10 @@ def test_an_audit_without_a_finding_names_what_it_does_not_divide():
     audit = fg.audit(equal, strata="dept", **ASKED)
     assert pointer in " ".join(render(audit, "text").split())
     assert pointer not in " ".join(render(fg.audit(ROWS, **ASKED), "text", full=True).split())
+    people = {"sensitive": "sex", "population": {"sex": {"F": 0.4, "M": 0.6}}, "strata": "dept"}
+    text = render(fg.audit(equal, metrics="representation.ratio", **people), "text", full=True)
+    assert pointer not in " ".join(text.split())
+    assert "also adjusted" not in text
     protected = fg.audit(fg.protect(fg.count(ROWS, strata="dept", **ASKED), min_cell=5))
     text = " ".join(render(protected, "text", full=True).split())
     assert pointer not in text

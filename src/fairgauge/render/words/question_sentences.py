@@ -13,6 +13,7 @@ from fairgauge.enums import (
     Missing,
     Person,
     ReferenceRule,
+    ScopeKind,
     Task,
     Threshold,
     Uncounted,
@@ -106,7 +107,7 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         compared += f" (in place of the reference of the preset, {own})"
     strata = strata_named(spec.get("strata"))
     adjusted = ""
-    if strata:
+    if strata and any(each.scope.kind is not ScopeKind.OVERALL for each in report.estimates):
         which = " and the tables to publish" if tables_to_publish else ""
         others = " of groups" if tables_to_publish else ""
         where = ", where that leaves anything to compare" if strata_leave_nothing(report) else ""
@@ -709,8 +710,8 @@ def gap_over_strata(report: Report) -> str:
     notes = (each for each in report.diagnostics if each.code is DiagnosticCode.COMPOSITION)
     if note := next(notes, None):
         return f"{note.message}. More: fairgauge why."
-    of_found = [compared_rate(each.estimate.definition) for each in report.findings]
-    none_divides = bool(of_found) and not any(map(has_decomposition, of_found))
+    stated = [each.estimate for each in report.findings] or report.estimates
+    none_divides = not any(has_decomposition(compared_rate(each.definition)) for each in stated)
     known = can_decompose(report) and not strata_leave_nothing(report)
     if not report.spec.get("strata") or none_divides or not known:
         return ""
