@@ -96,9 +96,9 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
     undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
-    counted = () if {ColumnRole.N, *_SHARES} & {*numbers} else undecided
+    counted = _counted(grid, numbers, undecided)
     ratios = [i for i in unread if role_of(grid.header[i]) in RATIOS]
-    rows, lost = _rows(grid, category, numbers, undecided)
+    rows, lost = _rows(grid, category, numbers, counted, whole=not undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     _check_possible(grid, found, rows)
@@ -114,6 +114,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         columns=_with_decided(columns) if any(row.everyone for row in rows) else columns,
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread if i not in counted)),
+        counted=tuple(grid.header[i] for i in counted),
         unread_ratios=(*grid.apart_ratios, *printed_ratios(grid, ratios, category)),
         noted_unknown=grid.noted_unknown,
         noted_others=grid.noted_others,
@@ -262,15 +263,48 @@ def parts_of(grid: Grid) -> list[Grid]:
     ]
 
 
+def _counted(
+    grid: Grid, columns: Mapping[ColumnRole, int], undecided: Sequence[int]
+) -> Sequence[int]:
+    """Return the columns of people without a decision who are among all; none beside these.
+
+    With printed rates they are where more of these are right of all than of those decided alone.
+    """
+    if ColumnRole.N in columns:
+        return ()
+    counts = [i for i in undecided if _is_whole(grid, i) and "%" not in grid.header[i]]
+    if not {*_SHARES} & {*columns}:
+        return counts or undecided
+    numbers = _numbers(grid, columns)
+    roles = (ColumnRole.SELECTED, ColumnRole.NOT_SELECTED, ColumnRole.RATE, ColumnRole.DENIAL_RATE)
+    more = 0
+    for at, cells in enumerate(grid.rows):
+        *parts, rate, denial_rate = (
+            numbers[role][at] if role in numbers else None for role in roles
+        )
+        known = [part for part in (*parts, *(read_number(cells[i]) for i in counts)) if part]
+        decided, everyone = (sum(part.exact for part in of) for of in (known[:_TWO], known))
+        if len(known) < _TWO + len(counts) or not decided:
+            continue
+        for printed, part in zip((rate, denial_rate), known, strict=False):
+            if printed:
+                more += printed.agrees(part.exact / everyone)
+                more -= printed.agrees(part.exact / decided)
+    return counts if more > 0 else ()
+
+
 def _rows(
     grid: Grid,
     category: Sequence[int],
     columns: Mapping[ColumnRole, int],
-    undecided: Sequence[int],
+    counted: Sequence[int],
+    *,
+    whole: bool,
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
     """Return the rows of categories, and those with numbers that are not read.
 
-    ``undecided`` are the columns of people who are neither selected nor not selected.
+    ``counted`` are the columns of people without a decision who are among all, and ``whole`` is
+    whether the table has no column of such people.
     """
     numbered = _numbers(grid, columns)
     rates = filter(None, numbered.get(ColumnRole.RATE, ()))
@@ -304,7 +338,8 @@ def _rows(
             rate_unit=rate_unit,
             **numbers,
         )
-        rows.append(_with_counts(row, columns, [read_number(cells[i]) for i in undecided]))
+        others = [read_number(cells[i]) for i in counted]
+        rows.append(_with_counts(row, columns, others, whole=whole))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
     answered = list(_with_answers(_of_decided(rows), own=grid.own is not None))
     return tuple(_with_margins(answered)), lost
@@ -671,17 +706,20 @@ def _numbers(
 
 
 def _with_counts(
-    row: PublishedRow, columns: Collection[ColumnRole], undecided: Sequence[Printed | None]
+    row: PublishedRow,
+    columns: Collection[ColumnRole],
+    others: Sequence[Printed | None],
+    *,
+    whole: bool,
 ) -> PublishedRow:
     """Return a row with the number, or the rate, that follows from the others it has.
 
-    Printed rates show whether the people who are ``undecided`` are among all; without any they are.
+    ``others`` are the people without a decision who are among all; only of a ``whole`` table who
+    was not denied was selected.
     """
     n, selected, denied = row.n, row.selected, row.not_selected
-    whole = not undecided
     if ColumnRole.N not in columns and selected and denied:
-        rated = {*_SHARES} & {*columns}
-        parts = [selected, denied, *(() if rated else undecided)]
+        parts = [selected, denied, *others]
         known = [part for part in parts if part is not None]
         text = _PLUS.join(part.text for part in known)
         together = sum((part.exact for part in known), Fraction(0))

@@ -151,6 +151,7 @@ class PublishedTable:
     columns : the header of every other column that is read.
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
+    counted : the headers of columns of people without a decision, where these count among all.
     unread_ratios : the impact ratios in these columns: the header, and the row.
     noted_unknown : how many people of unknown category the text around it states, None without.
     noted_others : how many people of other categories such sentences state to have no row.
@@ -170,6 +171,7 @@ class PublishedTable:
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
     unread_ratios: tuple[tuple[str, str], ...] = ()
     noted_unknown: int | None = None
     noted_others: tuple[int, ...] = ()
@@ -194,10 +196,9 @@ class PublishedTable:
     def of_denials(self) -> PublishedTable:
         """Return the table of those who were not selected, with the ratios of their rates.
 
-        Where people without a decision have a column that is not read, who is not selected was not
-        denied by that.
+        Where people without a decision have a column, who is not selected was not denied by that.
         """
-        decided = not any(map(is_undecided, self.ignored))
+        decided = not any(map(is_undecided, (*self.ignored, *self.counted)))
         rows = tuple(row.of_denials(decided=decided) for row in self.rows)
         header = self.columns.get(ColumnRole.DENIAL_RATIO, "")
         columns = {**self.columns, ColumnRole.RATIO: header}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import TypeAlias
@@ -41,6 +42,13 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     [('margin_mismatch', 41.0)]
     """
     tables = [table.of_everyone for table in tables]
+    if any(table.counted for table in tables):  # beside these, those decided alone are not all
+        tables = [
+            table
+            if table.counted or ColumnRole.N in table.columns
+            else replace(table, rows=tuple(replace(row, n=None) for row in table.rows))
+            for table in tables
+        ]
     features = _tables_of_features(tables)
     return [
         Findings.of(

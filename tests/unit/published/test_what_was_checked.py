@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
@@ -573,6 +574,79 @@ def test_people_who_are_neither_count_where_no_number_of_people_is_printed():
     assert check.exit_code == 3
     assert FaultCode.COLUMNS_IGNORED not in [fault.code for fault in check.tables[0].faults]
     assert fg.check(text.format("<10"), rules="selection_rate.ratio >= 0.8").exit_code == 3
+
+
+UNDECIDED = "Race,Approved,Denied,Withdrawn,{}\nWhite,6138,1013,930,{}\nBlack,1530,502,459,{}\n"
+RIGHT_OF = {
+    ("Denial rate", "all"): ("12.5%", "20.2%"),
+    ("Denial rate", "decided"): ("14.2%", "24.7%"),
+    ("Approval rate", "all"): ("76.0%", "61.4%"),
+    ("Approval rate", "decided"): ("85.8%", "75.3%"),
+    ("Denial rate,Denial ratio", "all"): ("12.5%,1.00", "20.2%,1.61"),
+    ("Denial rate,Denial ratio", "decided"): ("14.2%,1.00", "24.7%,1.74"),
+}
+OTHER_COLUMNS = {
+    "two": {"Withdrawn": "Withdrawn,Incomplete", "930": "630,300", "459": "400,59"},
+    "loans made": {"Approved": "Originated,Approved not accepted",
+                   "6138": "6000,138", "1530": "1500,30"},
+    "per cent": {"Withdrawn": "Withdrawn,Withdrawn (%)", "930": "930,12", "459": "459,18"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "base"), RIGHT_OF)
+@pytest.mark.parametrize("columns", ["one", *OTHER_COLUMNS])
+def test_rates_show_of_whom_they_are_where_no_number_of_people_is_printed(columns, header, base):
+    """1013 of 8081 were denied, and 12.5% was an error beside 14.17% of 7151."""
+    text = UNDECIDED.format(header, *RIGHT_OF[header, base])
+    for old, new in OTHER_COLUMNS.get(columns, {}).items():
+        text = text.replace(old, new)
+    check = fg.check(text, reference="White", rules="selection_rate.ratio >= 0.85")
+    (table,) = check.tables
+    assert not table.errors
+    people, outcome = ([8081, 2491], "fail") if base == "all" else ([7151, 2032], "pass")
+    assert [group.n for group in table.groups] == people
+    assert table.groups[1].verdict.outcome == outcome
+    unread = [fault["columns"] for fault in table.faults if fault.code == "columns_ignored"]
+    assert ("'Withdrawn'" in str(unread)) is (base == "decided")
+
+
+@pytest.mark.parametrize(
+    ("rates", "base", "wrong"),
+    [
+        (("12.5%", "20.2%", "13.9%"), "all", {3: "100 of 700 + 100 + 50 is 11.76%"}),
+        (("14.2%", "20.2%", "12.5%"), "decided", {2: "502 of 1530 + 502 is 24.7%"}),
+        (("12.5%", "24.7%", "99.9%"), "decided", {1: "1013 of", 3: "100 of"}),  # one of each
+    ],
+)
+def test_rates_are_wrong_of_the_people_of_whom_more_are_right(rates, base, wrong):
+    text = UNDECIDED.format("Denial rate", *rates) + f"Asian,700,100,50,{rates[2]}\n"
+    (table,) = fg.check(text).tables
+    assert table.groups[0].n == (8081 if base == "all" else 7151)
+    assert [error.row[0] for error in table.errors] == [*wrong]
+    for error in table.errors:
+        assert wrong[error.row[0]] in error.message
+
+
+def test_a_withheld_number_of_undecided_people_leaves_its_row_open():
+    rated = UNDECIDED.format("Denial rate", "12.5%", "20.2%")
+    (table,) = fg.check(rated + "Asian,700,100,*,11.8%\n").tables
+    assert not table.errors
+    assert [group.n for group in table.groups] == [8081, 2491, None]
+    of_denials = UNDECIDED.format("Approval rate,Denial ratio", "76.0%,1.00", "61.4%,1.61")
+    check = fg.check(of_denials + "Asian,700,*,50,82.4%,0.94\n")  # not 17.6% were denied
+    assert (check.errors, check.ratios_not_checked) == (0, 1)
+
+
+def test_all_people_are_not_held_against_those_decided_alone():
+    race = UNDECIDED.format("Denial rate", "{}", "{}")
+    both = "\nRace,Sex,Approved,Denied,Withdrawn\nWhite,F,3000,500,400\nWhite,M,3138,513,530\n"
+    both += "Black,F,800,300,200\nBlack,M,730,202,259\n"
+    of_all = race.format("12.5%", "20.2%") + both
+    assert not fg.check(race.format("14.2%", "24.7%") + both).errors
+    alone = re.sub(r",(Withdrawn|\d+)$", "", of_all, flags=re.MULTILINE)
+    assert not fg.check(alone).errors
+    assert not fg.check(of_all).errors
+    assert fg.check(of_all.replace(",530", ",531")).errors == 1
 
 
 @pytest.mark.parametrize(
