@@ -43,17 +43,20 @@ from fairgauge.results.comparison import (
     Difference,
     GroupChange,
     Origin,
+    Place,
     Subject,
     UnmatchedVerdict,
     VerdictChange,
     What,
     Which,
+    places_deciding,
+    places_of,
     subject_of,
     with_joint_names,
 )
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.scopes import OVERALL, ClassScope, Diagnostic, Interval
+from fairgauge.results.scopes import OVERALL, Diagnostic, Interval
 from fairgauge.results.shown_result import read_saved
 from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.arrays import Array, quiet
@@ -267,9 +270,16 @@ def _sizes(report: Report) -> dict[Key, float]:
 
 
 def _paired(
-    old: tuple[Estimate, ...], new: tuple[Estimate, ...]
+    old: Iterable[Estimate], new: Iterable[Estimate]
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
-    """Return the estimates that both reports have, and what only one of them has."""
+    """Return the estimates that both reports have, and what only one of them has.
+
+    That of the class with the largest difference is that of one class, which may be another one in
+    each report: every class is compared with itself.
+    """
+    old, new = (
+        [e for e in side if e.class_scope.kind is not ClassKind.WORST] for side in (old, new)
+    )
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
     before, after = (_keyed(side, single=single) for side in (old, new))
     for key, each in list(before.items()):  # two groups that took turns as the reference
@@ -322,16 +332,16 @@ def _from_other_side(each: Estimate) -> Estimate | None:
 def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:
     """Return estimates by what they are of.
 
-    A single threshold, and the class of the largest difference, may be another in each report.
+    A single threshold may be another in each report. An average is over the classes of its report.
     """
+    listed = list(estimates)
+    classes = frozenset(each.class_ for each in listed)
     found: dict[Key, Estimate] = {}
     seen: Counter[Key] = Counter()
-    for each in estimates:
+    for each in listed:
         at = None if single else each.threshold
-        of_class = each.class_scope
-        if of_class.kind is ClassKind.WORST:
-            of_class = ClassScope(ClassKind.WORST)
-        key = (*subject_of(each), each.scope, of_class, at)
+        over = classes if each.class_scope.kind is ClassKind.AVERAGE else None
+        key = (*subject_of(each), each.scope, each.class_scope, over, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
@@ -360,7 +370,9 @@ def _lonely(
         elif each.scope not in scopes:
             yield "stratum", None, each.stratum or str(each.scope.kind), report
         elif each.class_scope not in classes:
-            yield "class", None, each.class_ or str(each.class_scope.average), report
+            yield "class", None, str(each.class_), report
+        elif each.class_scope.average is not None:
+            yield "average", None, str(each.class_scope.average), report
         elif each.threshold not in thresholds:
             yield "threshold", None, name_of(each.threshold), report
         else:
@@ -796,14 +808,19 @@ def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> Verd
     """Hold the verdicts of two reports against each other.
 
     A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
-    apart; any other by its group.
+    apart; any other by its group. It is worse by a change of what decides it now, and better by one
+    of what decided it before: of several classes or thresholds, these may be two.
     """
-    proven: dict[Subject, set[Direction]] = {}
+    further: set[Place] = set()
+    closer: set[Place] = set()
     other_reference: set[Subject] = set()
     for each in changes:
         subject = subject_of(each.new)
-        if each.significant and each.direction and each.new.scope.kind is not ScopeKind.STRATUM:
-            proven.setdefault(subject, set()).add(each.direction)
+        if each.significant and each.new.scope.kind is not ScopeKind.STRATUM:
+            if each.direction is Direction.FURTHER:
+                further |= places_of(each.new)
+            else:
+                closer |= places_of(each.old)
         if each.old.reference != each.new.reference and subject[2] is not None:
             other_reference.add(subject)
     before, after = (_by_subject(report.verdicts) for report in (old, new))
@@ -814,7 +831,8 @@ def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> Verd
         metric, feature, group = subject_of(after[key])
         sides = {(metric, feature, side) for side in (group, after[key].mirror or group)}
         comparable = not sides & other_reference
-        directions = set().union(*(proven.get(side, set()) for side in sides))
+        directions = {Direction.FURTHER} if further & places_deciding(after[key]) else set()
+        directions |= {Direction.CLOSER} if closer & places_deciding(before[key]) else set()
         flip = _flip(before[key], after[key], directions, comparable=comparable)
         found += [flip] if flip else []
     stayed = len(shared) - len(found)

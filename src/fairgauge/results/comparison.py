@@ -20,7 +20,7 @@ from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
@@ -28,8 +28,9 @@ from fairgauge.values import Saved
 Named = TypeVar("Named", Estimate, Group, Verdict)
 Groups = dict[FeatureId, dict[GroupId, str]]
 What = Literal[
-    "feature", "metric", "group", "reference", "stratum", "class", "threshold", "estimate", "rule"
-]
+    "feature", "metric", "group", "reference", "stratum", "class", "average", "threshold",
+    "estimate", "rule",
+]  # fmt: skip
 Which = Literal["old", "new"]
 
 BADNESS = {
@@ -163,7 +164,7 @@ class Alone:
     Attributes
     ----------
     what, feature, name : a feature, a metric, a group of a feature, a group that is the reference
-        in the other report, a rule ..., and which.
+        in the other report, an average over the classes of one report, a rule ..., and which.
     report : the one that has it.
     count : how many estimates (of a rule: verdicts) have no counterpart because of it.
     """
@@ -362,12 +363,16 @@ class Comparison(ResultOfMetrics):
 
         One that nothing decides any longer may have.
         """
-        tested = {subject_of(each.new) for each in self.changes if each.p_adjusted is not None}
+        tested = {
+            place
+            for each in self.changes
+            if each.p_adjusted is not None
+            for place in places_of(each.new)
+        }
 
         def is_tested(flip: VerdictChange) -> bool:
-            metric, feature, group = subject_of(flip.new)
-            sides = {(metric, feature, side) for side in (group, flip.new.mirror or group)}
-            return bool(sides & tested) and flip.new.outcome is not Outcome.NOT_EVALUATED
+            deciding = places_deciding(flip.new)
+            return bool(deciding & tested) and flip.new.outcome is not Outcome.NOT_EVALUATED
 
         def is_shown(flip: VerdictChange) -> bool:
             return flip.turn is Turn.WORSE or (is_tested(flip) and not flip.is_of_missing_rows)
@@ -549,6 +554,24 @@ def subject_of(each: Estimate | Verdict) -> Subject:
     """
     group = None if is_of_all_groups(each.definition) else each.group
     return (each.metric, each.feature, group)
+
+
+Place: TypeAlias = tuple[Subject, ClassScope, float | None]
+"""Where a verdict may be decided: a subject, a class and a threshold; None where there is one."""
+
+
+def places_of(each: Estimate) -> set[Place]:
+    """Return where an estimate may decide a verdict."""
+    return {(subject_of(each), each.class_scope, at) for at in (each.threshold, None)}
+
+
+def places_deciding(verdict: Verdict) -> set[Place]:
+    """Return where a verdict was decided: of two groups that mirror each other, at both."""
+    metric, feature, group = subject_of(verdict)
+    return {
+        ((metric, feature, side), verdict.class_scope, verdict.threshold)
+        for side in (group, verdict.mirror or group)
+    }
 
 
 def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:

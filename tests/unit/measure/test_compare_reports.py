@@ -26,6 +26,7 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import (
+    ClassKind,
     DiagnosticCode,
     Direction,
     Outcome,
@@ -1253,3 +1254,96 @@ def test_outcomes_that_lack_more_unevenly_are_warned_of_where_they_were_uneven_b
         for n in (30, 31, 60)
     ]
     assert codes == [[], [], [DiagnosticCode.MISSING_OUTCOMES]]
+
+
+CLASSES = ("urgent", "soon", "routine")
+OF_CLASSES = {
+    "prediction": "p",
+    "task": "multiclass",
+    "count": "n",
+    "sensitive": "g",
+    "reference": {"g": "m"},
+    "metrics": ["selection_rate.ratio"],
+}
+
+
+def _of_classes(f, m=(1_000, 2_000, 1_000), classes=CLASSES, **more):
+    """Return a report on how often two groups are put in each class."""
+    rows = [(g, c, n) for g, of in (("f", f), ("m", m)) for c, n in zip(classes, of, strict=True)]
+    table = pl.DataFrame(rows, schema=["g", "p", "n"], orient="row")
+    return fg.audit(table, **(OF_CLASSES | more))
+
+
+def test_no_class_is_compared_with_another():
+    """0.70 of urgent, which improved, to 1.29 of routine, which hardly moved, "changed sides"."""
+    old, new = _of_classes((700, 2_050, 1_250)), _of_classes((820, 1_890, 1_290))
+    found = fg.compare(old, new, same_rows=False)
+    assert {each.new.class_ for each in found.changes if each.new.class_} == {*CLASSES}
+    assert all(each.old.class_scope == each.new.class_scope for each in found.changes)
+    assert not any(each.class_scope.kind is ClassKind.WORST for c in found.changes
+                   for each in (c.old, c.new))  # fmt: skip
+    assert not found.worse
+    assert not found.alone
+    assert not fg.compare(old, new).worse  # of the same rows
+    assert found.changes[0].new.class_ == "urgent"
+    assert found.changes[0].direction is Direction.CLOSER
+
+
+def test_classes_of_one_population_seldom_get_worse():
+    """Half of all pairs did, because the class that differs most is another in each report."""
+    rng = np.random.default_rng(20)
+    rates = [0.20, 0.4875, 0.3125], [0.25, 0.5, 0.25]
+    worse = 0
+    for _ in range(30):
+        reports = [_of_classes(*(rng.multinomial(4_000, of).tolist() for of in rates))
+                   for _ in range(2)]  # fmt: skip
+        found = fg.compare(*reports, same_rows=False)
+        worse += found.worse
+        for each in found.changes:
+            sides = [
+                next(e for e in report.estimates if e.class_scope == each.new.class_scope)
+                for report in reports
+            ]
+            assert [e.value for e in sides] == [each.old.value, each.new.value]
+    assert worse <= 4  # 5% of 30 are 1.5; 5 or more have a probability below 2%
+
+
+def test_an_average_over_other_classes_is_another_number():
+    old = _of_classes((900, 2_050, 1_000))
+    new = _of_classes((900, 2_050, 1_000, 600), (1_000, 2_000, 1_000, 300), (*CLASSES, "new"))
+    found = fg.compare(old, new, same_rows=False)
+    assert {each.new.class_ for each in found.changes} == {*CLASSES}
+    lacking = [(each.what, each.name, each.report) for each in found.alone]
+    averages = ("macro", "micro", "weighted")
+    assert lacking == [
+        *(("average", name, "old") for name in averages),
+        ("class", "new", "new"),
+        *(("average", name, "new") for name in averages),
+    ]
+    assert "macro average over its classes (1 estimate)" in str(found)
+
+
+def test_a_verdict_is_worse_or_better_by_its_own_class():
+    """Its class was undecided by chance, and what another class did made it "worse"."""
+    rule = {"rules": ["selection_rate.ratio >= 0.8"]}
+    before, after = (1_300, 1_700, 1_000), (1_000, 1_650, 1_350)  # soon: 0.85 and 0.82
+    found = fg.compare(_of_classes(before, **rule), _of_classes(after, **rule), same_rows=False)
+    assert [c.new.class_ for c in found.changes if c.worse] == ["routine"]
+    (flip,) = found.flips
+    assert (flip.new.outcome, flip.new.class_scope.name) == (Outcome.INCONCLUSIVE, "soon")
+    assert flip.turn is Turn.OTHER
+    before, after = (1_100, 1_450, 1_450), (1_300, 1_550, 1_150)  # soon: 0.72 and 0.78
+    found = fg.compare(_of_classes(before, **rule), _of_classes(after, **rule), same_rows=False)
+    closer = [c for c in found.changes if c.significant and c.direction is Direction.CLOSER]
+    assert [c.new.class_ for c in closer] == ["routine"]
+    (flip,) = found.flips
+    assert (flip.old.outcome, flip.new.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
+    assert flip.turn is Turn.OTHER
+
+
+def test_the_values_of_a_verdict_that_another_class_decides_name_both():
+    rule = {"rules": ["selection_rate.ratio >= 0.8"]}
+    found = fg.compare(_of_classes((700, 2_050, 1_250), **rule),
+                       _of_classes((1_000, 1_650, 1_350), **rule))  # fmt: skip
+    text = " ".join(str(found).split())
+    assert "0.70 (class urgent against all others) → 0.82 (class soon against all others)" in text

@@ -183,7 +183,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         text += f", but after adjusting for {column} no difference is shown on average"
         text += _variation(report, first.finding)
     if not report.verdicts:
-        text += _chosen_from(report, first.finding.estimate)
+        text += _chosen_from(report, first.stated.contrast)
     return Sentence(text, source)
 
 
@@ -328,11 +328,11 @@ def _contradicted(report: Report, feature: str | None) -> bool:
 
 def _chosen_from(report: Report, first: Estimate) -> str:
     """Return of how many comparisons the one of the headline was chosen, where no rule chose it."""
+    kind = ClassKind.CLASS if first.class_scope.kind is ClassKind.WORST else first.class_scope.kind
     asked = [
         each
         for each in report.estimates
-        if (each.metric, each.scope, each.class_scope, each.threshold)
-        == (first.metric, first.scope, first.class_scope, first.threshold)
+        if (each.metric, each.scope, each.class_scope.kind) == (first.metric, first.scope, kind)
         and each.group is not None
         and each.mirror_of is None
     ]
@@ -340,14 +340,21 @@ def _chosen_from(report: Report, first: Estimate) -> str:
     if len(of) == 1:
         return ""
     furthest = max(map(_distance, of))
-    which = "the largest difference in" if _distance(first) == furthest else "one of"
+    largest = math.isclose(_distance(first), furthest)
+    which = "the largest difference in" if largest else "one of"
     lacking = [each.reason for each in asked if each not in of]
     only_small = all(map(_is_small, lacking))
     sizes = of_least_size(report.spec) if only_small else " with sufficient data"
     compared = f" between groups{sizes}" if lacking else ""
     row = compared_rate(first.definition)
     rate = "rate" if row is not None and row.is_share else "metric"
-    return f": {which} {len(of):,} comparisons of this {rate}{compared}"
+    places: dict[str, set[object]] = {
+        "cuts" if kind is ClassKind.SELECTION else "classes": {each.class_scope for each in of},
+        "thresholds": {each.threshold for each in of},
+    }
+    several = [numbered(len(found), name) for name, found in places.items() if len(found) > 1]
+    over = f" over {listing(several)}" if several else ""
+    return f": {which} {len(of):,} comparisons of this {rate}{over}{compared}"
 
 
 def _distance(each: Estimate) -> float:

@@ -44,7 +44,12 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.question_sentences import OUTCOMES
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
-from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word, verdict_word
+from fairgauge.render.words.verdict_sentences import (
+    class_or_threshold,
+    describe_evidence,
+    outcome_word,
+    verdict_word,
+)
 from fairgauge.results.comparison import (
     Alone,
     Change,
@@ -169,6 +174,11 @@ def _flip_charts(comparison: Comparison) -> Iterator[tree.Block]:
 def _flip(each: VerdictChange) -> tree.ChartRow:
     old, new = each.old, each.new
     before, after = (metric_value(new.definition, side.value) for side in (old, new))
+    if (old.class_scope, old.threshold) != (new.class_scope, new.threshold):
+        before, after = (
+            f"{value} ({which})" if (which := class_or_threshold(side)) else value
+            for value, side in ((before, old), (after, new))
+        )
     shift = f"{before} {ARROW} {after}"
     ends = metric_ci(new.definition, new.interval)
     values = ", ".join(filter(None, [shift, ends]))
@@ -329,10 +339,7 @@ def _group(each: Change) -> str:
     parts = [_of_group(each.definition, each.feature, each.group)]
     scope, of_class = each.new.scope, each.new.class_scope
     parts += rows_words(scope)
-    if of_class.kind is ClassKind.WORST:
-        names = dict.fromkeys(called(side.class_) for side in (each.old, each.new))
-        parts.append(f"class {f' {ARROW} '.join(names)}, where the difference is largest")
-    elif of_class.name is not None:
+    if of_class.name is not None:
         prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
         parts.append(f"{prefix}{called(of_class.name)}")
     elif of_class.average is not None:
@@ -363,7 +370,10 @@ def _lacking(each: Alone) -> str:
         return f"{_lacking(replace(each, what='group'))}; {reason}"
     of = f" of {called(each.feature)}" if each.feature is not None and each.what == "group" else ""
     counted = "verdicts" if each.what == "rule" else "estimates"
-    return f"{each.what} {called(each.name)}{of} ({numbers.numbered(each.count, counted)})"
+    name = f"{each.what} {called(each.name)}{of}"
+    if each.what == "average":
+        name = f"{each.name} average over its classes"
+    return f"{name} ({numbers.numbered(each.count, counted)})"
 
 
 def _data(comparison: Comparison) -> Iterator[tree.Block]:

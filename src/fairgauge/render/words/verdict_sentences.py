@@ -48,7 +48,7 @@ def describe_verdict(verdict: Verdict) -> str:
     )
     if assumed := assumption(verdict.interval):
         text += f"; estimated from probabilities, {assumed}"
-    where = _which(verdict) if not verdict.alternatives else ""  # every limit has its own
+    where = "" if verdict.alternatives else class_or_threshold(verdict)  # limits have their own
     return f"{text} ({where}){_remaining(verdict)}" if where else f"{text}{_remaining(verdict)}"
 
 
@@ -131,7 +131,7 @@ def describe_evidence(verdict: Verdict) -> str:
         text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
     else:
         return describe_verdict(verdict)
-    which = _which(verdict)
+    which = class_or_threshold(verdict)
     text += f" ({which})" * bool(which)
     return f"{text}{_remaining(verdict)}{_without_missing(verdict)}"
 
@@ -155,7 +155,7 @@ def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
     return f"{start}{at_most}{rows} without {called(verdict.feature)} could then change it"
 
 
-def _which(verdict: Verdict) -> str:
+def class_or_threshold(verdict: Verdict) -> str:
     """Return the class or the threshold that decides, where there are several."""
     if verdict.class_scope.kind is ClassKind.CLASS:
         return f"class {verdict.class_scope.name} against all others"

@@ -166,6 +166,66 @@ def test_the_number_of_gaps_compared_is_of_those_with_sufficient_data() -> None:
     )
 
 
+MATRICES = {
+    "A": [[300, 60, 40], [200, 500, 40], [60, 40, 400]],
+    "B": [[600, 60, 40], [60, 600, 60], [40, 60, 500]],
+    "C": [[500, 60, 40], [80, 500, 40], [60, 130, 500]],
+}
+
+
+def _of_classes(groups: str, **more: object) -> str:
+    """Return the headline of an audit of confusion matrices of three classes."""
+    rows = [
+        (g, label, decision, MATRICES[g][i][j])
+        for g in groups
+        for i, label in enumerate("xyz")
+        for j, decision in enumerate("xyz")
+    ]
+    table = pl.DataFrame(rows, schema=["g", "t", "p", "n"], orient="row")
+    asked = {"label": "t", "prediction": "p", "count": "n", "sensitive": "g"}
+    return str(fg.audit(table, **(asked | more)).brief().headline)
+
+
+def test_the_number_of_gaps_compared_is_of_all_classes_and_cuts() -> None:
+    """Two of three groups were counted, those whose largest difference was in the same class."""
+    ppv = {"metrics": ["positive_predictive_value.difference"]}
+    largest = ": the largest difference in {} comparisons of this rate over {}"
+    assert _of_classes("ABC", **ppv).endswith(largest.format(9, "3 classes"))
+    assert _of_classes("AB", **ppv).endswith(largest.format(3, "3 classes"))
+    ordered = {"positive": fg.ordered(*"xyz")}
+    assert _of_classes("ABC", **ppv, **ordered).endswith(largest.format(6, "2 cuts"))
+    assert _of_classes("ABC", min_n=1_700, **ppv).endswith(
+        ": one of 6 comparisons of this rate over 3 classes between groups of at least 1,700 rows"
+    )
+    accuracy = _of_classes("ABC", metrics=["accuracy"])  # of all classes at once
+    assert accuracy.endswith(": the largest difference in 3 comparisons of this rate")
+
+
+def test_the_gap_that_is_the_largest_is_of_the_rate_that_is_stated() -> None:
+    """B differs most in the true positive rate; of the rate that is stated A does."""
+    counts = {
+        "A": {"tp": 33, "fn": 43, "fp": 125, "tn": 253},
+        "B": {"tp": 132, "fn": 240, "fp": 108, "tn": 87},
+        "C": {"tp": 241, "fn": 265, "fp": 42, "tn": 36},
+    }
+    metrics = ["true_positive_rate.difference", "false_positive_rate.difference"]
+    data = fg.confusion("g", counts)
+    report = fg.audit(data, metrics=metrics, words={"favourable": "negative"})
+    assert str(report.brief().headline) == (
+        "People with g B and label other than 1 had prediction = 1 more often than other such "
+        "people: one of 3 comparisons of this rate"
+    )
+
+
+def test_the_number_of_gaps_compared_is_of_all_thresholds() -> None:
+    scores = pl.DataFrame({"g": ["a"] * 400 + ["b"] * 400, "s": [*np.arange(800) % 400 / 400]})
+    scores = scores.with_columns(pl.when(g="a").then(pl.col("s") * 0.7).otherwise("s").alias("s"))
+    report = fg.audit(scores, score="s", sensitive="g", threshold=[0.3, 0.5, 0.6],
+                      metrics=["selection_rate.difference"])  # fmt: skip
+    asked = ": the largest difference in 3 comparisons of this rate over 3 thresholds"
+    assert str(report.brief().headline).endswith(asked)
+
+
 def test_the_words_of_a_users_rate_are_not_altered() -> None:
     """A text of theirs that holds "rows" or " of " is printed as it is."""
     own = fg.rate(
