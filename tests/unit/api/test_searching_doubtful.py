@@ -93,7 +93,7 @@ def test_codes_in_numbers_that_are_cut_as_decisions_are_warned_of_and_show_nothi
     points = pl.Series("p", np.where(DRAWN.random(ROWS) < 0.1, code, DRAWN.integers(20, 60, ROWS)))
     found = find(PEOPLE.with_columns(points), positive=fg.above(40))
     codes = DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNCOUNTED_ROWS
-    coded, unclear = warnings_of(found, *codes)
+    coded, unclear = sorted(warnings_of(found, *codes), key=lambda each: each.code)
     assert (coded["value"], unclear["what"]) == (code, "clear prediction")
     assert unclear["rows"] == (points == code).sum()
     stated = find(PEOPLE.with_columns(points), positive=fg.above(40), where=f"p != {code}")
