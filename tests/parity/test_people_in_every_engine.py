@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -51,3 +52,19 @@ def test_identifiers_that_stand_for_unknown_ones_are_counted_and_recoded(rows_as
     unnamed = pa.table({**ROWS, "who": [None, None, *who[2:]]})
     assert recoded.placeholders == ()
     assert recoded == fg.count(unnamed, person="who", **asked)
+
+
+def test_numbers_are_those_of_the_last_row_of_each_person(rows_as):
+    y = [1.5, 2.5, 3.0, 4.25, 5.0, 6.0, 7.5, 8.0, 9.0, None, 1.25, 0.5, 2.0, 3.0]
+    asked = {"label": "y", "task": "regression", "sensitive": "sex"}
+    rows = rows_as(pa.table({**ROWS, "y": y}))
+    found = fg.count(rows, person="who", per_person="last", order="day", **asked)
+    people = {"F": [4.25, 6.0, 8.0], "M": [1.5, 7.5, 9.0], None: [1.25]}  # f's last has no date
+    (table,) = found.tables
+    (sex, _) = table.axes
+    sums: dict = {}
+    for code, y, yy in zip(table.codes, table.sums["y"], table.sums["yy"], strict=True):
+        name = (*found.levels[sex], None)[code[0]]
+        sums[name] = sums.get(name, 0) + np.array([y, yy])
+    expected = {name: [sum(y), sum(each**2 for each in y)] for name, y in people.items()}
+    assert {name: each.tolist() for name, each in sums.items()} == expected

@@ -138,3 +138,11 @@ def test_rows_of_codes_in_groups_of_numbers_are_counted(rows_as):
     asked = {"label": "g", "positive": "a", "sensitive": {"column": "age", "cuts": [45]}}
     held = rows["age"].to_pylist()
     assert fg.count(rows_as(rows), **asked).coded == (("age", 9999.0, held.count(9999)),)
+
+
+@pytest.mark.parametrize("asked", [{"positive": fg.above(45)}, {"task": "regression"}])
+def test_rows_of_codes_in_outcomes_are_counted(rows_as, asked):
+    rows = loans()
+    held = rows["age"].to_pylist()
+    found = fg.count(rows_as(rows), label="age", sensitive="g", **asked)
+    assert found.coded == (("age", 9999.0, held.count(9999)),)

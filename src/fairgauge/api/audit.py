@@ -524,7 +524,9 @@ def repeated_rows(
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     """Return what computes metrics from rows; None where rows can only be counted."""
-    if source is None or not readable(source) or spec.of_people:
+    if source is None or not readable(source):
+        return None
+    if spec.of_people and (spec.task is not Task.REGRESSION or spec.features):
         return None
     if spec.count is not None and cube.cases > _MOST_REPEATED:  # counts, not a table of rows
         return None

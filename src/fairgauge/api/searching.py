@@ -65,6 +65,7 @@ from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import is_number
@@ -547,7 +548,11 @@ def _counted(
     sums = tuple(each for each in every.moments if Role.SCORE in roles and each.name == SCORE_SUM)
     joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
     one_hot = _one_hot(prefixes, columns)
-    apart = replace(source.count(_apart(joint, one_hot), _MOST_VALUES), question=spec)
+
+    def count(asked: Plan) -> dict[str, Cube]:
+        return {"": source.count(asked, _MOST_VALUES)}
+
+    apart = replace(with_coded(count(_apart(joint, one_hot)), count)[""], question=spec)
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -557,7 +562,7 @@ def _counted(
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        people = replace(count_people(rows, joint, spec), question=spec)
+        people = replace(count_people(rows, joint, spec), question=spec, coded=apart.coded)
         _check_people(people, columns)
         return _Counted(people, source, spec)
     cells = most_cells(apart, one_hot)
@@ -566,7 +571,8 @@ def _counted(
         return _Counted(apart, source, spec, partial(coded_rows, source, apart))
     if cells > _MOST_JOINT_CELLS:
         raise SpecError(Problem("features", _too_many(cells, together=together)))
-    return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)
+    every_cell = source.count(joint, _MOST_VALUES)
+    return _Counted(replace(every_cell, question=spec, coded=apart.coded), source, spec)
 
 
 def _check_people(people: Cube, columns: Sequence[str]) -> None:

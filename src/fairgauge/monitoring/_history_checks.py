@@ -374,8 +374,9 @@ def _no_outcomes(
 ) -> Iterator[Suspected]:
     """Yield outcomes that may mean that nothing is known, and count as unfavourable ones.
 
-    A third number beside two codes is such a one if it came later; from the beginning on they are
-    a scale. Others are unclear as they are in an audit of one period, unless ``unusual``.
+    And codes of missing values among numbers, each with what it counts as. A third number beside
+    two codes is such a one if it came later; from the beginning on they are a scale. Others are
+    unclear as they are in an audit of one period, unless ``unusual``.
     """
     known = {(e.column, name, e.at) for e in unusual if e.problem not in _OF_VALUES
              for name in (e.value, e.other)}  # fmt: skip
@@ -397,6 +398,8 @@ def _no_outcomes(
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])
             for value in sorted(v for v in unlike & each.keys() if (column, v, t) not in known):
                 yield Suspected(t, HistoryProblem.UNCLEAR_OUTCOME, column, value, rows=each[value])
+            for code, (counts, rows) in counted[t].coded.get(column, {}).items():
+                yield Suspected(t, HistoryProblem.NO_OUTCOME, column, code, counts, rows)
 
 
 def _unknown_groups(

@@ -68,7 +68,7 @@ class CountedRows(NamedTuple):
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     labelled : by the decision of two, positive or negative, its rows and those that have a label.
-    coded : of columns that are cut, the codes of missing values, each with its group and its rows.
+    coded : of columns of numbers, the codes of missing values, with what they count as and rows.
     """
 
     digest: str
@@ -327,13 +327,17 @@ def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:
 
 
 def _coded(cube: Cube, question: Spec) -> dict[str, dict[str, tuple[str, int]]]:
-    """Return the codes of missing values in columns that are cut, each with its group and rows."""
+    """Return the codes of missing values in columns of numbers, with what they count as and rows.
+
+    That is the group, or the side of the cut of an outcome; of an average the number itself.
+    """
     found: dict[str, dict[str, tuple[str, int]]] = {}
     for column, code, rows in coded_rows(cube, question):
-        axis = cube.plan.axis(Role.FEATURE, column)
-        assert axis is not None
-        (group,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
-        found.setdefault(column, {})[name_of(canonical(code))] = group, rows
+        axis = next(axis for axis in cube.plan.axes if axis.column == column and axis.cuts)
+        name = name_of(canonical(code))
+        (counts,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
+        averaged = question.task is Task.REGRESSION and axis.role is not Role.FEATURE
+        found.setdefault(column, {})[name] = name if averaged else counts, rows
     return found
 
 

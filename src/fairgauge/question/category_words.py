@@ -339,6 +339,12 @@ CODE_OF_FACTORS = 99
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|-?(7{3,}|8{3,}|9{3,})")
 
 
+FAR_BELOW = -99
+"""A code that no scale with other negative numbers ends at."""
+NEARBY = 7 / 8
+"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
+
+
 def may_be_no_number(number: float) -> bool:
     """Return whether the least or the greatest of many numbers is one that codes often are.
 

@@ -6,11 +6,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.enums import Role
-
-_FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
-_NEARBY = 7 / 8
-"""Of a code far from 0, the part of it from which on other scores are of one scale with it."""
+from fairgauge.question.category_words import FAR_BELOW, NEARBY
 
 
 def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
@@ -28,11 +24,11 @@ def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
     rows[table.codes[:, 0]] = table.sums["n" if rows_of_no_weight(cube) else "rows"]
     found = {}
     for column, end in ends:
-        points = np.clip([end, -end, 0.0, _NEARBY * end], *axis.bounds)
+        points = np.clip([end, -end, 0.0, NEARBY * end], *axis.bounds)
         at, opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0
         others[at] = False
-        if _FAR_BELOW < end < 0:
+        if FAR_BELOW < end < 0:
             of_scale = others[:zero].any() or not np.delete(others, opposite).any()
         else:
             of_scale = others[min(at, near) : max(at, near) + 1].any()

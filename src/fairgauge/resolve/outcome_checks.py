@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -44,6 +45,7 @@ from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
 from fairgauge.resolve.name_checks import (
     MOST_SPELLED,
+    coded_rows,
     rows_of_no_score,
     stated_apart,
     without_separators,
@@ -330,14 +332,17 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
     It is warned of, is probably another spelling of a favourable one or of a class, or is predicted
-    beside an unfavourable label and is neither a label nor a plain refusal. A score is that may be
-    a code of a missing one.
+    beside an unfavourable label and is neither a label nor a plain refusal. A number, or a score,
+    is that may be a code of a missing one.
     """
-    found = {
-        str(axis.role): sum(n for value, n in levels_with_rows(cube, axis) if name_of(value) in of)
-        for axis, of in unclear_names(cube, spec, task).items()
-    }
-    return found | {"score": rows_of_no_score(cube, spec)}
+    found: Counter[str] = Counter()
+    for axis, of in unclear_names(cube, spec, task).items():
+        held = levels_with_rows(cube, axis)
+        found[str(axis.role)] += sum(n for value, n in held if name_of(value) in of)
+    for column, _, rows in coded_rows(cube, spec):
+        roles = {"label": spec.label, "prediction": spec.prediction}
+        found.update({role: rows for role, name in roles.items() if name == column})
+    return {**found, "score": rows_of_no_score(cube, spec)}
 
 
 def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:

@@ -7,8 +7,10 @@ of a person is decided here (`count_people`). The counts of people hold no ident
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -25,11 +27,15 @@ from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcome_checks import unclear_names
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
-from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import Value, is_one_of, name_of
+
+Outcome = TypeVar("Outcome", Axis, str)
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _DAY = len("2026-01-31")
+_SAME = 1e-11
+"""The variance of numbers, of their mean square, up to which sums do not show that they differ."""
 
 
 def by_person(plan: Plan, spec: Spec) -> Plan:
@@ -46,7 +52,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     A person is in the group that their rows state; where these state several, their group is
     unknown. A row without a person counts as a person of its own. The decision of a person
     without a known one is missing, as that of a row may be. Of who has one, and another that is
-    unknown and could change it, the first counts, and the measure "open" counts the person.
+    unknown and could change it, the first counts, and the measure "open" counts the person. Numbers
+    are summed of the decisions that count.
 
     Raises
     ------
@@ -77,7 +84,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     known = {axis: code[named] for axis, code in codes.items()}
     people, of = np.unique(person[named], return_inverse=True)
     groups = {
-        axis: _only_value(known[axis], of, len(people))
+        axis: only_value(known[axis], of, len(people))
         for axis in plan.axes
         if axis.role not in OUTCOMES
     }
@@ -89,7 +96,10 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
                 "remove strata"
             )
     unnamed = table.sums["rows"][~named]
-    outcomes, open_, tied = _decisions(rows, plan, spec, known, of, order[named], len(people))
+    own = {measure: each[named] for measure, each in table.sums.items()}
+    outcomes, last, open_, tied = _decisions(
+        rows, plan, spec, known, of, order[named], len(people), own
+    )
     conflicts = {axis.column: int(several.sum()) for axis, (_, several) in groups.items()}
     conflicts |= tied
     if spec.person not in conflicts and spec.person is not None:
@@ -101,6 +111,11 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     sums = {"rows": np.concatenate([np.ones(len(people)), unnamed])}
     if open_.any():
         sums["open"] = np.concatenate([open_, np.zeros_like(unnamed)])
+    for moment in plan.moments:
+        unknown = np.any([c < 0 for a, c in outcomes.items() if a.column in moment.columns], axis=0)
+        mean = _means(of, last, own, moment.name, len(people))
+        every_sum = [np.where(unknown, 0.0, mean), table.sums[moment.name][~named]]
+        sums[moment.name] = np.concatenate(every_sum)
     further = int(table.sums["rows"].sum() - sums["rows"].sum())
     tables = tuple(
         aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], sums) for at in plan.tables
@@ -125,7 +140,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     )
 
 
-def _only_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
+def only_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
     """Return the one known value of every person, -1 where there is none or there are several."""
     low = np.full(people, np.iinfo(np.int64).max)
     high = np.full(people, -1)
@@ -143,31 +158,26 @@ def _decisions(
     of: Index,
     order: Index,
     people: int,
-) -> tuple[dict[Axis, Index], Mask, dict[str, int]]:
-    """Return what counts of every person's decisions, and whether an unknown one could change it.
+    sums: Mapping[str, Array],
+) -> tuple[dict[Axis, Index], Mask, Mask, dict[str, int]]:
+    """Return what counts of every person's decisions, and which cells hold the last of these.
 
-    Third, of how many people it is not known.
+    Third, whether an unknown one could change it, and last, of how many people it is not known.
     """
     axes = [axis for axis in plan.axes if axis.role in OUTCOMES]
     complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
     if spec.per_person is Person.LAST:
-        newest = np.full(people, -2)
-        np.maximum.at(newest, of[complete], order[complete])
-        last = complete & (order == newest[of])
-        undated = np.isin(np.arange(people), of[complete & (order < 0)])
-        mixed = undated & (newest >= 0)  # which is the last is unknown, whatever they decide
-        found, tied = {}, {}
-        for axis in axes:
-            code = np.where(last, known[axis], -1)
-            _, several = _only_value(_outcomes(rows, plan, spec, axis)[code], of, people)
-            value = np.full(people, -1)
-            np.maximum.at(value, of, code)
-            found[axis] = np.where(mixed | several, -1, value)
-            tied[axis.column] = int((several & ~undated).sum())
-            mixed = mixed | (several & undated)
-        later = ~complete & ((order < 0) | (order >= newest[of]))
-        open_ = np.isin(np.arange(people), of[later]) & (newest > -2)
-        return found, open_, tied | {str(spec.order): int(mixed.sum())}
+
+        def differ(axis: Axis, last: Mask) -> Mask:
+            code = _outcomes(rows, plan, spec, axis)[np.where(last, known[axis], -1)]
+            several = only_value(code, of, people)[1]
+            return several | _numbers_differ(plan, axis, of, last, sums, people)
+
+        decided = last_decisions({axis: known[axis] for axis in axes}, differ, of, order, people)
+        later = ~complete & ((order < 0) | (order >= decided.newest[of]))
+        open_ = np.isin(np.arange(people), of[later]) & (decided.newest > -2)
+        tied = {axis.column: n for axis, n in decided.tied.items()}
+        return decided.found, decided.last, open_, tied | {str(spec.order): decided.mixed}
     (axis,) = axes
     favour = _favour(rows, plan, spec, axis)
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
@@ -177,7 +187,71 @@ def _decisions(
     at_best = rank == best[of]
     np.maximum.at(code, of[at_best], known[axis][at_best])
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
-    return {axis: code}, open_, {}
+    return {axis: code}, at_best, open_, {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastDecisions(Generic[Outcome]):
+    """The last known decisions of people.
+
+    Attributes
+    ----------
+    found : for every outcome the code of each person, -1 where it is unknown.
+    last : the rows, or cells, that hold them.
+    newest : the place of each in the order, -1 without one, -2 of no decision.
+    tied, mixed : of how many people several differ, by outcome, and of how many one is undated.
+    """
+
+    found: dict[Outcome, Index]
+    last: Mask
+    newest: Index
+    tied: dict[Outcome, int]
+    mixed: int
+
+
+def last_decisions(
+    codes: Mapping[Outcome, Index],
+    differ: Callable[[Outcome, Mask], Mask],
+    of: Index,
+    order: Index,
+    people: int,
+) -> LastDecisions[Outcome]:
+    """Return the last known decisions of people, from the codes of their rows or cells.
+
+    ``differ`` returns of whom the last ones are a contradiction.
+    """
+    complete = np.all([code >= 0 for code in codes.values()], axis=0)
+    newest = np.full(people, -2)
+    np.maximum.at(newest, of[complete], order[complete])
+    last = complete & (order == newest[of])
+    undated = np.isin(np.arange(people), of[complete & (order < 0)])
+    mixed = undated & (newest >= 0)  # which is the last is unknown, whatever they decide
+    found, tied = {}, {}
+    for outcome, code in codes.items():
+        several = differ(outcome, last)
+        value = np.full(people, -1)
+        np.maximum.at(value, of[last], code[last])
+        found[outcome] = np.where(mixed | several, -1, value)
+        tied[outcome] = int((several & ~undated).sum())
+        mixed = mixed | (several & undated)
+    return LastDecisions(found, last, newest, tied, int(mixed.sum()))
+
+
+def _numbers_differ(
+    plan: Plan, axis: Axis, of: Index, last: Mask, sums: Mapping[str, Array], people: int
+) -> Mask:
+    """Return of whom the last numbers of an outcome that is averaged differ."""
+    own = {len(m.factors): m.name for m in plan.moments if m.columns == (axis.column,)}
+    if not own:
+        return np.zeros(people, dtype=bool)
+    mean, square = (_means(of, last, sums, own[power], people) for power in (1, 2))
+    return square - mean**2 > _SAME * square
+
+
+def _means(of: Index, at: Mask, sums: Mapping[str, Array], measure: str, people: int) -> Array:
+    """Return for every person the mean of a measure over the rows of some cells, 0 without any."""
+    total, rows = (np.bincount(of[at], sums[m][at], people) for m in (measure, "rows"))
+    return total / np.maximum(rows, 1)
 
 
 def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:

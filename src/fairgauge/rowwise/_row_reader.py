@@ -23,6 +23,7 @@ from fairgauge.resolve.resolution import Resolution
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise._row_slices import Rows, RowSlice, consistency
+from fairgauge.rowwise._rows_of_people import last_numbers
 from fairgauge.scan.row_access import feature_matrix, numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG, Source
 from fairgauge.stats.arrays import Array
@@ -182,7 +183,7 @@ class RowReader:
         spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
         wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
-        columns = self._read(wanted, spec.count)
+        columns = self._read_people(wanted) if spec.of_people else self._read(wanted, spec.count)
         rows, scalings = as_arrays(columns, cube, spec, outcome)
         notes = []
         if scalings:
@@ -208,6 +209,14 @@ class RowReader:
             features = resolution.features
             self._exact.append(exact_histograms(self.source, self.cube, resolution.spec, features))
         return self._exact[0]
+
+    def _read_people(self, names: Sequence[str]) -> dict[str, list[Value]]:
+        """Return features and outcomes of people, of numbers alone; read once."""
+        spec, key = self.cube.asked, ("", *names)
+        if key not in self._columns:
+            rows = self._read((*names, str(spec.person), str(spec.order)), None)
+            self._columns[key] = last_numbers(rows, self.cube, spec)
+        return self._columns[key]
 
     def _read(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
         """Return some columns of all rows, each row as often as it counts; read once."""

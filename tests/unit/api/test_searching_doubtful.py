@@ -88,6 +88,18 @@ LACKING = PEOPLE.with_columns(p=pl.when(~A_QUARTER_OF_BLACK).then("p"))
 """Whoever lacks a decision may have been refused: the others are decided alike."""
 
 
+@pytest.mark.parametrize("code", [-1, 9999])
+def test_codes_in_numbers_that_are_cut_as_decisions_are_warned_of_and_show_nothing(find, code):
+    points = pl.Series("p", np.where(DRAWN.random(ROWS) < 0.1, code, DRAWN.integers(20, 60, ROWS)))
+    found = find(PEOPLE.with_columns(points), positive=fg.above(40))
+    codes = DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNCOUNTED_ROWS
+    coded, unclear = sorted(warnings_of(found, *codes), key=lambda each: each.code)
+    assert (coded["value"], unclear["what"]) == (code, "clear prediction")
+    assert unclear["rows"] == (points == code).sum()
+    stated = find(PEOPLE.with_columns(points), positive=fg.above(40), where=f"p != {code}")
+    assert not warnings_of(stated, *codes)
+
+
 def test_refusals_of_one_group_that_are_missing_hide_no_subgroup(find):
     found = find(LACKING)
     excluded, missing = warnings_of(found)

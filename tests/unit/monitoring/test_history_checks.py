@@ -1283,3 +1283,24 @@ def test_codes_of_missing_values_in_a_cut_column_are_found():
         'with "-1" in age, which often means a missing number, and counts as "(-inf, 50]". If it '
         "means that the group is not known, recode it as unknown (recode) and add the periods"
     ) in found.says
+
+
+@pytest.mark.parametrize(("of_points", "rate", "counts"), [
+    ({"positive": fg.above(40)}, "selection_rate", "(-inf, 40]"),
+    ({"task": "regression"}, "mean_prediction", "-1"),
+])  # fmt: skip
+def test_codes_of_missing_values_in_numbers_as_outcomes_are_found(of_points, rate, counts):
+    """Points that became -1 counted as low ones, and no word was said."""
+    question = {"prediction": "points", "sensitive": "sex", **of_points}
+    made = {}
+    for t, name in enumerate(day_names(8)):
+        rng = np.random.default_rng(t)
+        rows = pd.DataFrame({"points": rng.normal(50, 8, 400).round()})
+        rows["sex"] = rng.choice(["F", "M"], 400)
+        rows["points"] = rows["points"].mask((t >= 6) & (rows.index < 60), -1)
+        made[name] = fg.count(rows, **question)
+    rules = [{"metric": f"{rate}.difference", "between": [-0.9, 0.9]}]
+    (found,) = fg.monitor(made, question | {"monitor": {"rules": rules}}).findings
+    assert (found.problem, found.period, found.last) == ("no outcome", *[*made][6:])
+    assert (found.column, found.value, found.other, found.rows) == ("points", "-1", counts, 120)
+    assert f'which often means a missing number, and counts as "{counts}". If it' in found.says

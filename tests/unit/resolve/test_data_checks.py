@@ -1881,6 +1881,79 @@ def test_codes_of_scores_withhold_what_needs_the_score():
     assert [d["value"] for d in few.diagnostics if d.code is DiagnosticCode.CODED_NUMBERS] == [-1]
 
 
+def coded_rows_of(report):
+    """Return the rows that a report states to have no clear outcome, and the outcome."""
+    text = " ".join(str(report).split())
+    found = re.search(r"([\d,]+) (?:rows|people) have no clear (\w+)", text)
+    return None if found is None else (int(found[1].replace(",", "")), found[2])
+
+
+@pytest.mark.parametrize("code", [-1, -9, -99, 777, 9999])
+@pytest.mark.parametrize(("asked", "role"), [
+    ({"positive": fg.above(40), "rules": "selection_rate.difference >= -0.9"}, "prediction"),
+    ({"positive": fg.above(40), "rules": "base_rate.difference >= -0.9"}, "label"),
+    ({"task": "regression", "rules": "mean_label.difference >= -1e9"}, "label"),
+    ({"task": "regression", "rules": "mean_prediction.difference >= -1e9"}, "prediction"),
+])  # fmt: skip
+def test_codes_of_missing_numbers_as_outcomes_withhold_a_pass(code, asked, role, tmp_path):
+    """With -1 for 30% of the points of a group, a rule passed with a warning alone."""
+    rows, asked = scores_with(code, percents), {"sensitive": "g", role: "s", **asked}
+    rows.write_csv(tmp_path / "rows.csv")
+    many = int((rows["s"] == code).sum())
+    for data in (rows, tmp_path / "rows.csv", fg.count(rows, **asked)):
+        report = fg.audit(data, **asked)
+        assert report.verdict == "inconclusive"
+        assert coded_rows_of(report) == (many, role)
+    assert fg.audit(rows, **asked, where=f"s != {code}").verdict == "pass"
+    stated = f"s {'>=' if code < 0 else '<='} {code}"  # that it is a number
+    assert fg.audit(rows, **asked, where=stated).verdict == "pass"
+    few = scores_with(code, percents, share=0.005)
+    assert coded_rows_of(fg.audit(few, **asked)) is None
+
+
+@pytest.mark.parametrize(("code", "values"), [
+    (-1, lambda rng, n: rng.normal(0, 1, n).clip(-1)),  # truncated, with other negative numbers
+    (-1, lambda rng, n: rng.choice([-1, 1], n)),
+    (-9, lambda rng, n: rng.integers(-9, 80, n)),
+    (-99, lambda rng, n: rng.integers(-99, 100, n)),
+    (999, lambda rng, n: rng.integers(0, 1_000, n)),
+    (777, lambda rng, n: rng.integers(777, 5_000, n)),
+])  # fmt: skip
+@pytest.mark.parametrize("asked", [
+    {"prediction": "s", "positive": fg.above(0.5), "rules": "selection_rate.difference >= -0.9"},
+    {"label": "s", "task": "regression", "rules": "mean_label.difference >= -1e9"},
+])  # fmt: skip
+def test_numbers_of_a_scale_withhold_nothing(code, values, asked):
+    report = fg.audit(scores_with(code, values), sensitive="g", **asked)
+    assert report.counts.coded == ()
+    assert coded_rows_of(report) is None
+
+
+def test_a_code_beside_another_is_of_no_scale():
+    """Of -9 and -1 neither shows that the other is a number."""
+    rows = scores_with(-9, percents, share=0.1)
+    rows = rows.with_columns(s=pl.when(pl.int_range(pl.len()) % 9 == 0).then(-1.0).otherwise("s"))
+    report = fg.audit(rows, prediction="s", positive=fg.above(40), sensitive="g",
+                      rules="selection_rate.difference >= -0.9")  # fmt: skip
+    assert coded_rows_of(report) == (int((rows["s"] == -9).sum()), "prediction")
+
+
+def test_codes_of_people_and_in_both_outcomes_withhold_a_pass():
+    rows = scores_with(9999, percents).with_columns(
+        y=pl.when(pl.col("s") == 9999).then(9999.0).otherwise(pl.col("s") + 1),
+        who=pl.int_range(pl.len()) // 2 * 2 + (pl.int_range(pl.len()) % 2), day=1,
+    )  # fmt: skip
+    asked = {"label": "y", "prediction": "s", "task": "regression", "sensitive": "g",
+             "rules": "mean_absolute_error.difference <= 100"}  # fmt: skip
+    many = int((rows["s"] == 9999).sum())
+    for more in ({}, {"person": "who", "per_person": "last", "order": "day"}):
+        report = fg.audit(rows, **asked, **more)
+        assert (report.verdict, coded_rows_of(report)[0]) == ("inconclusive", many)
+    alone = fg.audit(rows, prediction="s", positive=fg.above(40), sensitive="g", person="who",
+                     rules="selection_rate.difference >= -0.9")  # fmt: skip
+    assert coded_rows_of(alone) == (many, "prediction")
+
+
 @pytest.mark.parametrize(("unit", "warned"), [(100, True), (12, True), (3, False), (-100, False)])
 def test_means_of_another_size_are_warned_of(unit, warned):
     """Yearly pay of one group was held against monthly pay of the other, and passed."""

@@ -8,6 +8,7 @@ import re
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import assume, given
@@ -171,6 +172,80 @@ def test_who_has_two_decisions_on_the_last_day_has_a_decision():
     report = fg.audit(tied("Rejected", "Hired"), **LAST | {"positive": "Hired"})
     text = " ".join(str(report).split())
     assert "record y where missing, or contradictory: 20 of 220 people have none that is" in text
+
+
+NUMBERS = {"task": "regression", "sensitive": "sex", "person": "who"}
+LAST_NUMBERS = NUMBERS | {"per_person": "last", "order": "day"}
+
+
+def last_numbers(outcomes):
+    """Return rows with numbers, and by pandas the last known ones of each person."""
+    rng = np.random.default_rng(3)
+    n = 2_000
+    rows = pd.DataFrame({"who": rng.integers(0, 700, n), "day": rng.integers(0, 6, n)})
+    rows["sex"] = np.where(rows["who"] % 3 == 0, "F", "M")
+    rows["p"] = rng.normal(40, 8, n).round(2)
+    rows["y"] = rows["p"] + rng.normal(0, 3, n).round(1)
+    for column in ("p", "y", "who"):
+        rows.loc[rng.random(n) < 0.04, column] = np.nan
+    known = rows.dropna(subset=outcomes)
+    latest = known[known["day"] == known.groupby("who")["day"].transform("max")]
+    last = rows.dropna(subset="who").groupby("who")[["sex"]].first()
+    for column in outcomes:
+        own = latest.groupby("who")[column]
+        last[column] = own.first().where(own.nunique() == 1)
+    return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
+
+
+@pytest.mark.parametrize(
+    "outcomes", [{"label": "y"}, {"prediction": "p"}, {"label": "y", "prediction": "p"}]
+)
+def test_the_last_numbers_of_people_are_averaged(outcomes):
+    """Counts of people had no sums: every audit of numbers ended in a KeyError."""
+    rows, last = last_numbers([*outcomes.values()])
+    found = fg.audit(rows, **LAST_NUMBERS, **outcomes)
+    expected = fg.audit(last, task="regression", sensitive="sex", **outcomes)
+    assert len(found.estimates) == len(expected.estimates) > 0
+    for mine, theirs in zip(found.estimates, expected.estimates, strict=True):
+        assert mine.metric == theirs.metric
+        assert (mine.value, mine.low, mine.high) == pytest.approx(
+            (theirs.value, theirs.low, theirs.high), rel=1e-9
+        )
+    if "label" in outcomes and "prediction" not in outcomes:
+        means = last.groupby("sex")["y"].mean()
+        difference = found["mean_label.difference", "sex", "F"].value
+        assert difference == pytest.approx(means["F"] - means["M"])
+    if len(outcomes) == 2:
+        means = (last["p"] - last["y"]).abs().groupby(last["sex"]).mean()
+        difference = found["mean_absolute_error.difference", "sex", "F"].value
+        assert difference == pytest.approx(means["F"] - means["M"])
+
+
+def test_medians_are_of_the_last_numbers_of_people():
+    rows, last = last_numbers(["y", "p"])
+    asked = {
+        "label": "y",
+        "prediction": "p",
+        "metrics": ["median_label.difference", "prediction_wasserstein"],
+    }
+    found = fg.audit(rows, **LAST_NUMBERS, **asked)
+    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
+    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
+        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
+    ]
+    medians = last.groupby("sex")["y"].median()
+    difference = found["median_label.difference", "sex", "F"].value
+    assert difference == pytest.approx(medians["F"] - medians["M"])
+
+
+def test_numbers_that_differ_on_the_last_day_are_unknown():
+    who = [*range(40), 0, 2, 4, 6]
+    y = [*map(float, range(10, 50)), 10.001, 12.0, 14.5, 99.0]
+    rows = pl.DataFrame({"who": who, "sex": ["FM"[i % 2] for i in who], "day": 1, "y": y})
+    cube = fg.count(rows, **LAST_NUMBERS, label="y")
+    assert dict(cube.conflicts) == {"y": 3}  # the second of four is 12 twice
+    (table,) = cube.tables
+    assert table.sums["y"].sum() == sum(range(10, 50)) - 10 - 14 - 16
 
 
 def test_a_person_in_two_strata_is_refused():

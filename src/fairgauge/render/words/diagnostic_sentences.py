@@ -220,8 +220,8 @@ def _uncounted_rows(d: Diagnostic) -> str:
             f"number{rules}; if they are not to count, state it: --where '{d['column']} > 0' "
             "(where)"
         )
-    if d.get("counted"):  # as unfavourable: other warnings name the values
-        return f"{share} have no {d['what']}, and count as unfavourable or wrong"
+    if d.get("counted"):  # other warnings name the values
+        return f"{share} have no {d['what']}, and their values count as they are"
     return (
         f"{share} have no {d['what']} and are in no number, so that any number could be another "
         f"with them{rules}"

@@ -92,14 +92,22 @@ def _new_value(each: HistoryFinding) -> str:
 
 
 def _unknown_group(each: HistoryFinding) -> str:
-    counts, otherwise = "which counts as a group", ", else as a group (recode),"
-    if each.other is not None:
-        counts = f"which often means a missing number, and counts as {_quoted(each.other)}"
-        otherwise = " (recode)"
     return (
-        f"{_rows(each)} with {_value(each)}, {counts}. If it means that the group is not known, "
-        f"recode it as unknown{otherwise} and add the periods again (--replace)."
+        f"{_rows(each)} with {_value(each)}, {_counts_as(each, 'a group')}. If it means that the "
+        f"group is not known, recode it as unknown{_otherwise(each, 'a group')} and add the "
+        "periods again (--replace)."
     )
+
+
+def _counts_as(each: HistoryFinding, what: str) -> str:
+    if each.other is None:
+        return f"which counts as {what}"
+    return f"which often means a missing number, and counts as {_quoted(each.other)}"
+
+
+def _otherwise(each: HistoryFinding, what: str) -> str:
+    """Return what else a value may be recoded as; numbers that are cut or averaged as nothing."""
+    return f", else as {what} (recode)," if each.other is None else " (recode)"
 
 
 def _equals_label(each: HistoryFinding) -> str:
@@ -193,9 +201,9 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"value in another way, {_AGAIN}."
     ),
     HistoryProblem.NO_OUTCOME: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which counts as an outcome. If it means that nothing "
-        "is known, recode it as unknown, else as an outcome (recode), and add the periods again "
-        "(--replace)."
+        f"{_rows(each)} with {_value(each)}, {_counts_as(each, 'an outcome')}. If it means that "
+        f"nothing is known, recode it as unknown{_otherwise(each, 'an outcome')} and add the "
+        "periods again (--replace)."
     ),
     HistoryProblem.UNCLEAR_OUTCOME: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as unfavourable. If it is favourable, "

@@ -46,7 +46,7 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
-    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and there are only counts, of rows or of people",
     ReasonCode.GROUP_NOT_RECORDED: "only probabilities of the groups are known, from which shares "
     "of rows and their differences and ratios are estimated, and nothing else",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
