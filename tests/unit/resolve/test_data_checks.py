@@ -1353,7 +1353,7 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
         )
         assert other.message == (
             "'decision' is deferred in 150 rows, which count as not positive; list what is "
-            "favourable (--positive), if any of it is, and recode what is no decision as unknown "
+            "positive (--positive), if any of it is, and recode what is no decision as unknown "
             "(--recode)"
         )
     people = rows.with_row_index("id")
