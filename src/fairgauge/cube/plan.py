@@ -276,6 +276,11 @@ class Plan:
         weights = WEIGHTS if self.weight and self.moments else WEIGHTS[:2] if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
+    @property
+    def cases(self) -> str:
+        """Return the measure of cases: a row is one, or stands for as many as its count states."""
+        return "n" if self.count else "rows"
+
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
         asked = self.asked.to_dict()

@@ -363,6 +363,11 @@ class Spec:
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
     @property
+    def unit(self) -> dict[str, str]:
+        """Return what numbers are of where they are not of rows: people, or cases of a count."""
+        return {"unit": "people"} if self.of_people else {"unit": "cases"} if self.count else {}
+
+    @property
     def of_people(self) -> bool:
         """Return whether people are counted, each once, in place of rows."""
         return self.person is not None and self.per_person is not Person.EACH

@@ -27,7 +27,7 @@ def with_coded(
         alone = replace(axis, cuts=(code, math.nextafter(code, math.inf)), closed=Closed.LEFT)
         axes = tuple(alone if each == axis else each for each in plan.axes)
         for name, cube in count(replace(plan, axes=axes)).items():
-            rows = dict(zip(cube.levels[alone], cube.rows_by_level[alone].tolist(), strict=False))
+            rows = dict(zip(cube.levels[alone], cube.cases_by_level[alone].tolist(), strict=False))
             if rows.get(1):
                 coded = (*found[name].coded, (column, code, int(rows[1])))
                 found[name] = replace(found[name], coded=coded)
