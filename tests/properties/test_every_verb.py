@@ -186,21 +186,20 @@ def doubtful(seed: int) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     rows = 48
 
-    def column(values: list[str | None], p: list[float]) -> list[str | None]:
-        return [values[i] for i in rng.choice(len(values), rows, p=p)]
+    def column(begin: list[str | None], shares: dict[str | None, float]) -> list[str | None]:
+        drawn = rng.choice(len(shares), rows - len(begin), p=[*shares.values()])
+        return begin + [[*shares][i] for i in drawn]
 
     counted = rng.choice([0, 1, 3, 20, 150, 400], rows)
     counted[:8] = np.maximum(counted[:8], 3)
+    groups = {"F": 0.4, "M": 0.4, "F ": 0.08, "Unknown": 0.07, None: 0.05}
+    outcomes = {"yes": 0.42, "no": 0.42, "Pending": 0.05, "YES": 0.06, None: 0.05}
     return pl.DataFrame(
         {
-            "group": ["F", "M", "F ", "Unknown", None, "F", "M", "M"]
-            + column(["F", "M", "F ", "Unknown", None], [0.4, 0.4, 0.08, 0.07, 0.05])[8:],
-            "outcome": column(
-                ["yes", "no", "Pending", "YES", None], [0.42, 0.42, 0.05, 0.06, 0.05]
-            ),
-            "on": ["2025-03-01"] * 8
-            + column(["2025-03-01", "2024-03-01", None], [0.75, 0.15, 0.1])[8:],
-            "stratum": ["x", "y"] * 4 + column(["x", "y", None], [0.5, 0.45, 0.05])[8:],
+            "group": column(["F", "M", "F ", "Unknown", None, "F", "M", "M"], groups),
+            "outcome": column([], outcomes),
+            "on": column(["2025-03-01"] * 8, {"2025-03-01": 0.75, "2024-03-01": 0.15, None: 0.1}),
+            "stratum": column(["x", "y"] * 4, {"x": 0.5, "y": 0.45, None: 0.05}),
             "n": counted,
         }
     )
@@ -247,12 +246,10 @@ def judgements(result: Any) -> Any:
         "diagnostics": [e for e in plain["diagnostics"] if e["code"] != "doubled_rows"],
         "exit_code": result.exit_code if hasattr(result, "exit_code") else None,
     }
-    kept = ("code", "rule", "metric", "feature", "group", "outcome", "parameters", "verdict")
+    kept = ("name", "rule", "metric", "feature", "group", "outcome", "verdict", "reason")
     for part in ("verdicts", "gaps", "worse"):
         if isinstance(listed := plain.get(part), list):
-            found[part] = [
-                {key: each[key] for key in (*kept, "reason") if key in each} for each in listed
-            ]
+            found[part] = [{key: each[key] for key in kept if key in each} for each in listed]
     return found
 
 

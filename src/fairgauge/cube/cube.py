@@ -288,15 +288,6 @@ class Cube:
         return self.cases if self.plan.count else self.rows
 
     @property
-    def cases_alone(self) -> int:
-        """Return how many cells of one table hold a single case: they show one person's values.
-
-        The table is the one with most of them: tables count the same rows. A row is a case, or
-        stands for as many as its column of counts states; weights change no number of cases.
-        """
-        return max(int((table.sums[self.plan.cases] == 1).sum()) for table in self.tables)
-
-    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order.
 
@@ -407,6 +398,15 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
         before = found.get((column, value), [0] * len(numbers))
         found[column, value] = [a + b for a, b in zip(before, numbers, strict=True)]
     return tuple((*key, *numbers) for key, numbers in sorted(found.items()))
+
+
+def cases_alone(cube: Cube) -> int:
+    """Return how many cells of one table hold a single case: they show one person's values.
+
+    The table is the one with most of them: tables count the same rows. A row is a case, or stands
+    for as many as its column of counts states; weights change no number of cases.
+    """
+    return max(int((table.sums[cube.plan.cases] == 1).sum()) for table in cube.tables)
 
 
 def rows_of_no_weight(cube: Cube) -> int:

@@ -262,11 +262,6 @@ class Plan:
         return dict(self.listed) | of_axes
 
     @property
-    def limited_columns(self) -> frozenset[str]:
-        """Return the columns that some product takes within `LARGEST`."""
-        return frozenset(c for moment in self.moments if moment.limited for c in moment.columns)
-
-    @property
     def measures(self) -> tuple[str, ...]:
         """Return what is summed: physical rows, cases, powers of weights, and moments.
 
@@ -331,6 +326,11 @@ class Plan:
             )
         same = replace(self, asked=asked) == replace(other, asked=others)
         return "" if same else "they were counted by another version of fairgauge"
+
+
+def limited_columns(plan: Plan) -> frozenset[str]:
+    """Return the columns that some product takes within `LARGEST`."""
+    return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
 
 
 def _in_words(value: object) -> str:

@@ -794,7 +794,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     Cases without any outcome, which are in no rate, do not count. Where some rows weigh nothing, it
     states both numbers; where there are rules, what such rows mean for them.
     """
-    stated: Measure = "n" if spec.count else "rows"
+    stated = "n" if spec.count else "rows"
     rows, cases = (round(without_group(counted, name)) for name in (stated, "n"))
     if not rows:
         return

@@ -10,7 +10,7 @@ from typing import overload
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate, values_together, settled, with_cases
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted

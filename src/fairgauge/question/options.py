@@ -373,21 +373,6 @@ class Spec:
         return self.person is not None and self.per_person is not Person.EACH
 
     @property
-    def named_identifiers(self) -> tuple[str, ...]:
-        """Return the persons and clusters that the question names: conditions, and recodings.
-
-        What usually means that an identifier is missing, such as N/A or 9999, is none.
-        """
-        columns = {self.person, self.cluster}
-        named = {
-            name_of(value)
-            for each in self.where if each.column in columns for value in each.values
-        } | {
-            name for each in self.recode if each.column in columns for name in each.category_of
-        }  # fmt: skip
-        return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
-
-    @property
     def groups_missing(self) -> bool:
         """Return whether rows without a group are a group of their own."""
         return self.missing is Missing.GROUP or self.profile.rules.missing_facet_is_reference
@@ -421,6 +406,21 @@ class Spec:
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
         return values | ({} if self.prediction is None else {"threshold": None})
+
+
+def named_identifiers(spec: Spec) -> tuple[str, ...]:
+    """Return the persons and clusters that a question names: conditions, and recodings.
+
+    What usually means that an identifier is missing, such as N/A or 9999, is none.
+    """
+    columns = {spec.person, spec.cluster}
+    named = {
+        name_of(value)
+        for each in spec.where if each.column in columns for value in each.values
+    } | {
+        name for each in spec.recode if each.column in columns for name in each.category_of
+    }  # fmt: skip
+    return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
 
 
 class Array(Protocol):

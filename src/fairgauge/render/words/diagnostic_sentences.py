@@ -475,9 +475,9 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
             "not, with the class that it is like"
         )
     return (
-        f"{_numbered(d, rows)} {plural(rows, 'has', 'have')} {noun} in {quote(d['column'])} that the "
-        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. If "
-        "they mean that there is no prediction, leave them empty"
+        f"{_numbered(d, rows)} {plural(rows, 'has', 'have')} {noun} in {quote(d['column'])} that "
+        f"the {of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. "
+        "If they mean that there is no prediction, leave them empty"
     )
 
 
@@ -607,7 +607,8 @@ def _prediction_is_label(d: Diagnostic) -> str:
         return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
     return (
         f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
-        f"{_numbered(d, d['rows'])}; check that it is the model's decision, not a copy of the outcome"
+        f"{_numbered(d, d['rows'])}; check that it is the model's decision, not a copy of the "
+        "outcome"
     )
 
 
@@ -619,8 +620,8 @@ def _score_is_label(d: Diagnostic) -> str:
     if d.get("decisions"):
         has = f"the decisions by the score {score} equal the label {label}"
     return (
-        f"{has} in all {_numbered(d, d['rows'])}; check that it is the model's score, not a copy of the "
-        "outcome"
+        f"{has} in all {_numbered(d, d['rows'])}; check that it is the model's score, not a copy "
+        "of the outcome"
     )
 
 
@@ -628,8 +629,8 @@ def _sensitive_is_outcome(d: Diagnostic) -> str:
     if d.get("outcome") is not None:
         return (
             f"the sensitive feature {quote(d['column'])} equals the {d['role']} "
-            f"{quote(d['outcome'])} in all {_numbered(d, d['rows'])}: its groups are defined by what they "
-            "are compared by; check that it is not a copy, or choose another feature"
+            f"{quote(d['outcome'])} in all {_numbered(d, d['rows'])}: its groups are defined by "
+            "what they are compared by; check that it is not a copy, or choose another feature"
         )
     return (
         f"the sensitive feature {quote(d['column'])} is also the {d['role']}: its groups are "
@@ -1205,8 +1206,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: lambda d: (
-        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one {_one(d)}: it looks like "
-        "an identifier; choose another feature"
+        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one {_one(d)}: it "
+        "looks like an identifier; choose another feature"
     ),
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,
