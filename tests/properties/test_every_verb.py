@@ -177,6 +177,92 @@ def test_a_count_column_is_repeated_rows(verb: str) -> None:
     same_but_for_rows(VERBS[verb](repeated()), VERBS[verb](table(), count="n"))
 
 
+@cache
+def doubtful(seed: int) -> pl.DataFrame:
+    """Return counts of 0 to 400 cases with values that are missing, undecided or spelt otherwise.
+
+    Every group and stratum has cases.
+    """
+    rng = np.random.default_rng(seed)
+    rows = 48
+
+    def column(begin: list[str | None], shares: dict[str | None, float]) -> list[str | None]:
+        drawn = rng.choice(len(shares), rows - len(begin), p=[*shares.values()])
+        return begin + [[*shares][i] for i in drawn]
+
+    counted = rng.choice([0, 1, 3, 20, 150, 400], rows)
+    counted[:8] = np.maximum(counted[:8], 3)
+    groups = {"F": 0.4, "M": 0.4, "F ": 0.08, "Unknown": 0.07, None: 0.05}
+    outcomes = {"yes": 0.42, "no": 0.42, "Pending": 0.05, "YES": 0.06, None: 0.05}
+    return pl.DataFrame(
+        {
+            "group": column(["F", "M", "F ", "Unknown", None, "F", "M", "M"], groups),
+            "outcome": column([], outcomes),
+            "on": column(["2025-03-01"] * 8, {"2025-03-01": 0.75, "2024-03-01": 0.15, None: 0.1}),
+            "stratum": column(["x", "y"] * 4, {"x": 0.5, "y": 0.45, None: 0.05}),
+            "n": counted,
+        }
+    )
+
+
+DOUBTFUL: dict[str, Any] = {
+    "prediction": "outcome", "positive": "yes", "where": ["on >= 2025-01-01"],
+}  # fmt: skip
+
+
+def doubtful_audit(data: Any, **more: Any) -> fg.Report:
+    return fg.audit(data, **DOUBTFUL, sensitive="group", rules=[RULE], **more)
+
+
+DOUBTFUL_VERBS: dict[str, Callable[..., Any]] = {
+    "audit": doubtful_audit,
+    "compare": lambda data, **more: fg.compare(
+        doubtful_audit(doubtful(0), count="n"), doubtful_audit(data, **more)
+    ),
+    "find": lambda data, **more: fg.find(
+        data, **DOUBTFUL, features=["group", "stratum"], rate="selection_rate", **more
+    ),
+    "why": lambda data, **more: fg.why(
+        data, **DOUBTFUL, sensitive="group", strata="stratum", **more
+    ),
+}  # fmt: skip
+
+
+def without_unit(plain: Any) -> Any:
+    """Return plain values without the words for what their numbers are of."""
+    if isinstance(plain, dict):
+        kept = {key: value for key, value in plain.items() if key not in ("unit", "message")}
+        return {key: without_unit(value) for key, value in kept.items()}
+    return [without_unit(each) for each in plain] if isinstance(plain, (list, tuple)) else plain
+
+
+def judgements(result: Any) -> Any:
+    """Return what is warned and noted, and what is decided, with the numbers of both.
+
+    That rows stand several times is warned of rows alone.
+    """
+    plain = without_unit(result.to_dict())
+    found = {
+        "diagnostics": [e for e in plain["diagnostics"] if e["code"] != "doubled_rows"],
+        "exit_code": result.exit_code if hasattr(result, "exit_code") else None,
+    }
+    kept = ("name", "rule", "metric", "feature", "group", "outcome", "verdict", "reason")
+    for part in ("verdicts", "gaps", "worse"):
+        if isinstance(listed := plain.get(part), list):
+            found[part] = [{key: each[key] for key in kept if key in each} for each in listed]
+    return found
+
+
+@pytest.mark.parametrize("verb", DOUBTFUL_VERBS)
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_doubtful_rows_of_a_count_are_as_many_as_their_cases(verb: str, seed: int) -> None:
+    counted = doubtful(seed)
+    rows = counted[np.repeat(np.arange(len(counted)), counted["n"].to_numpy())]
+    made = DOUBTFUL_VERBS[verb]
+    found = differences(judgements(made(rows)), judgements(made(counted, count="n")))
+    assert not found, f"{len(found)} differ, such as {found[:4]}"
+
+
 def without_sums_of_weights(plain: Any) -> Any:
     """Return a result without the sums of weights that it states beside the numbers of rows."""
     if isinstance(plain, dict):

@@ -168,6 +168,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
+    undecided_rows = sum(rows for _, value, rows, _ in cube.undecided if not value)
     weightless = 0 if spec.of_people else cube.excluded.get(Uncounted.NO_WEIGHT, 0)
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -177,8 +178,8 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         data=Data(
             source.name if source else "counts",
             cube.digest,
-            cube.rows + undecided,
-            cube.cases + (0 if spec.count else undecided + weightless),
+            cube.rows + (0 if spec.of_people else undecided_rows),
+            cube.cases + undecided + (0 if spec.count else weightless),
             used,
             excluded,
         ),
@@ -195,7 +196,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
-            *exclusion_notes(excluded, spec, cube.rows),
+            *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
@@ -234,7 +235,7 @@ def _counted_so_far(
     if label in source.columns:
         found = counted(held, arrays, options)
         axis = found[0].plan.axis(Role.LABEL)
-        if axis is None or found[0].rows_by_level[axis][:-1].any():
+        if axis is None or found[0].cases_by_level[axis][:-1].any():
             return (*found, ())
     bare = replace(every, label=None)
     named = bare.catalogue.row

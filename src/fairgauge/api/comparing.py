@@ -9,7 +9,7 @@ from typing import Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
-from fairgauge.cube.cube import Cube, levels_with_rows
+from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
@@ -242,7 +242,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         return
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [*cube.levels[in_use], *stated]
-    strange = {v: n for v, n in levels_with_rows(cube, candidate) if not is_one_of(v, known)}
+    strange = {v: n for v, n in levels_with_cases(cube, candidate) if not is_one_of(v, known)}
     if strange and len(strange) == len(cube.levels[candidate]):
         held, other = (listing(map(name_of, e), 5) for e in (cube.levels[in_use], strange))
         message = (
@@ -258,6 +258,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             column=candidate.column,
             label=in_use.column,
             values=tuple(map(name_of, strange)),
+            **(spec.unit if spec.count else {}),
             rows=sum(strange.values()),
             in_use=True,
         )

@@ -176,8 +176,8 @@ def why(
         )
     excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
     names, controls = ([each.column for each in of] for of in (strata, beside))
-    counts_cases = spec.count or spec.of_people
-    read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
+    undecided = 0 if spec.of_people else sum(cube.without_condition.values())
+    read = (cube.cases if spec.of_people else cube.read) + undecided
     resolution = resolve(crossed.without, spec)
     features = resolution.features
     return Decomposition(
@@ -565,13 +565,7 @@ def _excluded(
     crossed: CrossedStrata, spec: Spec, gaps: Sequence[Gap]
 ) -> tuple[dict[str, int], tuple[int, tuple[Diagnostic, ...]]]:
     """Return the rows that gaps exclude, by reason, and all others; of a count its cases."""
-    tables = [
-        replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
-        for each in crossed.cube.tables
-        if spec.count
-    ] or crossed.cube.tables
-    crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
-    missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
+    missing = {"missing stratum": crossed.cases_without} if crossed.cases_without else {}
     needed = {Role(need) for gap in gaps for need in gap.estimate.definition.needs}
     return excluded_rows(cube, spec, needed) | missing, used_rows(cube, spec, needed)

@@ -230,7 +230,9 @@ def print_or_save(cube: Cube, output: str | None) -> None:
 
 def note_cases_alone(cube: Cube) -> None:
     """Note how many cells hold one case: such a cell shows the values of one person."""
-    alone = 0 if cube.plan.axis(Role.ITEM) else cube.cases_alone  # answers are of no person
+    from fairgauge.cube.cube import cases_alone
+
+    alone = 0 if cube.plan.axis(Role.ITEM) else cases_alone(cube)  # answers are of no person
     if alone:
         from fairgauge.evidence.protection import why_unprotected
 
@@ -253,8 +255,9 @@ def note_cases_alone(cube: Cube) -> None:
 def note_identifiers(cube: Cube) -> None:
     """Note how many clusters the counts hold, which can be recognised, and which are named."""
     from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
+    from fairgauge.question.options import named_identifiers
 
-    if named := cube.asked.named_identifiers:
+    if named := named_identifiers(cube.asked):
         print_message(
             f"the question names {numbered(len(named), 'identifiers')} (where, recode), which the "
             "counts, and what is made of them, hold in clear; to keep them out, choose or change "

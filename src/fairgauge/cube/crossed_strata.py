@@ -41,7 +41,7 @@ class CrossedStrata:
     @property
     def known(self) -> CrossedStrata:
         """Return the counts of the rows that have a value in every column."""
-        if not self.rows_without:
+        if not self.cases_without:
             return self
         tables = []
         for table in self.cube.tables:
@@ -63,11 +63,13 @@ class CrossedStrata:
         return _with_tables(self.cube, kept, tables)
 
     @property
-    def rows_without(self) -> int:
-        """Return how many rows have no value in some of the columns."""
+    def cases_without(self) -> int:
+        """Return how many cases have no value in some of the columns."""
         (axis,) = (a for a in self.cube.plan.axes if a.role is Role.STRATUM)
         table = next(each for each in self.cube.tables if axis in each.axes)
-        return int(table.sums["rows"][table.codes[:, table.axes.index(axis)] < 0].sum())
+        return int(
+            table.sums[self.cube.plan.cases][table.codes[:, table.axes.index(axis)] < 0].sum()
+        )
 
 
 def with_one_stratum(cube: Cube) -> Cube:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
-T = TypeVar("T", str, float)
 Codes = NDArray[np.int64]
 Sums = NDArray[np.float64]
 
@@ -108,7 +107,7 @@ class Cube:
     ends : the least and greatest numbers of columns that are cut or summed, and of scores, counts
         and weights, each with its column, that are often codes of missing values; of all rows that
         were read.
-    coded : of columns that are cut into groups, such a number with its column and its rows.
+    coded : of columns that are cut into groups, such a number with its column and its cases.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
@@ -117,6 +116,7 @@ class Cube:
     undecided : rows that no condition is known to exclude, but that have no value of the column of
         one: by column and an empty text, and not among ``rows``; and those with another spelling
         of what a condition names, or with what often stands for a missing value: by column and it.
+        Each has its rows and its cases.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     far_dates : dates that order the decisions of people and are far from the others, with their
@@ -140,7 +140,7 @@ class Cube:
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
     far_dates: tuple[tuple[Value, int], ...] = ()
-    undecided: tuple[tuple[str, str, int], ...] = ()
+    undecided: tuple[tuple[str, str, int, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -220,10 +220,10 @@ class Cube:
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
             unseen=unseen, ends=self.ends | other.ends, conflicts=(),
-            coded=rows_together(each.coded for each in (self, other)),
+            coded=values_together(each.coded for each in (self, other)),
             spellings=max(self.spellings, other.spellings),
             placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
-            undecided=rows_together(each.undecided for each in (self, other)),
+            undecided=values_together(each.undecided for each in (self, other)),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -254,15 +254,16 @@ class Cube:
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
     @cached_property
-    def rows_by_level(self) -> dict[Axis, Sums]:
-        """Return the physical rows of every level of every axis; the last are the missing ones."""
-        rows = {}
+    def cases_by_level(self) -> dict[Axis, Sums]:
+        """Return the cases of every level of every axis; the last are the missing ones."""
+        cases = {}
         for axis in self.plan.axes:
             table = self.marginal([axis])
             last = len(self.levels[axis])
             at = np.where(table.codes[:, 0] < 0, last, table.codes[:, 0])
-            rows[axis] = np.bincount(at, table.sums["rows"], last + 1).astype(np.float64)
-        return rows
+            sums = table.sums[self.plan.cases]
+            cases[axis] = np.bincount(at, sums, last + 1).astype(np.float64)
+        return cases
 
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
@@ -270,26 +271,21 @@ class Cube:
 
     @property
     def without_condition(self) -> dict[str, int]:
-        """Return by column how many rows have no value for the condition on it to be decided."""
+        """Return by column how many cases have no value for the condition on it to be decided."""
         found: Counter[str] = Counter()
-        for column, value, rows in self.undecided:
-            found[column] += rows * (value == "")
-        return {column: rows for column, rows in found.items() if rows}
+        for column, value, _, cases in self.undecided:
+            found[column] += cases * (value == "")
+        return {column: cases for column, cases in found.items() if cases}
 
     @property
     def cases(self) -> int:
         """Return the cases that the counted rows stand for."""
-        return int(self.tables[0].sums["n" if self.plan.count else "rows"].sum())
+        return int(self.tables[0].sums[self.plan.cases].sum())
 
     @property
-    def cases_alone(self) -> int:
-        """Return how many cells of one table hold a single case: they show one person's values.
-
-        The table is the one with most of them: tables count the same rows. A row is a case, or
-        stands for as many as its column of counts states; weights change no number of cases.
-        """
-        cases = "n" if self.plan.count else "rows"
-        return max(int((table.sums[cases] == 1).sum()) for table in self.tables)
+    def read(self) -> int:
+        """Return the rows that were read, or the cases that those with a count stand for."""
+        return self.cases if self.plan.count else self.rows
 
     @property
     def digest(self) -> str:
@@ -389,20 +385,28 @@ def counts_together(cube: Cube, *axes: Axis) -> bool:
     return any(set(axes) <= set(table.axes) for table in cube.tables)
 
 
-def levels_with_rows(cube: Cube, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
-    """Return the levels of an axis, each with its rows to the nearest multiple of a number."""
-    rows = (cube.rows_by_level[axis][:-1] / to_nearest).round() * to_nearest
-    return list(zip(cube.levels[axis], map(int, rows.tolist()), strict=True))
+def levels_with_cases(cube: Cube, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
+    """Return the levels of an axis, each with its cases to the nearest multiple of a number."""
+    cases = (cube.cases_by_level[axis][:-1] / to_nearest).round() * to_nearest
+    return list(zip(cube.levels[axis], map(int, cases.tolist()), strict=True))
 
 
-def rows_together(
-    counted: Iterable[Iterable[tuple[str, T, int]]],
-) -> tuple[tuple[str, T, int], ...]:
-    """Return the rows of values of columns in several cubes together."""
-    found: Counter[tuple[str, T]] = Counter()
-    for column, value, rows in chain.from_iterable(counted):
-        found[column, value] += rows
-    return tuple((column, value, rows) for (column, value), rows in sorted(found.items()))
+def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple[Any, ...], ...]:
+    """Return the numbers of values of columns in several cubes together."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for column, value, *numbers in chain.from_iterable(counted):
+        before = found.get((column, value), [0] * len(numbers))
+        found[column, value] = [a + b for a, b in zip(before, numbers, strict=True)]
+    return tuple((*key, *numbers) for key, numbers in sorted(found.items()))
+
+
+def cases_alone(cube: Cube) -> int:
+    """Return how many cells of one table hold a single case: they show one person's values.
+
+    The table is the one with most of them: tables count the same rows. A row is a case, or stands
+    for as many as its column of counts states; weights change no number of cases.
+    """
+    return max(int((table.sums[cube.plan.cases] == 1).sum()) for table in cube.tables)
 
 
 def rows_of_no_weight(cube: Cube) -> int:
@@ -461,7 +465,8 @@ def _from_dict(found: Saved) -> Cube:
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
         far_dates=tuple((value, rows) for value, rows in found.get("far_dates", ())),
-        undecided=tuple((column, value, n) for column, value, n in found.get("undecided", ())),
+        # each row was a case in counts that an earlier version saved
+        undecided=tuple((c, v, n, *(of or [n])) for c, v, n, *of in found.get("undecided", ())),
     )
 
 

@@ -66,7 +66,7 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
         clusters=how,
         spellings=spellings_of(cube.levels[axis]),
         placeholders=placeholders(
-            cube.levels[axis], cube.rows_by_level[axis][:-1], cube.asked.recoding(axis.column)
+            cube.levels[axis], cube.cases_by_level[axis][:-1], cube.asked.recoding(axis.column)
         ),
     )
 

@@ -262,11 +262,6 @@ class Plan:
         return dict(self.listed) | of_axes
 
     @property
-    def limited_columns(self) -> frozenset[str]:
-        """Return the columns that some product takes within `LARGEST`."""
-        return frozenset(c for moment in self.moments if moment.limited for c in moment.columns)
-
-    @property
     def measures(self) -> tuple[str, ...]:
         """Return what is summed: physical rows, cases, powers of weights, and moments.
 
@@ -275,6 +270,11 @@ class Plan:
         cases = ("n",) if self.count or self.weight else ()
         weights = WEIGHTS if self.weight and self.moments else WEIGHTS[:2] if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
+
+    @property
+    def cases(self) -> str:
+        """Return the measure of cases: a row is one, or stands for as many as its count states."""
+        return "n" if self.count else "rows"
 
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
@@ -326,6 +326,11 @@ class Plan:
             )
         same = replace(self, asked=asked) == replace(other, asked=others)
         return "" if same else "they were counted by another version of fairgauge"
+
+
+def limited_columns(plan: Plan) -> frozenset[str]:
+    """Return the columns that some product takes within `LARGEST`."""
+    return frozenset(c for moment in plan.moments if moment.limited for c in moment.columns)
 
 
 def _in_words(value: object) -> str:

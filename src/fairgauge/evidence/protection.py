@@ -32,6 +32,7 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import Axis, Plan, is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.question.options import named_identifiers
 from fairgauge.scan.probability_columns import cells_of, digits_of
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
@@ -394,7 +395,7 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
     if plan.weight:
         yield f"they have weights ({quote(plan.weight)}); count without weights"
-    if cube.asked.named_identifiers:
+    if named_identifiers(cube.asked):
         yield (
             "their question names identifiers (where, recode); choose or change these rows before "
             "you count them"

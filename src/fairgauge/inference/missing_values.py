@@ -107,7 +107,7 @@ def missing_outcomes(
             ruled=bool(spec.rules),
             **({"of_groups": len(every)} if len(shown) < len(every) else {}),
             **({"complete": True} if complete else {}),
-            **({"unit": "people"} if spec.of_people else {}),
+            **spec.unit,
         )
 
 
@@ -227,7 +227,7 @@ def unevenly_lacking(
             groups=len(held),
             p=p,
             ruled=False,
-            **({"unit": "people"} if spec.of_people else {}),
+            **spec.unit,
         )
 
 
@@ -269,11 +269,13 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
         "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
     }
-    if any(_weighs_unevenly(counts) for counts in features):
-        found["weight above 0"] = rows_of_no_weight(cube)
-    found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
-    few = _few(cube, features, spec)
-    return {what: n for what, n in found.items() if n > few}
+    few = _few(cube, features, spec, "rows")  # nobody knows for how many cases each stands
+    many = {what: n for what, n in found.items() if n > few}
+    weightless = any(_weighs_unevenly(counts) for counts in features)
+    found = {"weight above 0": rows_of_no_weight(cube)} if weightless else {}
+    found |= {f"value of {of}": cases for of, cases in cube.without_condition.items()}
+    few = _few(cube, features, spec, cube.plan.cases)
+    return many | {what: n for what, n in found.items() if n > few}
 
 
 def rows_in_doubt(
@@ -294,7 +296,7 @@ def rows_in_doubt(
     People are whose identifiers are probably another spelling of someone's, and rows those that
     count as one person whose identifier probably means that it is missing.
     """
-    few = _few(cube, features, spec)
+    few = _few(cube, features, spec, cube.plan.cases)
     every = models or [(cube, spec)]
     unclear: dict[str, tuple[str, int]] = {}
     copied: dict[str, tuple[str, int]] = {}
@@ -307,7 +309,7 @@ def rows_in_doubt(
             needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
             copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
-        unclear |= {of: (f"clear {of}", cube.rows) for of in (*_OF_DECISIONS, "label")}
+        unclear |= {of: (f"clear {of}", cube.read) for of in (*_OF_DECISIONS, "label")}
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     spelt = {column: sum(names.values()) for column, names in other_spellings(cube, spec).items()}
@@ -326,8 +328,8 @@ def rows_in_doubt(
     )
 
 
-def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
-    """Return how many rows are few beside every large group.
+def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) -> float:
+    """Return how many rows, or cases, are few beside every large group.
 
     Not beside one whose name means a missing value, or is another spelling of a larger one.
     """
@@ -341,9 +343,10 @@ def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
             ],
             dtype=bool,
         )
-        rows = counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))
+        rows = counts.counts[measure][: len(counts.groups), 0].sum(axis=(1, 2))
         fewest.append(rows[large_groups(counts, spec) & known])
-    rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
+    every = cube.rows if measure == "rows" else cube.read
+    rows = np.concatenate([*fewest, np.array([every], dtype=np.float64)])
     return float(MANY_MISSING * rows.min())
 
 
@@ -379,15 +382,17 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
 
 def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
     """Warn of many rows that are in no number at all, as nobody knows what they count for."""
-    read = cube.rows + sum(cube.without_condition.values())
+    read = cube.read + sum(cube.without_condition.values())
     for what, rows in uncounted(cube, features, spec).items():
+        of_rows = what in ("count", "weight")
         yield Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS,
             what=what,
             rows=rows,
-            total=read,
+            total=cube.rows if of_rows else read,
             ruled=bool(spec.rules),
             **({"column": spec.weight} if what == "weight above 0" else {}),
+            **(spec.unit if spec.count and not of_rows else {}),
         )
 
 
@@ -786,13 +791,14 @@ def _incomplete(states: Array, rate: Rate) -> float:
 def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Note which share of the cases is in no group because a feature is missing.
 
-    Cases without any outcome, which are in no rate, do not count. Where rows stand for several
-    cases, it states both numbers; where there are rules, what such rows mean for them.
+    Cases without any outcome, which are in no rate, do not count. Where some rows weigh nothing, it
+    states both numbers; where there are rules, what such rows mean for them.
     """
-    rows, cases = (round(without_group(counted, name)) for name in ("rows", "n"))
+    stated = "n" if spec.count else "rows"
+    rows, cases = (round(without_group(counted, name)) for name in (stated, "n"))
     if not rows:
         return
-    total = round(counted.every("rows"))
+    total = round(counted.every(stated))
     every = round(counted.every("n"))
     known = known_outcome(counted, spec)
     crossed = counted.feature_id.columns
@@ -808,7 +814,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         **(
             {"significant": True} if any(r.decide is Decide.SIGNIFICANT for r in spec.rules) else {}
         ),
-        **({"unit": "people"} if spec.of_people else {}),
+        **spec.unit,
         **({"known": known} if known else {}),
         **({"columns": crossed} if len(crossed) > 1 else {}),
         **of_cases,

@@ -54,7 +54,7 @@ def excluded_groups(
                     group=each.group,
                     rows=rows,
                     **stated,
-                    **({"unit": "people"} if spec.of_people else {}),
+                    **spec.unit,
                     **({"below": spec.min_share} if of in small and spec.min_share else {}),
                     **({"threshold": outcome.threshold} if len(resolution.outcomes) > 1 else {}),
                 )

@@ -43,7 +43,7 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
     found: Small = {}
     if spec.min_n is None and spec.min_share is None:
         return found
-    unit = "people" if spec.of_people else "rows"
+    unit = spec.unit.get("unit", "rows")
     for counts in features:
         of_share = math.ceil(counts.every_case * (spec.min_share or 0.0))
         minimum = max(spec.min_n or 0, of_share)

@@ -182,7 +182,7 @@ class Excluded:
         in_doubt: RowsInDoubt,
     ) -> None:
         self._in_doubt, self._feature = in_doubt, counts.feature
-        self._unit = {"unit": "people"} if spec.of_people else {}
+        self._unit = spec.unit
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
         self.ungrouped = round(without_group(counts, "n"))

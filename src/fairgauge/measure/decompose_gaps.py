@@ -214,7 +214,7 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
 
     The gap over all rows is beside those of the rows with a stratum.
     """
-    if not every.rows_without:
+    if not every.cases_without:
         return gaps
     of_all = _over_all_rows(every, spec)
     whole = tuple(replace(gap, estimate=of_all(gap.estimate)) for gap in gaps)
@@ -268,7 +268,7 @@ def _without_confounded(
     gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
     """Return gaps, without regression where rows without a stratum or control have other rates."""
-    if not fitted.rows_without:
+    if not fitted.cases_without:
         return gaps
     found = []
     for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True):

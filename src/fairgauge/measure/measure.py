@@ -191,7 +191,7 @@ def measure(
         ),
         pairs=tuple(pairs),
         worst_cases=worst,
-        unit="people" if spec.of_people else None,
+        unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
         in_doubt=rows_in_doubt(cube, binned, spec, resolution.task, warned=diagnostics),

@@ -412,8 +412,7 @@ class Slice:
     def _left_out(self) -> Reason:
         """Return that an adjusted comparison leaves out rows that change it by themselves."""
         rows, total = self._without_stratum.rows, self._without_stratum.total
-        unit = "people" if self.spec.of_people else None
-        return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, unit=unit)
+        return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
 
     def _decided_by_strata(
         self, metric: Contrast, sides: Comparisons, strata: int

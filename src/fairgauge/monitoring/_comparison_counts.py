@@ -414,7 +414,7 @@ def share_without_label(cube: Cube) -> float:
     if axis is None:
         return 0.0
     held = cube.marginal((axis,))
-    rows = held.sums["rows"]
+    rows = held.sums[cube.plan.cases]
     return float(rows[held.codes[:, 0] < 0].sum() / max(rows.sum(), 1))
 
 

@@ -182,7 +182,7 @@ def baseline_limits(
 LARGEST = 200_000
 """Numbers of evidence above which a fold is not kept: reading it would cost more than it saves."""
 
-_FORMAT = 8
+_FORMAT = 9
 """What evidence is made of: where it changes, folds of before are of anything else."""
 _STATE = ("evidence", "recent", "total")
 

@@ -10,7 +10,7 @@ from typing import overload
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate, rows_together, settled, with_cases
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
@@ -126,8 +126,8 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         tables=tuple(tables),
         rows=rows,
         excluded=dict(sorted(excluded.items())),
-        coded=rows_together(cube.coded for cube in cubes),
-        undecided=rows_together(cube.undecided for cube in cubes),
+        coded=values_together(cube.coded for cube in cubes),
+        undecided=values_together(cube.undecided for cube in cubes),
     )
 
 

@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
@@ -53,12 +54,14 @@ class CountedRows(NamedTuple):
     Attributes
     ----------
     digest : the fingerprint of the counts.
-    rows, excluded : all rows, and by reason those that the question excludes.
+    rows, excluded : all rows, and by reason those that the question excludes; of a count, here and
+        below, its cases.
     new_values : the unknown values of columns in which no row has a positive value.
     values, missing : the rows of every value of a column, and of none.
     lacking : of every column of labels and predictions, the rows without a value by feature and
         group; nothing where no row lacks one.
-    divisor, cells : the largest number that divides the rows of all cells, and how many cells.
+    divisor, cells : the largest number that divides the rows of all cells, and how many cells; of
+        rows also where these have a count.
     coincidence : the log of the probability that other rows of the same groups have these counts.
     agreement : the rows whose label and prediction differ, those in which they are equal, and how
         many would be if the two were independent, with the variance; of a score its decision, and
@@ -97,21 +100,30 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
     """
     complete = _complete(cube, question)
     excluded = {} if complete else excluded_rows(cube, question)
+    cases = _in_cases(cube)
     return CountedRows(
         fingerprint(cube),
-        cube.rows,
+        cases.rows,
         {why: n for why, n in excluded.items() if n},
         new_values(cube, first, question),
-        *_rows_of_values(cube, question),
-        _lacking(cube),
+        *_rows_of_values(cases, question),
+        _lacking(cases),
         *_regularity(cube),  # type: ignore[arg-type]
-        _agreement(cube, question),
-        *_scores(cube),
-        {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
+        _agreement(cases, question),
+        *_scores(cases),
+        {crossed_name(each): _crossed(cases, each, question) for each in question.intersections},
         _unlabelled(cube),
-        _labelled(cube, question),
+        _labelled(cases, question),
         _coded(cube, question),
     )
+
+
+def _in_cases(cube: Cube) -> Cube:
+    """Return counts of which every case is a row, and every row without a count is one."""
+    if not cube.plan.count:
+        return cube
+    tables = (replace(each, sums={**each.sums, "rows": each.sums["n"]}) for each in cube.tables)
+    return replace(cube, tables=tuple(tables), rows=cube.cases + sum(cube.excluded.values()))
 
 
 def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> list[int]:
@@ -189,7 +201,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
-    apart, rows = _apart(question), cube.rows_by_level
+    apart, rows = _apart(question), cube.cases_by_level
     binary = decide_task(cube, question) is Task.BINARY
     checked = (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role)
     for axis in checked:

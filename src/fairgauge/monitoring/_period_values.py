@@ -278,7 +278,7 @@ def _levels(cube: Cube, axis: Axis) -> list[Value]:
     """Return the values of a column that rows have, without missing ones; none of cut numbers."""
     if axis.bins:
         return []
-    rows = cube.rows_by_level[axis][:-1]
+    rows = cube.cases_by_level[axis][:-1]
     return [level for level, n in zip(cube.levels[axis], rows, strict=True) if n > 0]
 
 

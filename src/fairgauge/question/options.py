@@ -363,24 +363,14 @@ class Spec:
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
     @property
+    def unit(self) -> dict[str, str]:
+        """Return what numbers are of where they are not of rows: people, or cases of a count."""
+        return {"unit": "people"} if self.of_people else {"unit": "cases"} if self.count else {}
+
+    @property
     def of_people(self) -> bool:
         """Return whether people are counted, each once, in place of rows."""
         return self.person is not None and self.per_person is not Person.EACH
-
-    @property
-    def named_identifiers(self) -> tuple[str, ...]:
-        """Return the persons and clusters that the question names: conditions, and recodings.
-
-        What usually means that an identifier is missing, such as N/A or 9999, is none.
-        """
-        columns = {self.person, self.cluster}
-        named = {
-            name_of(value)
-            for each in self.where if each.column in columns for value in each.values
-        } | {
-            name for each in self.recode if each.column in columns for name in each.category_of
-        }  # fmt: skip
-        return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
 
     @property
     def groups_missing(self) -> bool:
@@ -416,6 +406,21 @@ class Spec:
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
         return values | ({} if self.prediction is None else {"threshold": None})
+
+
+def named_identifiers(spec: Spec) -> tuple[str, ...]:
+    """Return the persons and clusters that a question names: conditions, and recodings.
+
+    What usually means that an identifier is missing, such as N/A or 9999, is none.
+    """
+    columns = {spec.person, spec.cluster}
+    named = {
+        name_of(value)
+        for each in spec.where if each.column in columns for value in each.values
+    } | {
+        name for each in spec.recode if each.column in columns for name in each.category_of
+    }  # fmt: skip
+    return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
 
 
 class Array(Protocol):

@@ -21,7 +21,7 @@ def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
         return {}
     table = cube.marginal([axis])
     rows = np.zeros(axis.bins + 1)
-    rows[table.codes[:, 0]] = table.sums["n" if rows_of_no_weight(cube) else "rows"]
+    rows[table.codes[:, 0]] = table.sums["n" if rows_of_no_weight(cube) else cube.plan.cases]
     found = {}
     for column, end in ends:
         points = np.clip([end, -end, 0.0, NEARBY * end], *axis.bounds)

@@ -72,7 +72,7 @@ def _is_of_a_scale(cube: Cube, end: float) -> bool:
     scores = next(i for i, axis in enumerate(table.axes) if axis.role is Role.SCORE)
     n, total, squares = (
         np.bincount(table.codes[:, scores] + 1, table.sums[name], 3)[1:]
-        for name in ("n" if cube.plan.count else "rows", SUM, SQUARES)
+        for name in (cube.plan.cases, SUM, SQUARES)
     )
     # both sums are of terms of one sign, so that 0 means that each of them is
     others = squares[0] - end * total[0]

@@ -91,7 +91,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     answered = codes[:, answer] >= 0
     if question.decides:  # a refusal that is written as a text is no decision
         answered &= ~unknown_values(cube, table.axes[answer], question)[codes[:, answer]]
-    rows = table.sums["n" if question.spec.count else "rows"]
+    rows = table.sums[cube.plan.cases]
     problems: list[Problem] = []
 
     groups, group = _groups(cube, table.axes, codes, features, question)

@@ -39,6 +39,7 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             column=spec.prediction,
             label=spec.label,
             rows=counted,
+            **(spec.unit if spec.count else {}),
         )
 
 
@@ -57,10 +58,11 @@ def score_is_label(
     if (score is None and spec.prediction) or not counts_together(cube, label, score or decision):
         return
     table = cube.marginal([label, score or decision])
-    known = (table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)
+    known = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
     codes, sums = table.codes[known], {name: of[known] for name, of in table.sums.items()}
     positive = outcomes[0].labels[codes[:, 0]]
-    copied = len(set(positive.tolist())) > 1 and sums["rows"].sum() >= FEWEST_ROWS
+    cases = int(sums[cube.plan.cases].sum())
+    copied = len(set(positive.tolist())) > 1 and cases >= FEWEST_ROWS
     if score is None:
         copied &= all((of.predictions[codes[:, 1]] == positive).all() for of in outcomes)
     elif copied:
@@ -76,8 +78,9 @@ def score_is_label(
             DiagnosticCode.PREDICTION_IS_LABEL,
             column=spec.score,
             label=spec.label,
-            rows=int(sums["rows"].sum()),
+            rows=cases,
             score=True,
+            **(spec.unit if spec.count else {}),
             **of_decisions,
         )
 
@@ -107,6 +110,7 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     role=str(outcome.role),
                     outcome=outcome.column,
                     rows=rows,
+                    **(spec.unit if spec.count else {}),
                 )
                 break
 
@@ -132,7 +136,8 @@ def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
     apart, same = 0, 0
     values: set[int] = set()
     table = cube.marginal([axis, other])
-    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+    cases = table.sums[cube.plan.cases].tolist()
+    for (i, j), rows in zip(table.codes.tolist(), cases, strict=True):
         if min(i, j) >= 0:
             equal = matches(cube.levels[axis][i], cube.levels[other][j])
             apart, same = apart + (not equal) * int(rows), same + equal * int(rows)
@@ -199,7 +204,8 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
             if not counts_together(cube, control, *groups):
                 continue
             table = cube.marginal([control, *groups])
-            held = table.codes[(table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)]
+            known = (table.codes >= 0).all(axis=1) & (table.sums[cube.plan.cases] > 0)
+            held = table.codes[known]
             if len(held) > 1 and len(np.unique(held[:, 0])) == len(held):
                 yield Diagnostic.warning(
                     DiagnosticCode.STRATUM_IS_GROUP, name, column=control.column

@@ -56,7 +56,7 @@ def missing_in_condition(column: str) -> str:
 def used_rows(
     cube: Cube, spec: Spec, needed: Collection[Role] = _ALL_OUTCOMES
 ) -> tuple[int, tuple[Diagnostic, ...]]:
-    """Count the rows whose needed outcomes are known, and at least one audited feature.
+    """Count the cases whose needed outcomes are known, and at least one audited feature.
 
     Features that are counted apart do not show which rows have a group of several of them, nor
     which have none of any: the rows are then those of the feature with most, and a note states it.
@@ -84,7 +84,7 @@ def used_rows(
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
                 in_any |= np.all([in_group[column] for column in feature.columns], axis=0)
-        rows = table.sums["n" if rows_of_no_weight(cube) else "rows"]
+        rows = table.sums["n" if rows_of_no_weight(cube) else cube.plan.cases]
         used = max(used, int(rows[known & in_any].sum()))
         complete = int(rows[known].sum())
         together |= groups <= {*table.axes}
@@ -95,10 +95,13 @@ def used_rows(
 def excluded_rows(
     cube: Cube, spec: Spec, needed: Collection[Role] = _ALL_OUTCOMES
 ) -> dict[str, int]:
-    """Count physical rows excluded, by reason; those without an outcome where it is needed."""
+    """Count cases excluded, by reason; those without an outcome where it is needed.
+
+    Rows without a count stand for nobody knows how many: they are rows.
+    """
     reasons = _not_counted(cube, spec)
     for axis in cube.plan.axes:
-        rows = cube.rows_by_level[axis]
+        rows = cube.cases_by_level[axis]
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
         missing = int(rows[absent].sum())
         if axis.role is Role.FEATURE:
@@ -151,8 +154,8 @@ def exclusion_notes(
 
     Intervals would be of a part of the rows that values are of.
     """
-    unit = {"unit": "people"} if spec.of_people else {}
     for reason, rows in excluded.items():
+        unit = {} if reason in {*Uncounted} else spec.unit
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
             many = reason == _NO_CLUSTER and rows >= _MANY * every

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, levels_with_rows
+from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.question.presets import preset
@@ -39,15 +39,16 @@ def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             [axis] = crossed
             if quartiles(cube.levels[axis]) and not has_categories(spec.recoding(axis.column)):
                 continue
-            of_levels = cube.rows_by_level[axis][:-1]
+            of_levels = cube.cases_by_level[axis][:-1]
             rows = of_levels[of_levels > 0]
         else:
             table = cube.marginal(crossed)
-            rows = table.sums["rows"][(table.codes >= 0).all(axis=1)]
+            cases = table.sums[cube.plan.cases]
+            rows = cases[(table.codes >= 0).all(axis=1) & (cases > 0)]
         single = int((rows == 1).sum())
         if single >= _MANY_SINGLE and single > len(rows) / 2:
             yield Diagnostic.warning(
-                DiagnosticCode.SINGLE_ROW_GROUPS, name, groups=len(rows), single=single
+                DiagnosticCode.SINGLE_ROW_GROUPS, name, groups=len(rows), single=single, **spec.unit
             )
 
 
@@ -58,7 +59,7 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         assert axis is not None
         if axis.bins or feature.values or has_categories(spec.recoding(feature.column)):
             continue
-        levels = [each for each in levels_with_rows(cube, axis) if each[1]]
+        levels = [each for each in levels_with_cases(cube, axis) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)
         cuts = quartiles([value for value, _ in levels], [rows for _, rows in levels])
         sparse = len(levels) >= MANY_LEVELS and small > len(levels) / 2
@@ -70,6 +71,7 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 small=small,
                 minimum=FEWEST_ROWS,
                 cuts=tuple(map(name_of, cuts)),
+                **spec.unit,
             )
 
 

@@ -816,7 +816,7 @@ def refuse_missing(cube: Cube) -> None:
     found = []
     for axis in cube.plan.axes:
         table = cube.marginal([axis])
-        rows = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+        rows = int(table.sums[cube.plan.cases][table.codes[:, 0] < 0].sum())
         if rows:
             found.append(f"{rows:,} rows miss {quote(axis.column)} ({axis.role})")
     found += [f"{rows:,} rows have a {reason}" for reason, rows in cube.excluded.items()]

@@ -34,7 +34,6 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
         return
     recorded = () if spec.groups_missing else spec.recorded.values()
     features = {column for feature in recorded for column in feature.columns}
-    unit = {"unit": "people"} if spec.of_people else {"unit": "cases"} if spec.count else {}
     axes = axes_of(cube, {*strata, *features})
     for axis in axes:
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
@@ -54,7 +53,7 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
         if axis.column not in strata:
             if apart:
                 yield Diagnostic.warning(
-                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **unit
+                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **spec.unit
                 )
             continue
         if apart or by_group or rows >= max(1, _MANY_MISSING * total):
@@ -65,7 +64,7 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
                 total=total,
                 **apart,
                 **{f"group_{name}": value for name, value in by_group.items()},
-                **unit,
+                **spec.unit,
             )
 
 
@@ -79,7 +78,7 @@ def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         of_facet = axis.role is Role.FEATURE and rules.missing_facet_is_reference
         if of_facet or (axis.role in OUTCOMES and rules.missing_outcome_is_negative):
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
-            if rows := int(cube.rows_by_level[axis][absent].sum()):
+            if rows := int(cube.cases_by_level[axis][absent].sum()):
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_COUNTED, column=axis.column, rows=rows, facet=of_facet
                 )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from fairgauge.cube.cube import Cube, levels_with_rows
+from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role, Task
 from fairgauge.errors import closest
@@ -77,7 +77,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         _TextValue(axis.column, level, rows, _outcome(level, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
-        for level, rows in levels_with_rows(cube, axis, to_nearest)
+        for level, rows in levels_with_cases(cube, axis, to_nearest)
         # levels of rows that are protected, or of another decision of a person, may have none
         if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
     ]
@@ -90,7 +90,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         *_recodings(cube, spec, to_nearest, groups),
         *_outcome_recodings(outcomes, spec, classes),
     ):
-        yield each.of_people() if spec.of_people else each
+        yield each.of(spec.unit)
 
 
 def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
@@ -131,11 +131,13 @@ def _known_groups(
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             unknown = unknown_levels(axis, cube.levels[axis], spec)
-            levels = levels_with_rows(cube, axis, to_nearest)
+            levels = levels_with_cases(cube, axis, to_nearest)
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
-                if not missing and (name_of(each[0]) in spec.exclude_groups) is excluded
+                if not missing
+                and (name_of(each[0]) in spec.exclude_groups) is excluded
+                and (each[1] or not spec.count)  # rows of count 0 stand for no case
             ]
     return known
 
@@ -165,8 +167,8 @@ def _missing_markers(
 def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that may be what a condition names, or missing, and are not taken so."""
     conditions = {each.column: each for each in spec.where}
-    for column, value, rows in cube.undecided:
-        if value:
+    for column, value, _, rows in cube.undecided:
+        if value and rows:
             of = conditions[column]
             code = any(map(str.isdigit, value)) and not of.may_name(value)
             more: dict[str, Any] = {"unknown": True} if code else {}
@@ -179,6 +181,7 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 value=value,
                 rows=rows,
                 condition=of.to_text(),
+                **(spec.unit if spec.count else {}),
                 **more,
             )
 
@@ -337,7 +340,7 @@ def _recodings(
             continue
         if recoding := spec.recoding(axis.column):
             counted = not (spec.of_people and axis in cube.plan.outcomes)  # one value of a person
-            levels = levels_with_rows(cube, axis, to_nearest)
+            levels = levels_with_cases(cube, axis, to_nearest)
             yield from _left_over(recoding, levels, counted=counted)
         if axis in groups and not spec.feature(axis.column).values:
             texts = {name_of(level): rows for level, rows in groups[axis]}

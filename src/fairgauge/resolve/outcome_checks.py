@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, levels_with_rows
+from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.identity import ValueSet
@@ -82,7 +82,7 @@ def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     if cube.min_cell is None:
         yield from prediction_is_label(cube, spec)
         if task is Task.REGRESSION:
-            yield from _copied_numbers(cube)
+            yield from _copied_numbers(cube, spec)
         if task is Task.BINARY:
             yield from score_is_label(cube, spec, outcome_masks(cube, spec, task))
 
@@ -101,7 +101,7 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             continue
         if of_labels and "label" not in needs:
             continue  # nothing that is asked for rests on it
-        rows = cube.rows_by_level[axis][:-1]
+        rows = cube.cases_by_level[axis][:-1]
         if rows.sum() < FEWEST_ROWS:
             continue
         code = DiagnosticCode.ONE_LABEL if of_labels else DiagnosticCode.ONE_DECISION
@@ -121,7 +121,7 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     """Return that all rows are decided alike, at one of several thresholds or cuts at least."""
     decision = cube.plan.axis(Role.PREDICTION)
     assert decision is not None
-    rows = cube.rows_by_level[decision][:-1]
+    rows = cube.cases_by_level[decision][:-1]
     if task is Task.MULTICLASS:
         if np.count_nonzero(rows) != 1:
             return None
@@ -159,7 +159,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
     return mean if alike and rows >= FEWEST_ROWS else None
 
 
-def _copied_numbers(cube: Cube) -> Iterator[Diagnostic]:
+def _copied_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of predicted numbers that equal the label in every row."""
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None or label.column == prediction.column:
@@ -171,6 +171,7 @@ def _copied_numbers(cube: Cube) -> Iterator[Diagnostic]:
             column=prediction.column,
             label=label.column,
             rows=rows,
+            **(spec.unit if spec.count else {}),
         )
 
 
@@ -179,7 +180,7 @@ def _sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, flo
     table = cube.marginal(axes)
     known = (table.codes >= 0).all(axis=1)
     sums = {name: float(each[known].sum()) for name, each in table.sums.items()}
-    return int(sums["rows"]), {"w": sums.get("n", sums["rows"]), **sums}
+    return int(sums[cube.plan.cases]), {"w": sums.get("n", sums["rows"]), **sums}
 
 
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
@@ -211,7 +212,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
     if task is Task.BINARY and isinstance(spec.positive, tuple):
         labels += no_outcomes(cube.levels[prediction])
-    levels = levels_with_rows(cube, prediction)
+    levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
@@ -229,6 +230,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
             label=spec.label,
             values=names,
             rows=rows,
+            **(spec.unit if spec.count else {}),
             **of_classes,
         )
 
@@ -246,7 +248,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
-        levels = levels_with_rows(cube, axis)
+        levels = levels_with_cases(cube, axis)
         values = [level for level, _ in levels]
         codes = are_actions(axis.column, values)
         none_of_codes = no_decisions(axis.column, values, asked)
@@ -337,7 +339,7 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """
     found: Counter[str] = Counter()
     for axis, of in unclear_names(cube, spec, task).items():
-        held = levels_with_rows(cube, axis)
+        held = levels_with_cases(cube, axis)
         found[str(axis.role)] += sum(n for value, n in held if name_of(value) in of)
     for column, _, rows in coded_rows(cube, spec):
         roles = {"label": spec.label, "prediction": spec.prediction}
@@ -376,7 +378,7 @@ def respelt_classes(cube: Cube, spec: Spec) -> dict[Axis, set[str]]:
     found: dict[Axis, set[str]] = {}
     for axis in cube.plan.outcomes:
         labels = cube.levels[label] if label and axis is not label else ()
-        by_rows = sorted(levels_with_rows(cube, axis), key=lambda each: -each[1])
+        by_rows = sorted(levels_with_cases(cube, axis), key=lambda each: -each[1])
         for name in (name_of(value) for value, _ in by_rows):
             slip = bool(labels) and not is_one_of(name, labels)
             if any(
@@ -465,7 +467,9 @@ def _held(
 ) -> dict[str, Any]:
     """Return the column, its values, and the rows of them, unless people are counted."""
     rows = None if spec.of_people else collect(rows for _, rows in some)
-    return {"column": axis.column, "values": tuple(name_of(v) for v, _ in some), "rows": rows}
+    values = tuple(name_of(value) for value, _ in some)
+    unit = {} if spec.of_people else spec.unit
+    return {"column": axis.column, "values": values, "rows": rows, **unit}
 
 
 def _of_one_group(
@@ -494,7 +498,7 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
-        levels = [each for each in levels_with_rows(cube, axis) if each[1]]
+        levels = [each for each in levels_with_cases(cube, axis) if each[1]]
         missing = classes_of_missing(level for level, _ in levels)
         if missing:
             names = tuple(map(name_of, missing))
@@ -503,5 +507,6 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 column=axis.column,
                 values=names,
                 rows=sum(rows for level, rows in levels if level in missing),
+                **(spec.unit if spec.count else {}),
                 line=spec.recoding_line(axis.column, {UNKNOWN: names}),
             )

@@ -74,7 +74,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     far: tuple[tuple[Value, int], ...] = ()
     if spec.order is not None:
         _check_order(rows, table.axes[-1], spec)
-        far = far_dates(rows.levels[table.axes[-1]], rows.rows_by_level[table.axes[-1]][:-1])
+        far = far_dates(rows.levels[table.axes[-1]], rows.cases_by_level[table.axes[-1]][:-1])
     named = person >= 0
     if len(named) and not named.any():
         raise DataError(

@@ -26,7 +26,7 @@ def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     if spec.of_people:
         single = cube.rows > 1 and not cube.excluded.get(Uncounted.SAME_PERSON)
     else:
-        rows = cube.rows_by_level[axis][:-1] if axis is not None else np.zeros(0)
+        rows = cube.cases_by_level[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
     if single:
         column, role = _identified(spec)

@@ -33,7 +33,7 @@ def check_known(cube: Cube, spec: Spec) -> None:
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and spec.groups_missing):
             continue  # rows without a group are a group of their own
-        if not cube.rows_by_level[axis][:-1].any():
+        if not cube.cases_by_level[axis][:-1].any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
             if people := dict(cube.conflicts).get(axis.column):

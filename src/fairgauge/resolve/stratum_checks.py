@@ -71,7 +71,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
     asked = [each for each in cube.plan.axes if each.column in columns]
     for each in asked:
         if each.role is Role.STRATUM and not each.cuts:
-            levels, sizes = cube.levels[each], cube.rows_by_level[each].tolist()
+            levels, sizes = cube.levels[each], cube.cases_by_level[each].tolist()
             cuts = quartiles(levels, sizes[: len(levels)])
             # else as many strata as before, or codes, which have no order
             if cuts and len(levels) > len(cuts) + 1 and not _may_be_codes(each, levels, spec):
@@ -90,6 +90,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         minimum=FEWEST_ROWS,
         columns=tuple(listed),
         cuts=tuple(listed.values()),
+        **spec.unit,
         **more,
     )
 

@@ -79,14 +79,15 @@ class Origin:
 
     @property
     def share_lacking(self) -> float:
-        """Return the share of rows, or of people, that lack one thing, or are unclear.
+        """Return the share of cases, or of people, that lack one thing, or are unclear.
 
         Those without a group of one feature are used for the others. A further row of a person
-        lacks nothing: it counts with the person's others.
+        lacks nothing: it counts with the person's others. Of rows without a count it is the share
+        of rows, as nobody knows for how many cases they stand.
         """
-        counted = self.rows - self.excluded.get(Uncounted.SAME_PERSON, 0)
-        each = (rows for why, rows in self.excluded.items() if why != Uncounted.SAME_PERSON)
-        return (max([counted - self.used, *each]) + self.unclear) / max(counted, 1)
+        each = (n for why, n in self.excluded.items() if why not in {*Uncounted})
+        lacking = (max([self.cases - self.used, *each]) + self.unclear) / max(self.cases, 1)
+        return max(lacking, self.excluded.get(Uncounted.NO_COUNT, 0) / max(self.rows, 1))
 
 
 @dataclass(frozen=True, slots=True)

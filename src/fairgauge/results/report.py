@@ -240,8 +240,9 @@ class Data:
     Attributes
     ----------
     source, fingerprint : where the rows came from, and a digest of their counts.
-    rows, cases, used : physical rows, the cases they stand for, and the rows used.
-    excluded : physical rows that are excluded, by reason.
+    rows, cases, used : physical rows, the cases they stand for, and the rows used; of a count the
+        cases used.
+    excluded : rows that are excluded, by reason; of a count cases, but for rows without one.
     """
 
     source: str

@@ -6,7 +6,7 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -216,9 +216,9 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
     feature: str | None = None
     parameters: Parameters = ()
 
-    def of_people(self) -> Diagnostic:
-        """Return it with numbers that are of people, not of rows."""
-        return replace(self, parameters=tuple(sorted([*self.parameters, ("unit", "people")])))
+    def of(self, unit: Mapping[str, str]) -> Diagnostic:
+        """Return it with what its numbers are of, where these are not of rows."""
+        return replace(self, parameters=tuple(sorted([*self.parameters, *unit.items()])))
 
     @property
     def metric(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.cube.plan import LARGEST, WEIGHTS, limited_columns
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._duckdb_relation import reason
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from narwhals.stable.v2.dtypes import DType
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis, Factor, Moment, Plan
+    from fairgauge.cube.plan import Axis, Factor, Moment, Plan, limited_columns
     from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Fetched, Source
 
@@ -306,7 +306,7 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
         *_numbers(plan, frame),
         *(flag.alias(f"fg_wrong{i}") for i, flag in enumerate(wrong.values())),
     )
-    limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
+    limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
     if limited:
         within = (_within(nw.col(f"fg_v{i}")).alias(f"fg_l{i}") for i in limited)
         prepared = prepared.with_columns(*within)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan, limited_columns
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
@@ -165,7 +165,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     ]
     values = [f"v{i}" for i in range(len(numbers))]
     values += [name for name, _ in texts]
-    limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
+    limited = [i for i, c in enumerate(numbers) if c in limited_columns(plan)]
     values += [f"{_within(f'v{i}', columns)} AS l{i}" for i in limited]
     values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]

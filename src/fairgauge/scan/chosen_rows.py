@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -131,7 +131,7 @@ class _ChosenRows:
         ]
         tables = tuple(settled(plan, _chosen(table, kept, len(axes))) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
-        undecided = tuple(self._undecided(cube.tables[0], kept, cube.levels))
+        undecided = tuple(self._undecided(cube, kept))
         if not rows:
             conditions = " and ".join(each.to_text() for each in self.spec.where)
             raise EmptyDataError(f"no row meets the conditions (where): {conditions}")
@@ -139,19 +139,17 @@ class _ChosenRows:
         return _without_absent(cube)
 
     def _undecided(
-        self,
-        table: CountTable,
-        kept: list[NDArray[np.bool_]],
-        levels: Mapping[Axis, tuple[Value, ...]],
-    ) -> Iterator[tuple[str, str, int]]:
+        self, cube: Cube, kept: list[NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, str, int, int]]:
         """Yield the rows that a condition excludes only because nobody knows what it is asked of.
 
         Of several such conditions a row is stated under the first.
         """
         open_ones = [
-            _doubtful(each, levels[axis], mask, self.spec)
+            _doubtful(each, cube.levels[axis], mask, self.spec)
             for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
         ]
+        table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
         left = np.ones(len(table.codes), dtype=bool)
         for mask, doubtful, column in zip(kept, open_ones, codes, strict=True):
@@ -159,8 +157,9 @@ class _ChosenRows:
         for doubtful, column, each in zip(open_ones, codes, self.spec.where, strict=True):
             for value in sorted(set(doubtful.values())):
                 held = left & np.isin(column, [c for c, of in doubtful.items() if of == value])
-                if rows := int(table.sums["rows"][held].sum()):
-                    yield each.column, value, rows
+                rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
+                if rows:
+                    yield each.column, value, rows, cases
             left &= ~np.isin(column, [*doubtful])
 
     @property

@@ -34,7 +34,7 @@ def with_coded(
         alone = replace(axis, cuts=_cuts_about(code), closed=Closed.LEFT)
         axes = tuple(alone if each == axis else each for each in plan.axes)
         for name, cube in count(replace(plan, axes=axes)).items():
-            if rows := _rows_of_code(alone, cube.rows_by_level[alone][:-1], code):
+            if rows := _rows_of_code(alone, cube.cases_by_level[alone][:-1], code):
                 found[name] = replace(found[name], coded=(*found[name].coded, (column, code, rows)))
     return found
 

@@ -504,7 +504,7 @@ class _Summary:
         if values := question.not_favourable(report):
             yield tree.Paragraph(values, tree.Tone.SOFT)
         unit = question.unit(report)
-        every = report.data.cases if unit == "people" else report.data.rows
+        every = report.data.rows if unit == "rows" else report.data.cases
         if text := question.exclusions(report, every - report.data.used, unit):
             yield tree.Paragraph(text, tree.Tone.SOFT)
         if note := partial_rows(report):

@@ -212,8 +212,9 @@ def _missing_outcomes(d: Diagnostic) -> str:
 
 def _uncounted_rows(d: Diagnostic) -> str:
     """State how many rows are in no number; a condition may be on the value that they lack."""
-    rules = "; no rule passes without them, and a fail is of the other rows alone" * d["ruled"]
-    share = _part(d["rows"], d["total"], "rows")
+    rules = f"; no rule passes without them, and a fail is of the other {_unit(d)} alone"
+    rules *= d["ruled"]
+    share = _part(d["rows"], d["total"], _unit(d))
     if d["what"] == "weight above 0":
         return (
             f"{share} have a weight of 0, more often in one group than in another, and are in no "
@@ -252,7 +253,7 @@ def _spelt_otherwise(d: Diagnostic) -> str:
         up_to = "from 9000-01-01 on" if d["value"] == "9000-01-01" else f"up to {d['value']}"
         value = f"with a date {up_to} in"
     are = "are among" if d.get("counted") else "are not among"
-    rows = f"{numbered(d['rows'], 'rows')} {value} {quote(d['column'])}"
+    rows = f"{_numbered(d, d['rows'])} {value} {quote(d['column'])}"
     taken = f"{rows} {are} those with {d['condition']}, though"
     if d.get("unknown"):
         return (
@@ -474,9 +475,9 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
             "not, with the class that it is like"
         )
     return (
-        f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
-        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. If "
-        "they mean that there is no prediction, leave them empty"
+        f"{_numbered(d, rows)} {plural(rows, 'has', 'have')} {noun} in {quote(d['column'])} that "
+        f"the {of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. "
+        "If they mean that there is no prediction, leave them empty"
     )
 
 
@@ -594,7 +595,7 @@ def _have_outcome(d: Diagnostic) -> str:
     rows = d["rows"]
     have = "some rows have"  # of people, whose rows are not counted by decision
     if rows is not None:
-        have = f"{rows:,} {plural(rows, 'row has', 'rows have')}"
+        have = f"{_numbered(d, rows)} {plural(rows, 'has', 'have')}"
     values = [value if value == value.strip() != "" else quote(value) for value in d["values"]]
     return f"{have} {quote(d['column'])} = {alternatives(values)}"
 
@@ -606,7 +607,8 @@ def _prediction_is_label(d: Diagnostic) -> str:
         return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
     return (
         f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
-        f"{d['rows']:,} rows; check that it is the model's decision, not a copy of the outcome"
+        f"{_numbered(d, d['rows'])}; check that it is the model's decision, not a copy of the "
+        "outcome"
     )
 
 
@@ -618,8 +620,8 @@ def _score_is_label(d: Diagnostic) -> str:
     if d.get("decisions"):
         has = f"the decisions by the score {score} equal the label {label}"
     return (
-        f"{has} in all {d['rows']:,} rows; check that it is the model's score, not a copy of the "
-        "outcome"
+        f"{has} in all {_numbered(d, d['rows'])}; check that it is the model's score, not a copy "
+        "of the outcome"
     )
 
 
@@ -627,8 +629,8 @@ def _sensitive_is_outcome(d: Diagnostic) -> str:
     if d.get("outcome") is not None:
         return (
             f"the sensitive feature {quote(d['column'])} equals the {d['role']} "
-            f"{quote(d['outcome'])} in all {d['rows']:,} rows: its groups are defined by what they "
-            "are compared by; check that it is not a copy, or choose another feature"
+            f"{quote(d['outcome'])} in all {_numbered(d, d['rows'])}: its groups are defined by "
+            "what they are compared by; check that it is not a copy, or choose another feature"
         )
     return (
         f"the sensitive feature {quote(d['column'])} is also the {d['role']}: its groups are "
@@ -638,7 +640,7 @@ def _sensitive_is_outcome(d: Diagnostic) -> str:
 
 def _numeric_groups(d: Diagnostic) -> str:
     groups = f"{d['groups']:,} groups"
-    few = f"{d['small']:,} of the {groups} have fewer than {d['minimum']} rows"
+    few = f"{d['small']:,} of the {groups} have fewer than {d['minimum']} {_unit(d)}"
     return (
         f"each number is a group of its own, and {few if d['small'] else f'these are {groups}'}; "
         "cut the numbers into "
@@ -661,7 +663,10 @@ def _many_strata(d: Diagnostic) -> str:
         else "name fewer columns"
     )
     share = f"{d['share']:.0%}"
-    few = f"{share} of the rows compared are in strata of fewer than {d['minimum']} rows; "
+    few = (
+        f"{share} of the {_unit(d)} compared are in strata of fewer than {d['minimum']} "
+        f"{_unit(d)}; "
+    )
     return (
         f"{few if share != '0%' else ''}there are {d['strata']:,} strata, and one that lacks a "
         "side of a comparison counts for nothing in what is adjusted for them; "
@@ -769,6 +774,10 @@ def _numbered(d: Diagnostic, number: int) -> str:
 
 def _unit(d: Diagnostic) -> str:
     return str(d.get("unit") or "rows")
+
+
+def _one(d: Diagnostic) -> str:
+    return numbered(1, _unit(d)).removeprefix("1 ")
 
 
 def _clusters_span_groups(d: Diagnostic) -> str:
@@ -1197,8 +1206,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: lambda d: (
-        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
-        "an identifier; choose another feature"
+        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one {_one(d)}: it "
+        "looks like an identifier; choose another feature"
     ),
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,

@@ -254,7 +254,7 @@ def used_words(report: Report) -> str:
     the rates that need none.
     """
     data = report.data
-    every = data.cases if unit(report) == "people" else data.rows
+    every = data.rows if unit(report) == "rows" else data.cases
     missing = incomplete(report)
     if data.used == every or not missing:
         return how_many_used(report, every)
@@ -280,8 +280,9 @@ def how_many_used(result: Report | Decomposition, every: float) -> str:
 
 
 def unit(report: Report, other: str = "rows") -> str:
-    """Return what is counted: people, or ``other``."""
-    return "people" if counts_people(report.spec) else other
+    """Return what is counted: people, the cases of a count, or ``other``."""
+    counted = "cases" if report.spec.get("count") else other
+    return "people" if counts_people(report.spec) else counted
 
 
 def counts_people(spec: Mapping[str, Any]) -> bool:
@@ -418,7 +419,12 @@ def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = 
     for why, n in found:
         if why in of_one:
             from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
-    others = [f"{numbered(n, unit)} ({why})" for why, n in found if why not in of_one]
+    of_rows = {*map(excluded_why, Uncounted)}  # nobody knows for how many cases each stands
+    others = [
+        f"{numbered(n, 'rows' if why in of_rows else unit)} ({why})"
+        for why, n in found
+        if why not in of_one
+    ]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
     if not from_one and sum(rows for _, rows in found) > incomplete:
         each = "person" if unit == "people" else "row"
