@@ -633,6 +633,8 @@ class _Chooser:
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         keeps, of_kept = self._keeps(cuts, low, high)
         outcome, of_goal = self._rest.judged(measured, self.metric.needs)
+        if of_goal is None and outcome is Outcome.INCONCLUSIVE:
+            of_goal = self._kept_open(measured, cuts, references)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
@@ -659,6 +661,22 @@ class _Chooser:
                 performance if keeps is Outcome.INCONCLUSIVE and of_kept is None else None,
             ),
         )
+
+    def _kept_open(
+        self, measured: Disparities, cuts: Index, references: References
+    ) -> Reason | None:
+        """Return the rows that leave a goal open however many others there are."""
+        if not self._rest.ungrouped + self._rest.incomplete:
+            return None
+        exact = measured.value, measured.value
+        against = references.sides[:, None]
+        of_all, of_groups = self._rest.reached(self.metric, cuts[:, None], against, exact)
+        certain = replace(measured, low=exact[0], high=exact[1], whatever_groups=of_groups)
+        by_all, by_groups = (
+            replace(certain, whatever=ends).outcomes[0] is Outcome.INCONCLUSIVE
+            for ends in (of_all, of_groups)
+        )
+        return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups) if by_all else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
         """Yield what becomes of the rates of decisions, of all rows and of every group."""

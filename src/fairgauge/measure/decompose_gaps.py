@@ -427,7 +427,10 @@ def _judged_together(
 def _with_adjusted(
     gaps: tuple[Gap, ...], tests: Sequence[tuple[str | None, str | None, str]], spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return the gaps with p-values of no gap, adjusted for all tests (Holm)."""
+    """Return the gaps with p-values of no gap, adjusted for all tests (Holm).
+
+    Those of gaps with insufficient data are adjusted for all gaps, and take no part in the others.
+    """
     alone = {
         test: gap.estimate.p_value
         for test, gap in zip(reversed(tests), reversed(gaps), strict=True)
@@ -435,8 +438,11 @@ def _with_adjusted(
     }
     if len(alone) < 2:  # alone it is decided by its interval
         return gaps
-    adjusted = _holm(list(alone.values()), _other_pairs(alone, spec))
-    together = dict(zip(alone, adjusted, strict=True))
+    seen = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
+    together: dict[tuple[str | None, str | None, str], float] = {}
+    for family in (alone, {test: p for test, p in alone.items() if test in seen}):
+        adjusted = _holm(list(family.values()), _other_pairs(family, spec))
+        together |= zip(family, adjusted, strict=True)
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
     )

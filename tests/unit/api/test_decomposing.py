@@ -1878,6 +1878,24 @@ def test_a_gap_to_the_best_group_is_claimed_for_all_pairs_of_groups():
     assert clear.gaps[0].verdict is GapVerdict.REMAINS
 
 
+@pytest.mark.parametrize("reference", ["best", "others"])
+def test_groups_with_insufficient_data_are_in_no_family_of_the_headline_either(reference):
+    """Twenty races of one row made 210 pairs: "No difference … is shown" above REMAINS."""
+    cells = [("F", "A", 66), ("F", "B", 76), ("M", "A", 90), ("M", "B", 100)]
+    rows = of_strata([
+        (sex, dept, y, 1) for sex, dept, x in cells for y in [1] * x + [0] * (250 - x)
+    ]).filter(pl.col("n") > 0)  # fmt: skip
+    race = [f"small{i // 50}" if i % 50 == 0 else "w" for i in range(len(rows))]
+    rows = rows.with_columns(race=pl.Series(race))
+    found = decomposed(rows, sensitive=["sex", "race"], reference=reference)
+    (women,) = (gap for gap in found.gaps if gap.estimate.group == "F")
+    assert women.verdict is GapVerdict.REMAINS
+    assert women.p_adjusted < 0.05
+    assert "less often than" in found.brief().headline.text
+    small = [gap for gap in found.gaps if (gap.estimate.group or "").startswith("small")]
+    assert all(gap.p_adjusted is None or gap.p_adjusted > 0.05 for gap in small)
+
+
 def test_a_regression_that_shows_a_difference_by_itself_does_not_pass_among_several():
     data = several_groups([-0.038, 0.0, 0.0]).with_columns(site=pl.lit("S"))
     found = decomposed(data, reference="best", controls="site")

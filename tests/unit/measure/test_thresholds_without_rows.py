@@ -151,3 +151,22 @@ def test_one_group_is_named_as_the_reason() -> None:
     assert found.exit_code == 3
     assert "sex has one group, and nothing to compare it with" in text
     assert "insufficient" not in text.split("Thresholds compared")[0].split("One threshold")[0]
+
+
+def test_no_rows_are_promised_to_decide_what_missing_groups_leave_open() -> None:
+    """45,000 new rows, and an audit of 48,000 said that more rows alone would not decide it."""
+    cells = [("B", 0.8, 620), ("B", 0.2, 180), ("W", 0.8, 2475), ("W", 0.2, 225)]
+    unknown = [(None, 0.8, 425), (None, 0.2, 75)]
+    asked = ASKED | {"threshold": 0.5, "reference": {"sex": "W"}}
+    for some in (cells, cells + unknown):
+        rows = [(g, p, int(i < n * p)) for g, p, n in some for i in range(n)]
+        frame = pd.DataFrame(rows, columns=["sex", "p", "y"])
+        found = fg.thresholds(frame, rules="selection_rate.ratio >= 0.83", **asked)
+        effect, text = found["sex"].common, " ".join(str(found).split())
+        assert effect.goal_outcome is Outcome.INCONCLUSIVE
+        lacking = some is not cells
+        assert (effect.goal_reason is not None) is (effect.needed_rows is None) is lacking
+        assert ("new rows at threshold 0.5 would probably decide" in text) is not lacking
+        assert ("the 500 rows without a group could change" in text) is lacking
+        assert ("more rows of this kind do not decide it" in text) is lacking
+        assert "it would be decided" not in text

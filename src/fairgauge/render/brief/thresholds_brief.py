@@ -511,9 +511,13 @@ class _ThresholdsBrief:
                 "model."
             )
         elif effect.goal_reason is not None or effect.kept_reason is not None:
+            reasons = [each for each in (effect.goal_reason, effect.kept_reason) if each]
+            alone = "of the other rows alone it would be decided, and "
+            if Outcome.INCONCLUSIVE in {Outcome(each["alone"]) for each in reasons}:
+                alone = ""
             yield supplier(
-                "complete the values that are missing: of the other rows alone it would be "
-                "decided, and more rows of this kind do not decide it."
+                f"complete the values that are missing: {alone}more rows of this kind do not "
+                "decide it."
             )
         elif Outcome.INCONCLUSIVE is effect.outcome is effect.kept_outcome:
             if effect.goal_outcome is not Outcome.PASS:

@@ -183,7 +183,10 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
             )
             if reason is not None and describe_reason(reason) == why
         )
-        found += f" Whether {what} is open all the same: {why}."
+        if Outcome.INCONCLUSIVE in {Outcome(each["alone"]) for each in open_}:
+            found += f" More rows do not decide whether {what}: {why}."
+        else:
+            found += f" Whether {what} is open all the same: {why}."
     if open_ or Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found
     needed = (
