@@ -419,13 +419,14 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
     for code, what, rows, unit in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
+        unit = unit or measured.unit
         if outcome is Outcome.PASS:
-            unit = unit or measured.unit
             made = Reason.of(code, what=what, rows=rows, unit=unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
         counted = code is ReasonCode.UNCLEAR_VALUES
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
-            reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
+            found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
+            reason = Reason.of(reason.code, **found)
     return outcome, reason
 
 

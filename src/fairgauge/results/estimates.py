@@ -519,7 +519,10 @@ class RowsInDoubt:
         """Yield why what needs some outcomes does not pass."""
         unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
-            [Withheld(ReasonCode.NOT_COUNTED, *each) for each in self.uncounted.items()],
+            [
+                Withheld(ReasonCode.NOT_COUNTED, what, n, "rows" if what == "count" else None)
+                for what, n in self.uncounted.items()
+            ],
             [
                 *(Withheld(unclear, *each) for of, each in self.unclear.items() if of in needs),
                 *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()

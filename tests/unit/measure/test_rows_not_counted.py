@@ -57,7 +57,8 @@ def test_a_fail_states_them_and_so_does_a_warning(role):
     report = fg.audit(table(1_200), **ASKED, **{role: "w"})
     (verdict,) = report.verdicts
     assert (report.verdict, verdict.group) == (Outcome.FAIL, "A")
-    assert ", among the rows that are counted" in report.brief().headline.text
+    counted = "cases" if role == "count" else "rows"
+    assert f", among the {counted} that are counted" in report.brief().headline.text
     assert f"the 1,200 rows without a {role} could change it" in verdict.says
     text = " ".join(str(report.brief()).split())
     assert f"A fail leaves out the 1,200 rows without a {role}, which could change it" in text

@@ -857,13 +857,13 @@ def _certainty(
         )
     fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]
     if open_fails := [part for each in fails if (part := _open_part(each)) is not None]:
-        rows = max(each.reason["missing"] for each in open_fails)
+        most = max(open_fails, key=lambda each: float(each.reason["missing"])).reason
         it = plural(len(open_fails), "it", "them")
         who = plural(len(open_fails), "A fail leaves", f"{len(open_fails):,} fails leave")
         lacking = missing_outcome(open_fails[0])
         yield Sentence(
-            f"{who} out the {rows:,} {unit(report)} {lacking}, which could change {it}, but take "
-            "back no fail.",
+            f"{who} out the {most['missing']:,} {most.get('unit') or 'rows'} {lacking}, which "
+            f"could change {it}, but take back no fail.",
             ("verdicts",),
         )
     unbounded = [

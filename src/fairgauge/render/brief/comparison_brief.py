@@ -262,7 +262,7 @@ def _lacking(comparison: Comparison, needed: Iterable[str]) -> list[str]:
     return [
         each
         for each in needed
-        if any(o.excluded.get(f"missing {each}", 0) >= _MANY * max(o.rows, 1) for o in origins)
+        if any(o.excluded.get(f"missing {each}", 0) >= _MANY * max(o.cases, 1) for o in origins)
     ]
 
 

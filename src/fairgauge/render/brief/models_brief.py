@@ -329,7 +329,7 @@ class _ModelsBrief:
         positive = self.words.positive_sentence()
         if positive and self.comparison.task is not Task.MULTICLASS:
             yield Sentence(positive, ("spec.positive",))
-        if text := question.exclusions(self.comparison, math.inf):
+        if text := question.exclusions(self.comparison, math.inf, self.words.unit):
             yield Sentence(text, ("data.excluded",))
         if self.best.undecided:
             yield Sentence(

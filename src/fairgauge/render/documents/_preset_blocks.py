@@ -489,7 +489,7 @@ def _by_category(gaps: Sequence[_PublishedGap], column: str, report: Report) -> 
 
     absent = report.data.excluded.get("missing stratum", 0)
     verb = plural(absent, "is", "are")
-    note = f"{numbered(absent, 'rows')} without {column} {verb} in no category."
+    note = f"{numbered(absent, counted_unit(report))} without {column} {verb} in no category."
     without_one = [note] if absent else []
 
     def reached(each: _PublishedGap) -> str:

@@ -381,7 +381,7 @@ def _data(comparison: Comparison) -> Iterator[tree.Block]:
     sizes: list[tuple[str, float, float]] = [("rows", old.rows, new.rows)]
     counted = set(units(comparison))
     unit = "people" if counted == {"people"} else "cases"
-    used = "rows" if counted == {"cases"} else unit
+    used = "rows" if counted == {"cases"} and not comparison.spec.get("count") else unit
     if (old.cases, new.cases) != (old.rows, new.rows):
         sizes.append((unit, old.cases, new.cases))
     least = ", at least" * (old.used_at_least or new.used_at_least)

@@ -189,16 +189,16 @@ def _notes(found: Decomposition) -> Iterator[tree.Block]:
 def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
     """Yield why rows are excluded, and how many, in the order in which they are.
 
-    First are those that are counted nowhere, with and without a stratum: rows, whatever number of
-    cases they stand for. The reasons after a missing stratum are of rows that have one.
+    First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
+    for how many cases they stand. The reasons after a missing stratum are of rows that have one.
     """
-    unit = words.unit_words(found)
+    unit, reasons = words.unit_words(found), dict(found.excluded)
     of_rows = "rows" if found.spec.get("count") or found.spec.get("person") else unit
-    conditions = map(missing_in_condition, found.spec.get("where") or {})
-    uncounted = {*map(str, Uncounted), *conditions}
-    reasons = dict(found.excluded)
-    for reason in [each for each in reasons if each in uncounted]:
-        yield reason, numbers.numbered(reasons.pop(reason), of_rows)
+    of_conditions = "rows" if found.spec.get("person") else unit
+    units = dict.fromkeys(map(str, Uncounted), of_rows)
+    units |= dict.fromkeys(map(missing_in_condition, found.spec.get("where") or {}), of_conditions)
+    for reason in [each for each in reasons if each in units]:
+        yield reason, numbers.numbered(reasons.pop(reason), units[reason])
     without = reasons.pop(_WITHOUT_STRATUM, 0)
     if without:
         yield _WITHOUT_STRATUM, numbers.numbered(without, unit)
