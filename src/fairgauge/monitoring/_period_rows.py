@@ -19,7 +19,7 @@ import numpy as np
 
 from fairgauge.cube.cube import HANDFUL, CountTable, Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import Role, Task
+from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
@@ -38,7 +38,9 @@ from fairgauge.values import (
     spelt_nearly,
 )
 
-_CHECKED = (Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM)
+_CHECKED = (
+    Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
+)  # fmt: skip
 """The columns that are checked; one of two roles is counted in the first of them."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
@@ -196,8 +198,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
 
     Those of groups and strata that are cut are the intervals, those of a score the decisions at its
     threshold. Other numbers that are cut have none, nor have columns of many. Values that are
-    excluded or mean that nothing is known are none that could be new; rows of unknown groups are
-    missing.
+    excluded or mean that nothing is known are none that could be new, nor are clusters; rows of
+    unknown groups are missing.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -209,9 +211,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
             continue
         unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
         missing[axis.column] = int(rows[axis][unknown].sum())
-        if axis.role is Role.SCORE:
-            continue
-        if not _has_names(cube, axis):
+        if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
             continue
         names = axis.names(cube.levels[axis])
         outcome = axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds
@@ -221,6 +221,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
             if n and text not in apart:
                 held[text] = held.get(text, 0) + int(n)
+    if cube.plan.weight:
+        missing.setdefault(cube.plan.weight, cube.excluded.get(Uncounted.NO_WEIGHT, 0))
     return values, missing
 
 

@@ -374,6 +374,8 @@ def _findings(
         intersections=asked.question.intersections,
         named={(each.column, name) for each in asked.question.recode for name in each.names}
         | {(e.column, name_of(v)) for e in asked.question.sensitive for v in chain(*e.values)},
+        cluster=asked.question.cluster,
+        weight=asked.question.weight,
         until=until,
     )
     names = [str(each) for each in periods]

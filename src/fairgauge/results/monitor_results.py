@@ -649,6 +649,8 @@ class HistoryProblem(StrEnum):
     OPPOSITE_OF_LABEL = "prediction opposite of label"
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
+    MISSING_CLUSTERS = "missing clusters"
+    MISSING_WEIGHTS = "missing weights"
     NO_LABELS = "no labels"
     LABELS_OF_ONE_DECISION = "labels of one decision"
     SMALL_GROUP = "small group"
