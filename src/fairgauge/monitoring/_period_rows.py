@@ -136,6 +136,13 @@ def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> l
     return [rows.get(feature, {}).get(group, 0) for rows in every]
 
 
+def lacks_class(held: CountedRows, class_: str | None, question: Spec) -> bool:
+    """Return whether no row has a class of several as its label or prediction."""
+    columns = (held.values.get(str(each)) for each in (question.label, question.prediction))
+    known = [values for values in columns if values is not None]
+    return class_ is not None and bool(known) and not any(class_ in each for each in known)
+
+
 def only_waits(
     counted: Sequence[CountedRows], entered: int, feature: str, group: str, min_n: int
 ) -> bool:

@@ -379,10 +379,12 @@ def _notes(report: MonitorReport) -> Iterator[tree.Block]:
     notes += _labels(report)
     late = [f"{called(group)} ({called(feature)}, from {first})"
             for feature, group, first in report.late_groups]  # fmt: skip
+    late += [f"class {called(name)} of {called(feature)}, from {first}"
+             for feature, name, first in report.late_classes]  # fmt: skip
     if late:
         notes.append(
             f"Not in the first period: {numbers.listing(late, most=_MOST_NAMED)}. Their share of "
-            "alpha comes from the fifth that is kept for later groups."
+            "alpha comes from the fifth that is kept for later groups and classes."
         )
     if notes:
         yield tree.Items(tuple(notes))
@@ -441,7 +443,7 @@ def _when_due(report: MonitorReport) -> str:
 
 
 def _excluded(report: MonitorReport) -> Iterator[str]:
-    """Yield how many rows are excluded for a reason, or from intervals alone, of all periods and of the last."""
+    """Yield how many rows are excluded, or in no interval, of all periods and of the last."""
     totals: Counter[str] = Counter()
     for each in report.rows:
         totals.update(each.excluded)
