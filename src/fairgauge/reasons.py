@@ -34,6 +34,7 @@ class ReasonCode(StrEnum):
     BOTH_SIDES_INFINITE = "both_sides_infinite"  # rate
     BOTH_SIDES_ZERO = "both_sides_zero"
     ONE_CLASS_ONLY = "one_class_only"  # of
+    NO_ROW_OF_CLASS = "no_row_of_class"
     NO_CLASS_DEFINED = "no_class_defined"  # reasons
     NO_VARIATION = "no_variation"  # of
     NO_BENEFIT = "no_benefit"

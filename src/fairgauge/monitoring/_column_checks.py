@@ -73,11 +73,13 @@ def check_missing(
     counted: Sequence[CountedRows],
     later: Mapping[str, int],
     overdue: set[str],
+    problems: Mapping[str, HistoryProblem],
 ) -> Iterator[Suspected]:
     """Yield shares of missing values that jump, or that drift from those of the first weeks.
 
     Labels and predictions may be missing in one group alone: it is then named, also where it is
     too small to move the share of all rows. Periods whose values are not due yet are not looked at.
+    ``problems`` states of clusters and weights what rows without one are.
     """
     for column in dict.fromkeys(name for each in counted for name in each.missing):
         due = max(len(counted) - later.get(column, 0), 0)
@@ -88,7 +90,7 @@ def check_missing(
             periods, [each.missing.get(column, 0) for each in held], [e.rows for e in held]
         )
         named = [*_missing_in_groups(periods, held, column, every)]
-        problem = HistoryProblem.MISSING_VALUES
+        problem = problems.get(column, HistoryProblem.MISSING_VALUES)
         if column in later:
             problem = HistoryProblem.MISSING_LABELS
         yield from (each._replace(problem=problem) for each in named)

@@ -68,7 +68,8 @@ _TWO_CODES = ({"0", "1"}, {"1", "2"})
 _DEVIATIONS = 6.0
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
-    HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE,
+    HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE, HistoryProblem.MISSING_CLUSTERS,
+    HistoryProblem.MISSING_WEIGHTS,
 )  # fmt: skip
 
 
@@ -85,6 +86,8 @@ def check_history(
     features: Sequence[str] = (),
     intersections: Sequence[Sequence[str]] = (),
     named: Collection[tuple[str, str]] = (),
+    cluster: str | None = None,
+    weight: str | None = None,
     until: Period | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -100,12 +103,15 @@ def check_history(
     positive : the values of these that are positive by the question.
     features, intersections : the columns of groups, and those that are crossed.
     named : the columns and values that the question names, which are groups whatever their name is.
+    cluster, weight : the columns of clusters and of weights.
     until : the last period that was asked for.
     """
     if not periods:
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
+    of_columns = {cluster: HistoryProblem.MISSING_CLUSTERS, weight: HistoryProblem.MISSING_WEIGHTS}
+    problems = {of: each for of, each in of_columns.items() if of and of not in features}
     outcomes, judged = outcomes or {}, outcomes if outcomes and positive else ()
     constant = [*_outcomes(periods, counted, [*outcomes])]
     of_one_value = {(each.column, each.at) for each in constant if each.column}
@@ -133,7 +139,7 @@ def check_history(
         *constant,
         *unknown,
         *_scores(counted),
-        *check_missing(periods, counted, later or {}, late),
+        *check_missing(periods, counted, later or {}, late, problems),
         *shares,
         *(
             each

@@ -19,7 +19,7 @@ import numpy as np
 
 from fairgauge.cube.cube import HANDFUL, CountTable, Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import Role, Task
+from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
@@ -38,7 +38,9 @@ from fairgauge.values import (
     spelt_nearly,
 )
 
-_CHECKED = (Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM)
+_CHECKED = (
+    Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
+)  # fmt: skip
 """The columns that are checked; one of two roles is counted in the first of them."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
@@ -134,6 +136,13 @@ def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> l
     return [rows.get(feature, {}).get(group, 0) for rows in every]
 
 
+def lacks_class(held: CountedRows, class_: str | None, question: Spec) -> bool:
+    """Return whether no row has a class of several as its label or prediction."""
+    columns = (held.values.get(str(each)) for each in (question.label, question.prediction))
+    known = [values for values in columns if values is not None]
+    return class_ is not None and bool(known) and not any(class_ in each for each in known)
+
+
 def only_waits(
     counted: Sequence[CountedRows], entered: int, feature: str, group: str, min_n: int
 ) -> bool:
@@ -196,8 +205,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
 
     Those of groups and strata that are cut are the intervals, those of a score the decisions at its
     threshold. Other numbers that are cut have none, nor have columns of many. Values that are
-    excluded or mean that nothing is known are none that could be new; rows of unknown groups are
-    missing.
+    excluded or mean that nothing is known are none that could be new, nor are clusters; rows of
+    unknown groups are missing.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -209,9 +218,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
             continue
         unknown = np.append(unknown_levels(axis, cube.levels[axis], question), True)
         missing[axis.column] = int(rows[axis][unknown].sum())
-        if axis.role is Role.SCORE:
-            continue
-        if not _has_names(cube, axis):
+        if axis.role in (Role.SCORE, Role.CLUSTER) or not _has_names(cube, axis):
             continue
         names = axis.names(cube.levels[axis])
         outcome = axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds
@@ -221,6 +228,8 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
             if n and text not in apart:
                 held[text] = held.get(text, 0) + int(n)
+    if cube.plan.weight:
+        missing.setdefault(cube.plan.weight, cube.excluded.get(Uncounted.NO_WEIGHT, 0))
     return values, missing
 
 

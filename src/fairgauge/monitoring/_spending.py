@@ -23,7 +23,13 @@ from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import Mirror, paired, shares_by_period, tolerated
 from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring._period_rows import CountedRows, lacks_values, only_waits, passing
+from fairgauge.monitoring._period_rows import (
+    CountedRows,
+    lacks_class,
+    lacks_values,
+    only_waits,
+    passing,
+)
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import held_exclusions
@@ -42,6 +48,7 @@ from fairgauge.stats.arrays import Array
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
 _ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
+_NO_CLASS = Reason.of(ReasonCode.NO_ROW_OF_CLASS)
 _FEW = (ReasonCode.FEW_EFFECTIVE_ROWS, ReasonCode.FEW_CLUSTERS)
 
 
@@ -207,8 +214,10 @@ def _of_estimates(
     rule = asked.rules[each.rule]
     labelled = needs_label(rule.metric, asked)
     entered = complete if labelled else len(names)
+    without = [_NO_CLASS if lacks_class(e, each.class_, asked.question) else _ABSENT for e in rows]
     points = tuple(
-        _point(names[t], periods.get(t), asked, waits=t >= entered) for t in range(len(names))
+        _point(names[t], periods.get(t), asked, without[t], waits=t >= entered)
+        for t in range(len(names))
     )
     alarm = None
     if first is not None:
@@ -292,13 +301,18 @@ def _state(
     return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM
 
 
-def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: bool) -> Point:
-    """Return a period of a comparison; a value without an interval decides nothing, and is none."""
+def _point(
+    name: str, estimate: Estimate | None, asked: MonitorSpec, absent: Reason, *, waits: bool
+) -> Point:
+    """Return a period of a comparison; a value without an interval decides nothing, and is none.
+
+    ``absent`` is why there is no estimate, if there is none.
+    """
     if estimate is None or estimate.value is None:
         return Point(
             period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
             n_group=0, n_reference=0, evidence=None, sparse=True, waits=waits,
-            reason=_ABSENT if estimate is None else estimate.reason,
+            reason=absent if estimate is None else estimate.reason,
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     few = _few(estimate)

@@ -40,6 +40,8 @@ def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[s
         outcomes={column: of for column, of in outcomes.items() if column is not None},
         positive=asked.positive if isinstance(asked.positive, tuple) else (),
         features=list(dict.fromkeys(each.column for each in asked.sensitive)),
+        cluster=asked.cluster,
+        weight=asked.weight,
     )
     found = [
         finding.says

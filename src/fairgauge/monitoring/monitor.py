@@ -61,6 +61,7 @@ from fairgauge.monitoring._period_rows import (
     CountedRows,
     counted_rows,
     fingerprint,
+    lacks_class,
     lacks_values,
     only_waits,
     passing,
@@ -223,6 +224,7 @@ def monitor(
         overdue=followed.overdue,
         labels_due=followed.due,
         late_groups=followed.late,
+        late_classes=followed.late_classes,
         horizon=asked.horizon,
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
@@ -374,6 +376,8 @@ def _findings(
         intersections=asked.question.intersections,
         named={(each.column, name) for each in asked.question.recode for name in each.names}
         | {(e.column, name_of(v)) for e in asked.question.sensitive for v in chain(*e.values)},
+        cluster=asked.question.cluster,
+        weight=asked.question.weight,
         until=until,
     )
     names = [str(each) for each in periods]
@@ -632,6 +636,7 @@ class _Followed(NamedTuple):
     overdue: tuple[str, ...]
     due: int | None
     late: tuple[tuple[str, str, str], ...]
+    late_classes: tuple[tuple[str, str, str], ...]
     rows: list[CountedRows]
     fold: Fold | None
 
@@ -650,7 +655,7 @@ def _follow(
     ``keep`` is whether all periods are considered, so that what is seen of them is kept.
     """
     if not cubes:
-        return _Followed((), (), (), (), None, (), [], None)
+        return _Followed((), (), (), (), None, (), (), [], None)
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     begin = 0 if kept is None else kept.periods
@@ -717,11 +722,7 @@ def _follow(
     ]
     ids = [*counts.ids, *spent]
     order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
-    late = dict.fromkeys(
-        (each.feature, each.group, names[first])
-        for each, first in zip(ids, arrivals, strict=True)
-        if first > 0
-    )
+    late, late_classes = _late(ids, arrivals, names)
     waiting = tuple(names[last:]) if labelled else ()
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
@@ -733,7 +734,8 @@ def _follow(
         tuple(without),
         tuple(names[i] for i in missing),
         due[-1],
-        tuple(late),
+        late,
+        late_classes,
         rows,
         fold,
     )
@@ -831,7 +833,7 @@ def _counted(
             )
         points = _points(
             names, counts.counts[:, i], rate, detected.evidence[:, i], entered, asked.min_n,
-            partial(_why_undefined, each, counts.references[i], rate, _columns(rate, asked), rows),
+            partial(_why_undefined, each, counts.references[i], rate, asked, rows),
         )  # fmt: skip
         expected = each in baselines or rule.groups or i in alone
         was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
@@ -874,6 +876,23 @@ def _counted(
             )
         )
     return found
+
+
+def _late(
+    ids: Sequence[ComparisonId], arrivals: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]]:
+    """Return the groups, and the classes of groups of before, that were not in the first period."""
+    entered = list(zip(ids, arrivals, strict=True))
+    begun: dict[tuple[str, str], int] = {}
+    for each, first in entered:
+        begun[each.feature, each.group] = min(first, begun.get((each.feature, each.group), first))
+    groups, classes = dict[tuple[str, str, str], None](), dict[tuple[str, str], str]()
+    for each, first in entered:
+        if each.class_ is not None and first > begun[each.feature, each.group]:
+            classes.setdefault((each.feature, each.class_), names[first])
+        elif first > 0:
+            groups[each.feature, each.group, names[first]] = None
+    return tuple(groups), tuple((*of, first) for of, first in classes.items())
 
 
 def _baseline_counts(
@@ -943,7 +962,7 @@ def _why_undefined(
     each: ComparisonId,
     reference: str,
     rate: MonitoredRate,
-    columns: Sequence[str],
+    asked: MonitorSpec,
     rows: Sequence[CountedRows],
     t: int,
     counts: Sequence[float],
@@ -952,12 +971,14 @@ def _why_undefined(
 
     Parameters
     ----------
-    columns : the labels and predictions that the rate needs: a row without one is not in it.
+    asked : the specification, with the columns without whose value a row is not in the rate.
     rows, t : the rows of all periods, and the number of the period.
     counts : the rate and the rows of the reference, and the rows of the group.
     """
     held, (rate_of_reference, n_reference, n_group) = rows[t], counts
     alone = rate.by == "rate"
+    if lacks_class(held, each.class_, asked.question):
+        return Reason.of(ReasonCode.NO_ROW_OF_CLASS)
     if n_group and n_reference and not alone:
         title = rate.rate.title
         return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=rate_of_reference)
@@ -968,7 +989,9 @@ def _why_undefined(
             return by_group.get(name, 0)
         return sum(by_group.values()) - by_group.get(each.group, 0)
 
-    lacking = {n: of_side(held.lacking.get(n, {}).get(each.feature, {})) for n in columns}
+    lacking = {
+        n: of_side(held.lacking.get(n, {}).get(each.feature, {})) for n in _columns(rate, asked)
+    }
     column = max(lacking, key=lambda n: lacking[n], default="")
     why = none_of(rate.rate.among)
     if lacking.get(column):

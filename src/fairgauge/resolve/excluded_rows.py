@@ -18,12 +18,13 @@ from fairgauge.stats.arrays import Mask
 
 OF_NO_WEIGHT = "weight of 0"
 """Why rows that weigh nothing are excluded."""
+NO_CLUSTER = f"missing {Role.CLUSTER}"
+"""Why rows are in no confidence interval."""
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
 """The roles of axes that tables of the same outcomes do not share."""
 _ALL_OUTCOMES = (*OUTCOMES, Role.SCORE)
-_NO_CLUSTER = f"missing {Role.CLUSTER}"
 _MANY = 0.05
 """The share of the rows from which those without a cluster are warned of."""
 
@@ -158,7 +159,7 @@ def exclusion_notes(
         unit = {} if reason in {*Uncounted} else spec.unit
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
-            many = reason == _NO_CLUSTER and rows >= _MANY * every
+            many = reason == NO_CLUSTER and rows >= _MANY * every
             yield replace(note, level=Level.WARNING) if many else note
 
 

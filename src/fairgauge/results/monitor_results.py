@@ -458,6 +458,7 @@ class MonitorReport(ResultOfMetrics):
     labels_due : later periods with which labels are due, 0 where no run has seen one come after
         its rows; None where they never do, and where none has come yet.
     late_groups : groups that were not in the first period, each with its first.
+    late_classes : classes of several that were not there when the groups of a feature were.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group; of two groups that mirror each other, both.
     unmatched : what rules are for and no comparison holds, as a group that no period has; with one
@@ -497,6 +498,7 @@ class MonitorReport(ResultOfMetrics):
     overdue: tuple[str, ...] = ()
     labels_due: int | None = None
     late_groups: tuple[tuple[str, str, str], ...]
+    late_classes: tuple[tuple[str, str, str], ...] = ()
     rows: tuple[PeriodRows, ...] = ()
     findings: tuple[HistoryFinding, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE
@@ -649,6 +651,8 @@ class HistoryProblem(StrEnum):
     OPPOSITE_OF_LABEL = "prediction opposite of label"
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
+    MISSING_CLUSTERS = "missing clusters"
+    MISSING_WEIGHTS = "missing weights"
     NO_LABELS = "no labels"
     LABELS_OF_ONE_DECISION = "labels of one decision"
     SMALL_GROUP = "small group"

@@ -556,3 +556,31 @@ def test_metrics_that_intervals_decide_wait_for_labels_too():
     later = fg.monitor(counts, asked(rule, labels="later"))
     assert (later.alarms, later.waiting) == ((), ("2026-01-02",))
     assert fg.monitor(counts, asked(rule)).alarms[0].alarm.period == "2026-01-02"
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["counts", "intervals"])
+def test_a_class_that_comes_later_is_no_group_that_does(weighted):
+    """The note named the groups, and a day without the class said that the group had no rows."""
+    import pandas as pd
+
+    question = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
+    question |= {"reference": {"sex": "M"}} | ({"weight": "weight"} if weighted else {})
+    counts = {}
+    for i, name in enumerate(day_names(5)):
+        rows = pd.DataFrame(
+            [(sex, label, label, 1) for sex in "FM" for label in "ABC" for _ in range(40)],
+            columns=["sex", "label", "prediction", "weight"],
+        )
+        rows.loc[rows.index % (6 + (rows["sex"] == "F")) == 0, "prediction"] = "A"
+        if i == 2:
+            rows.loc[rows.index % 5 == 0, "prediction"] = "D"
+        counts[name] = fg.count(rows, **question)
+    rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
+    report = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
+    assert (report.late_groups, report.late_classes) == ((), (("sex", "D", "2026-01-03"),))
+    (late,) = [each for each in report.comparisons if each.class_ == "D"]
+    assert {each.reason.code.value for each in late.undefined} == {"no_row_of_class"}
+    text = " ".join(str(report).split())
+    assert "because no row is of the class" in text
+    assert "Not in the first period: class D of sex, from 2026-01-03." in text
+    assert "has no rows" not in text

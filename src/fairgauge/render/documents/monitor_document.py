@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
@@ -31,6 +31,7 @@ from fairgauge.render.words.monitor_sentences import (
     without_baseline,
 )
 from fairgauge.render.words.rule_words import monitored_rules
+from fairgauge.resolve.excluded_rows import NO_CLUSTER, OF_NO_WEIGHT
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
@@ -378,10 +379,12 @@ def _notes(report: MonitorReport) -> Iterator[tree.Block]:
     notes += _labels(report)
     late = [f"{called(group)} ({called(feature)}, from {first})"
             for feature, group, first in report.late_groups]  # fmt: skip
+    late += [f"class {called(name)} of {called(feature)}, from {first}"
+             for feature, name, first in report.late_classes]  # fmt: skip
     if late:
         notes.append(
             f"Not in the first period: {numbers.listing(late, most=_MOST_NAMED)}. Their share of "
-            "alpha comes from the fifth that is kept for later groups."
+            "alpha comes from the fifth that is kept for later groups and classes."
         )
     if notes:
         yield tree.Items(tuple(notes))
@@ -440,19 +443,24 @@ def _when_due(report: MonitorReport) -> str:
 
 
 def _excluded(report: MonitorReport) -> Iterator[str]:
-    """Yield how many rows are excluded for a reason, of all periods and of the last."""
+    """Yield how many rows are excluded, or in no interval, of all periods and of the last."""
     totals: Counter[str] = Counter()
     for each in report.rows:
         totals.update(each.excluded)
     every = sum(each.rows for each in report.rows)
     for why, rows in totals.most_common():
         last = report.rows[-1]
-        yield (
-            f"Excluded from the rates that need the value: {numbers.count(rows)} of "
-            f"{numbers.numbered(every)} ({called(why)}), "
+        found = f"{numbers.count(rows)} of {numbers.numbered(every)} ({called(why)})"
+        in_last = (
             f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} "
-            f"{within_period(last.period)}."
+            f"{within_period(last.period)}"
         )
+        if why == NO_CLUSTER:
+            yield f"{found} are in every value and in no confidence interval, {in_last}."
+        else:
+            whole = why in {*Uncounted, OF_NO_WEIGHT}
+            of = "every rate" if whole else "the rates that need the value"
+            yield f"Excluded from {of}: {found}, {in_last}."
 
 
 def _method(report: MonitorReport) -> Iterator[tree.Block]:

@@ -226,6 +226,14 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_missing(each)}, and labels are due. Add the periods again with their labels "
         "(--replace), or find out why they are missing: the rates are of rows with a label alone."
     ),
+    HistoryProblem.MISSING_CLUSTERS: lambda each: (
+        f"{_missing(each)}. Rows without a cluster are in every value and in no confidence "
+        f"interval. If they should have one, {_AGAIN}; {_MEANT}."
+    ),
+    HistoryProblem.MISSING_WEIGHTS: lambda each: (
+        f"{_missing(each)}. Rows without a weight are in no rate. If they should have one, "
+        f"{_AGAIN}; {_MEANT}."
+    ),
     HistoryProblem.NO_LABELS: lambda each: (
         f"{_missing(each)}, so that rules that need labels have no value. If labels come later "
         'than their rows, set labels = "later" below [monitor]; else find out why they are missing.'

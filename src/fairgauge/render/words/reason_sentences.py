@@ -334,6 +334,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         f"{reason['rate']} is 0 or below in a group that is compared, so that ratios of it are "
         "undefined"
     ),
+    ReasonCode.NO_ROW_OF_CLASS: lambda _: "no row is of the class",
     ReasonCode.NO_CLASS_DEFINED: lambda reason: (
         f"{_of_side(reason)}it is defined in no class ({_every(reason)})"
     ),
