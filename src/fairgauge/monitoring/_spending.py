@@ -320,7 +320,7 @@ def _point(
         period=name, evidence=None, waits=waits, reason=few, **_measured(estimate),
         sparse=few is not None or min(sizes, default=asked.min_n) < asked.min_n,
     )  # fmt: skip
-    if few or estimate.interval is not None:
+    if estimate.interval is not None:
         return found
     return replace(found, value=None, rate_group=None, rate_reference=None, reason=estimate.reason)
 

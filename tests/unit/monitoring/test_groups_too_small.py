@@ -257,3 +257,15 @@ def test_a_baseline_of_rows_that_no_count_decides_is_refused_at_once(more, monke
     cube.save(rule["of"])
     with pytest.raises(fg.SpecError, match=r"rules\[0\].within: a baseline needs rows"):
         fg.monitor({NAMES[0]: cube}, asked | {"monitor": {"rules": [rule]}})
+
+
+def test_a_period_without_clusters_has_no_interval_and_is_undefined(monkeypatch):
+    """Women fell from 50% to none, and every night was NO ALARM: no interval could be outside."""
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    frames = uneven_days([SPREAD] * 3, "site")
+    last = frames[NAMES[2]]
+    frames[NAMES[2]] = last.assign(site=None, p=(last["g"] == "M") * 1)
+    report = monitored("cluster", "site", frames)
+    (each,) = report.comparisons
+    assert (each.state.value, report.exit_code) == ("undefined", 3)
+    assert "0 effective clusters in the group, below 5" in each.says
