@@ -140,9 +140,10 @@ def compare_models(
     --------
     >>> import fairgauge as fg, polars as pl
     >>> rows = pl.DataFrame({
-    ...     "sex": ["F", "F", "F", "M", "M", "M"], "repaid": [1, 1, 0, 1, 1, 0],
-    ...     "current": [0, 1, 0, 1, 1, 1], "boosted": [1, 1, 0, 1, 1, 0],
-    ...     "n": [500, 1200, 2000, 1500, 300, 400],
+    ...     "sex": ["F", "F", "F", "F", "M", "M", "M", "M"],
+    ...     "repaid": [1, 1, 0, 1, 1, 1, 0, 1], "current": [0, 1, 0, 0, 1, 1, 1, 0],
+    ...     "boosted": [1, 1, 0, 0, 1, 1, 0, 0],
+    ...     "n": [500, 1200, 2000, 20, 1500, 300, 400, 20],
     ... })
     >>> found = fg.compare_models(
     ...     rows, label="repaid", prediction="current", candidate="boosted", sensitive="sex",
