@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.cube.cube import Cube, rows_of_no_weight
+from fairgauge.cube.levels import is_of_scale
 from fairgauge.enums import Role
-from fairgauge.question.category_words import FAR_BELOW, NEARBY
+from fairgauge.question.category_words import NEARBY
 
 
 def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
     """Return the rows of the ends of scores that are often codes of missing ones.
 
-    None are of an end that is part of a scale: of negative scores, one beside others or beside its
-    opposite alone; of those far from 0, one with others nearby.
+    None are of an end that is part of their scale.
     """
     axis = cube.plan.axis(Role.SCORE)
     ends = [each for each in sorted(cube.ends) if axis and axis.grid and each[0] == axis.column]
@@ -28,9 +28,7 @@ def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
         at, opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0
         others[at] = False
-        if FAR_BELOW < end < 0:
-            of_scale = others[:zero].any() or not np.delete(others, opposite).any()
-        else:
-            of_scale = others[min(at, near) : max(at, near) + 1].any()
+        nearby = slice(min(at, near), max(at, near) + 1)
+        of_scale = is_of_scale(end, others, opposite, zero, nearby)
         found[column, end] = 0 if of_scale else int(rows[at])
     return found

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.levels import is_of_scale
 from fairgauge.cube.plan import OUTCOMES, Axis, Plan
 from fairgauge.enums import Closed, Role
 from fairgauge.question.category_words import FAR_BELOW, NEARBY, may_be_no_number
@@ -58,16 +59,11 @@ def _cuts_about(code: float) -> tuple[float, ...]:
 def _rows_of_code(axis: Axis, rows: Array, code: float) -> int:
     """Return the rows of a code by the rows of all intervals about it; none if it is of a scale.
 
-    As of scores: of negative numbers, one beside others or beside its opposite alone; of those far
-    from 0, one with others nearby. Codes do not show that others are numbers.
+    Codes do not show that others are numbers.
     """
     at, opposite, zero, *near = axis.bins_of(
         np.array([code, -code, 0.0, *sorted([NEARBY * code, code / NEARBY])])
     ).tolist()
     others = rows > 0
     others[axis.bins_of(np.array(_codes_like(code)))] = False
-    if FAR_BELOW < code < 0:
-        of_scale = others[:zero].any() or not np.delete(others, opposite).any()
-    else:
-        of_scale = others[slice(*near)].any()
-    return 0 if of_scale else int(rows[at])
+    return 0 if is_of_scale(code, others, opposite, zero, slice(*near)) else int(rows[at])
