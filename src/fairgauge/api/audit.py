@@ -196,7 +196,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
-            *exclusion_notes(excluded, spec, cube.read),
+            *exclusion_notes(excluded, spec, cube.cases),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),

@@ -259,7 +259,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             column=candidate.column,
             label=in_use.column,
             values=tuple(map(name_of, strange)),
-            **(spec.unit if spec.count else {}),
+            **spec.unit,
             rows=sum(strange.values()),
             in_use=True,
         )

@@ -283,11 +283,6 @@ class Cube:
         return int(self.tables[0].sums[self.plan.cases].sum())
 
     @property
-    def read(self) -> int:
-        """Return the rows that were read, or the cases that those with a count stand for."""
-        return self.cases if self.plan.count else self.rows
-
-    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order.
 

@@ -39,7 +39,7 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             column=spec.prediction,
             label=spec.label,
             rows=counted,
-            **(spec.unit if spec.count else {}),
+            **spec.unit,
         )
 
 
@@ -80,7 +80,7 @@ def score_is_label(
             label=spec.label,
             rows=cases,
             score=True,
-            **(spec.unit if spec.count else {}),
+            **spec.unit,
             **of_decisions,
         )
 
@@ -110,7 +110,7 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                     role=str(outcome.role),
                     outcome=outcome.column,
                     rows=rows,
-                    **(spec.unit if spec.count else {}),
+                    **spec.unit,
                 )
                 break
 

@@ -181,7 +181,7 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 value=value,
                 rows=rows,
                 condition=of.to_text(),
-                **(spec.unit if spec.count else {}),
+                **({} if spec.of_people else spec.unit),
                 **more,
             )
 

@@ -171,7 +171,7 @@ def _copied_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             column=prediction.column,
             label=label.column,
             rows=rows,
-            **(spec.unit if spec.count else {}),
+            **spec.unit,
         )
 
 
@@ -230,7 +230,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
             label=spec.label,
             values=names,
             rows=rows,
-            **(spec.unit if spec.count else {}),
+            **spec.unit,
             **of_classes,
         )
 
@@ -507,6 +507,6 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 column=axis.column,
                 values=names,
                 rows=sum(rows for level, rows in levels if level in missing),
-                **(spec.unit if spec.count else {}),
+                **spec.unit,
                 line=spec.recoding_line(axis.column, {UNKNOWN: names}),
             )

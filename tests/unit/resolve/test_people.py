@@ -363,6 +363,36 @@ def test_spellings_and_markers_are_numbered_in_people():
     assert "with 50 people; if it means" in found["missing_marker"]
 
 
+@pytest.mark.parametrize(
+    ("values", "predicted", "stated"),
+    [
+        ("xy", "", "in all 60 people; check that it is the model's decision"),
+        ("xyz", "q", "16 people have a value in 'yhat' that the label 'y' never has ('q')"),
+        (["x", "y", "Unknown"], "", "20 people have 'y' = Unknown, as missing values have"),
+    ],
+)
+def test_warnings_of_last_decisions_are_of_people(values, predicted, stated):
+    last = [values[person % len(values)] for person in range(60)]
+    data = {"who": [*range(60)] * 3, "day": [d for d in range(3) for _ in range(60)],
+            "y": ["x"] * 120 + last, "sex": ["F", "M", "F", "M", "M"] * 36}  # fmt: skip
+    data["yhat"] = data["y"][:164] + ([*predicted] * 16 or data["y"][164:])
+    asked = {"label": "y", "prediction": "yhat", "task": "multiclass", "sensitive": "sex"}
+    if len(values) == len("xy"):
+        asked |= {"task": "binary", "positive": "x"}
+    report = fg.audit(data, **asked, person="who", per_person="last", order="day", metrics="all")
+    assert any(stated in str(each) for each in report.diagnostics)
+
+
+def test_unclear_outcomes_of_a_search_are_a_share_of_people():
+    n = 120
+    data = {"who": [*range(n)] * 2, "day": [0] * n + [1] * n, "sex": ["F", "M"] * n,
+            "y": ["yes", "no", "no"] * 80,
+            "yhat": ["yes", "no", "yes"] * 76 + ["q"] * 12}  # fmt: skip
+    asked = {"person": "who", "per_person": "last", "order": "day", "rate": "error_rate"}
+    found = fg.find(data, features=["sex"], label="y", prediction="yhat", positive="yes", **asked)
+    assert any("10.0% of the people (12 of 120)" in str(each) for each in found.diagnostics)
+
+
 def test_a_rate_of_people_is_a_share_of_people():
     rows = pl.DataFrame(
         {"who": range(400), "sex": ["F", "M"] * 200, "y": [0, 1, 1, 1, 0, 1, 0, 1] * 50}
