@@ -81,7 +81,7 @@ from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import Measure, with_others
+from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
@@ -189,6 +189,7 @@ class Excluded:
         self.incomplete = round(sum(float((of - complete(of)).sum()) for of in cases))
         measure: Measure = "w" if counts.unequally_weighted else "n"
         self._known, self._apart = states_by_threshold(counts, outcome, spec, cuts, measure)
+        self._sides_of_unknown = sides_of_unknown(counts)
 
     def reached(
         self, metric: Contrast | Combined, choices: Index, against: Index, interval: Limits
@@ -198,15 +199,17 @@ class Excluded:
             return interval, interval
         sides = with_others(np.take_along_axis(self._known, choices[:, :, None, None], axis=1))
         groups = len(self._known)
-        nothing = np.zeros_like(self._apart[0])
 
         def worst(keep: Callable[[Array], Array], *, apart: bool) -> tuple[Limits, Limits]:
-            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Rate, Mask]:
+            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Array, Rate]:
                 assert isinstance(rate, Rate)  # as `metric_of` asks
                 # rows of no known group have the threshold of the side that they may be of
                 cuts = choices[np.minimum(which, groups - 1), places]
-                unknown = self._apart[cuts] if apart else nothing + np.zeros((len(cuts), 1, 1))
-                return keep(sides[which, places]), keep(unknown), rate, np.asarray(which == groups)
+                may, are = (
+                    apart * np.einsum("kn,knyp->nyp", of[:, which], self._apart[:, cuts])
+                    for of in self._sides_of_unknown
+                )
+                return keep(sides[which, places]), keep(may), keep(are), rate
 
             places = np.arange(choices.shape[1])
             limits, wider = [], []
@@ -248,8 +251,9 @@ class Excluded:
         taken = np.take_along_axis(self._known, choices[:, :, None, None], axis=1)
         alone = (each.sum(axis=0)[:, :2, :2] for each in (self._known[:, [today]], taken))
         usual = _gain(kept, *alone)
-        new = taken.sum(axis=0) + self._apart[choices[-1]]
-        old = self._known[:, today].sum(axis=0) + self._apart[today] + np.zeros_like(new)
+        apart = self._apart.sum(axis=0)
+        new = taken.sum(axis=0) + apart[choices[-1]]
+        old = self._known[:, today].sum(axis=0) + apart[today] + np.zeros_like(new)
         least = usual
         for each in product(*self._possible(old, new, today, choices)):
             before, after = (

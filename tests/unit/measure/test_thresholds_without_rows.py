@@ -170,3 +170,19 @@ def test_no_rows_are_promised_to_decide_what_missing_groups_leave_open() -> None
         assert ("the 500 rows without a group could change" in text) is lacking
         assert ("more rows of this kind do not decide it" in text) is lacking
         assert "it would be decided" not in text
+
+
+@pytest.mark.parametrize("lacking", [("F", None), (None, None)])
+def test_rows_that_lack_a_column_may_be_of_groups_alone_that_the_others_allow(lacking) -> None:
+    """A goal was open as women of unknown race could be men; an audit has the same worst cases."""
+    many = {("F", "B"): 8_000, ("F", "W"): 8_000, ("M", "B"): 900, ("M", "W"): 900}
+    rows = [(*group, (0.3, 0.7)[i % 2]) for group, n in many.items() for i in range(n)]
+    frame = pd.DataFrame([*rows, *[(*lacking, 0.7)] * 90], columns=["sex", "race", "p"])
+    frame["y"] = np.random.default_rng(2).integers(0, 2, len(frame))
+    rule = "|selection_rate.difference| <= 0.09"
+    asked = ASKED | {"sensitive": [], "intersections": [("sex", "race")], "threshold": 0.5,
+                     "reference": {"sex*race": ("M", "B")}, "rules": rule}  # fmt: skip
+    frontier = fg.thresholds(frame, **asked)["sex*race"].frontier
+    (point,) = [each for each in frontier if each.threshold == 0.5]
+    expected = Outcome.PASS if lacking[0] else Outcome.INCONCLUSIVE
+    assert point.outcome is fg.audit(frame, **asked).verdict is expected
