@@ -25,6 +25,7 @@ from fairgauge.inference.missing_values import lacks_more, share_of
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.sides import side_of_others, sides_of_unknown
 from fairgauge.stats.arrays import Index, Mask
 
 _Cell: TypeAlias = tuple[int, int]
@@ -77,9 +78,9 @@ def placed_both_ways(
 ) -> list[GroupCounts] | None:
     """Return the counts in which rows without a group are of a group, and of its reference.
 
-    With ``apart``, those of them that a share counts are on one side in every stratum, and the
-    others among which it counts them on the other. It is None of a statistic of which no worst case
-    is computed.
+    Of an intersection, it is those whose values allow it. With ``apart``, those of them that a
+    share counts are on one side in every stratum, and the others among which it counts them on the
+    other. It is None of a statistic of which no worst case is computed.
 
     Parameters
     ----------
@@ -91,6 +92,11 @@ def placed_both_ways(
     group, reference = sides
     places = np.array([group, min(reference, len(counted.groups))])
     shape = counted.counts["n"].shape[2:]
+    may, are = sides_of_unknown(counted)
+    beside = np.where(
+        are[:, side_of_others(len(counted.groups)) + group] & (reference >= len(counted.groups)),
+        len(counted.groups), -1,
+    )  # fmt: skip
     found = []
     for most in (False, True):
         to = np.full(shape, -1)
@@ -99,9 +105,10 @@ def placed_both_ways(
                 among, counts = _counts(rate, outcome, cell) if rate else (True, True)
                 first = most if counts or not apart else not most
                 to[cell] = places[int(not first)] if among else -1
+        to = np.where((to < 0) | may[:, to], to, beside[:, None, None])
         sums = {name: np.array(each, dtype=np.float64) for name, each in counted.counts.items()}
-        for name, (y, p) in product(sums, np.argwhere(to >= 0).tolist()):
-            sums[name][to[y, p], :, y, p] += counted.unknown[name][:, y, p]
+        for name, (kind, y, p) in product(sums, np.argwhere(to >= 0).tolist()):
+            sums[name][to[kind, y, p], :, y, p] += counted.unknown[name][kind, :, y, p]
         clusters = counted.clusters
         if clusters is not None and counted.unknown_clusters is not None:
             clusters = _with_placed(clusters, counted.unknown_clusters, to)
@@ -112,7 +119,7 @@ def placed_both_ways(
 
 def _with_placed(clusters: ClusterCells, unknown: ClusterCells, to: Index) -> ClusterCells:
     """Return the cells of clusters with those without a group that are placed."""
-    group = to[unknown.label, unknown.prediction]
+    group = to[unknown.group, unknown.label, unknown.prediction]
     at = group >= 0
     parts = clusters, replace(unknown, group=group)
 

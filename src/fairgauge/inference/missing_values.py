@@ -32,12 +32,17 @@ from fairgauge.identity import GroupId, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
+from fairgauge.resolve.group_counts import (
+    GroupCounts,
+    known_outcome,
+    without_group,
+    without_group_by_kind,
+)
 from fairgauge.resolve.name_checks import other_spellings, rows_of_no_group
 from fairgauge.resolve.outcome_checks import copies_of_label, unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
-from fairgauge.resolve.sides import CountsBySide, Measure
+from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
 from fairgauge.results.disparities import LITTLE, is_ratio
 from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -157,7 +162,7 @@ def differs_without_group(
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     slots = np.arange(1 + len(counted.strata))
     first = np.zeros_like(slots)
-    left = unknown.pick(first, slots)
+    left = unknown.pick(first + unknown.whole, slots)
     beside = [known.pick(first + side, slots) for side in sides or [known.whole]]
     divided = list({each.tobytes(): each for each in (slots[:-1], *columns)}.values())
     for each in zip(*(_unlike_tables(of, left, kept) for kept in beside), strict=True):
@@ -509,7 +514,7 @@ def _beside_rivals(
     worse = int((metric.order == "group - reference") is least)
     reached, sides = np.array(ends), np.array([compared, compared])
     for i, (group, reference) in enumerate(zip(*compared, strict=True)):
-        others = np.flatnonzero((needed <= cases.apart) & (every != reference))
+        others = np.flatnonzero((needed <= cases.apart[every]) & (every != reference))
         beside = others[(others == group) | ~rivals.large[others]]
         if rivals.best:
             low, high = possible[:, beside]
@@ -544,7 +549,7 @@ class _PossibleShares:
 
     Without ``outcomes``, rows that have what the share needs, and no group, may be of any; with
     them, missing outcomes may have any value, too. ``rows`` is how many rows lack one, ``apart``
-    how many may be of any group.
+    how many without a group are, or may be, of every side.
     """
 
     def __init__(
@@ -558,19 +563,22 @@ class _PossibleShares:
     ) -> None:
         self.outcomes, self._rate, self._groups = outcomes, rate, len(counted.groups)
         measure: Measure = "w" if counted.weighted else "n"
-        self._known, self._unknown = sides_and_unknown(counted, outcome, profile, measure)
-        self.rows, self._others = round(without_group(counted, "n")), 0
-        self.apart = float(self.rows)
+        self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
+        kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
+        without = without_group_by_kind(counted, "n")
+        self.rows, self._others = round(without.sum()), 0
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
             each = (
                 known.states(np.array([known.whole]), open_missing=True),
-                apart.states(_FIRST, open_missing=True),
+                apart.states(kinds, open_missing=True),
             )
+            without = each[1].sum(axis=(1, 2))
             self.rows = int(sum(_incomplete(states, rate) for states in each))
-            self._others = int(each[1].sum() - _incomplete(each[1], rate))
-            self.apart = float(each[1].sum())
-        self._apart = self._states(self._unknown, _FIRST)
+            self._others = int(without.sum() - _incomplete(each[1], rate))
+        self.apart = without @ (may | are)
+        states = self._states(unknown, kinds)
+        self._may, self._are = (np.tensordot(1.0 * of.T, states, 1) for of in (may, are))
         self._weighted = counted.weighted
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
@@ -587,13 +595,13 @@ class _PossibleShares:
 
         ``needed`` is how many of these rows they must have. What such rows weigh is not known.
         """
-        without = self.apart - self._apart.sum()  # they are in no rate
+        states, may, are, rate = self._sides(which)
+        without = self.apart[which] - (may + are).sum(axis=(1, 2))  # they are in no rate
         must = 0.0 if self._weighted else np.maximum(needed - without, 0.0)
-        return share_limits(*self._sides(which), must)
+        return share_limits(states, may, are, rate, must)
 
-    def _sides(self, which: Index) -> tuple[Array, Array, Rate, Mask]:
-        states = self._states(self._known, which)
-        return states, self._apart, self._rate, which == self._known.whole
+    def _sides(self, which: Index) -> tuple[Array, Array, Array, Rate]:
+        return self._states(self._known, which), self._may[which], self._are[which], self._rate
 
     def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
         return share_variances(*self._sides(which), metric)
@@ -647,45 +655,45 @@ def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float
     return None
 
 
-_FIRST = np.zeros(1, dtype=np.int64)
 _TWO = 2
 
 
 def share_limits(
-    states: Array, apart: Array, rate: Rate, whole: Mask, needed: Array | float = 0.0
+    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
 ) -> Limits:
     """Return the least and the greatest share of each of some sides.
 
     Parameters
     ----------
     states : rows by label and prediction, positive, negative or missing: (n, 3, 3).
-    apart : those that may be of the side, or not; of a ``whole`` side they are.
-    needed : how many of them are of the side at least, if there are as many.
+    may, are : likewise those without a group that may be of the side, or not, and that are of it.
+    needed : how many of those that may be of the side are at least, if there are as many.
     """
-    low, high = (quotient(*end) for end in _share_ends(states, apart, rate, whole, needed))
+    low, high = (quotient(*end) for end in _share_ends(states, may, are, rate, needed))
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
 
 
 def _share_ends(
-    states: Array, apart: Array, rate: Rate, whole: Mask, needed: Array | float = 0.0
+    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
 ) -> tuple[Shares, Shares]:
     """Return what each share counts, and among what, where it is the least and the greatest."""
     ends = []
     for at_least in (True, False):
-        x, n = _shares(states, rate, at_least=at_least)
-        more = _shares(apart, rate, at_least=at_least)
+        (x, n), certain, more = (
+            _shares(each, rate, at_least=at_least) for each in (states, are, may)
+        )
         moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
-        forced = np.clip(needed - (apart.sum(axis=(1, 2)) - opposed), 0.0, opposed)
-        x, n = x + whole * more[0] + at_least * forced, n + whole * more[1] + forced
-        ends.append((x + ~whole * moving * (not at_least), n + ~whole * moving))
+        forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
+        x, n = x + certain[0] + at_least * forced, n + certain[1] + forced
+        ends.append((x + moving * (not at_least), n + moving))
     return ends[0], ends[1]
 
 
 def share_variances(
     states: Array,
-    apart: Array,
+    may: Array,
+    are: Array,
     rate: Rate,
-    whole: Mask,
     metric: Contrast | Spread | None = None,
 ) -> Array:
     """Return the variances of shares as they are, at the least and at the greatest: (3, n).
@@ -694,7 +702,7 @@ def share_variances(
     share is at least half a row from 0 and 1, where the variance would be none or without end.
     """
     counted = _shares(complete(states), rate, at_least=True)
-    x, n = np.moveaxis(np.array([counted, *_share_ends(states, apart, rate, whole)]), 1, 0)
+    x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
     share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
     odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
     slope = (1 - share) ** -2 if odds else np.ones_like(share)
@@ -821,18 +829,23 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     )
 
 
-def most_unknown(counted: GroupCounts, outcome: OutcomeMasks, profile: Profile) -> ConfusionCounts:
-    """Return the most rows without a group that protected counts allow, as one side."""
-    zero = np.zeros(1, dtype=np.int64)
-    return sides_and_unknown(counted, outcome, profile, "high")[1].pick(zero, zero)
+def most_unknown(
+    counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, which: Index
+) -> ConfusionCounts:
+    """Return the most rows without a group that may be of some sides, by protected counts."""
+    fits = 1.0 * np.logical_or(*sides_of_unknown(counted)).T[which]
+    most = {"high": np.tensordot(fits, counted.unknown["high"], 1)}
+    each = replace(counted, groups=("",) * (len(which) - 1), counts=most, histogram=None)
+    places = np.arange(len(which))
+    return CountsBySide(each, outcome, profile, (), "high").pick(places, np.zeros_like(places))
 
 
 def sides_and_unknown(
     counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, measure: Measure
 ) -> tuple[CountsBySide, CountsBySide]:
-    """Return the sides of comparisons, and the rows without a group as the one group there is."""
-    alone = {name: counts[None] for name, counts in counted.unknown.items()}
-    without = replace(counted, groups=(), counts=alone, histogram=None)
+    """Return the sides of comparisons, and the kinds of rows without a group as the groups."""
+    kinds = ("",) * (len(counted.crossing.unknown) - 1)  # the last is in no group
+    without = replace(counted, groups=kinds, counts=counted.unknown, histogram=None)
     known, unknown = (
         CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
     )
@@ -844,19 +857,20 @@ def worst_values(
     group: ConfusionCounts,
     reference: ConfusionCounts,
     unknown: ConfusionCounts,
+    unknown_reference: ConfusionCounts,
 ) -> Limits:
     """Return the least and the greatest value of a contrast of shares.
 
-    Both are attained: the same assignment takes one side as low and the other as high as it can
-    be.
+    The unknown rows are those that may be of each side. Both ends are attained: the same assignment
+    takes one side as low and the other as high as it can be.
     """
     assert isinstance(metric.of, Rate)
     of, among, needs = metric.of.of, metric.of.among, metric.of.needs
-    (x1, n1), (x2, n2), (x, n) = (
-        (of.count(side.counts(needs)), among.count(side.counts(needs)))
-        for side in (group, reference, unknown)
+    ours, theirs = (
+        missing_bounds(*(each.count(side.counts(needs)) for side in sides for each in (of, among)))
+        for sides in ((group, unknown), (reference, unknown_reference))
     )
-    return contrast_range(metric, missing_bounds(x1, n1, x, n), missing_bounds(x2, n2, x, n))
+    return contrast_range(metric, ours, theirs)
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:

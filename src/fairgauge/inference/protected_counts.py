@@ -128,19 +128,19 @@ def protected_rates(
 
 
 def protected_worst_cases(
-    metric: Contrast, group: Range, reference: Range, unknown: ConfusionCounts, published: Array
+    metric: Contrast, group: Range, reference: Range, unknown: Range, published: Array
 ) -> Limits:
     """Return how far rows without a group could move a contrast from its published value.
 
-    ``unknown`` holds the most rows without a group that there may be. The move is the largest at
-    any corner table: a difference of a difference, a factor of a ratio.
+    ``unknown`` holds the most rows without a group that may be of each side. The move is the
+    largest at any corner table: a difference of a difference, a factor of a ratio.
     """
     assert isinstance(metric.of, Rate)
     sides = (corners(metric.of, group), corners(metric.of, reference))
     lows, highs = [], []
     for ours, theirs in product(*sides):
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
-        low, high = worst_values(metric, ours, theirs, unknown)
+        low, high = worst_values(metric, ours, theirs, *unknown)
         if metric.by == "difference":
             lows.append(published + low - value)
             highs.append(published + high - value)

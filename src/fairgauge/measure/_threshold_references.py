@@ -53,7 +53,7 @@ def states_by_threshold(
 ) -> tuple[Array, Array]:
     """Return the rows of every group, and those without one, by label and decision at thresholds.
 
-    The shapes are (groups + 1, cuts, 3, 3) and (cuts, 3, 3): positive, negative or missing.
+    The shapes are (groups + 1, cuts, 3, 3) and (kinds, cuts, 3, 3): positive, negative or missing.
     """
     histogram = counts.histogram
     assert histogram is not None
@@ -79,7 +79,7 @@ def states_by_threshold(
 
     return (
         states(histogram.counts[measure], counts.counts[measure][:, 0]),
-        states(histogram.unknown[measure], counts.unknown[measure][0]),
+        states(histogram.unknown[measure], counts.unknown[measure][:, 0]),
     )
 
 

@@ -81,7 +81,7 @@ from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import Measure, with_others
+from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
@@ -189,6 +189,7 @@ class Excluded:
         self.incomplete = round(sum(float((of - complete(of)).sum()) for of in cases))
         measure: Measure = "w" if counts.unequally_weighted else "n"
         self._known, self._apart = states_by_threshold(counts, outcome, spec, cuts, measure)
+        self._sides_of_unknown = sides_of_unknown(counts)
 
     def reached(
         self, metric: Contrast | Combined, choices: Index, against: Index, interval: Limits
@@ -198,15 +199,17 @@ class Excluded:
             return interval, interval
         sides = with_others(np.take_along_axis(self._known, choices[:, :, None, None], axis=1))
         groups = len(self._known)
-        nothing = np.zeros_like(self._apart[0])
 
         def worst(keep: Callable[[Array], Array], *, apart: bool) -> tuple[Limits, Limits]:
-            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Rate, Mask]:
+            def rows(which: Index, rate: Statistic) -> tuple[Array, Array, Array, Rate]:
                 assert isinstance(rate, Rate)  # as `metric_of` asks
                 # rows of no known group have the threshold of the side that they may be of
                 cuts = choices[np.minimum(which, groups - 1), places]
-                unknown = self._apart[cuts] if apart else nothing + np.zeros((len(cuts), 1, 1))
-                return keep(sides[which, places]), keep(unknown), rate, np.asarray(which == groups)
+                may, are = (
+                    apart * np.einsum("kn,knyp->nyp", of[:, which], self._apart[:, cuts])
+                    for of in self._sides_of_unknown
+                )
+                return keep(sides[which, places]), keep(may), keep(are), rate
 
             places = np.arange(choices.shape[1])
             limits, wider = [], []
@@ -248,8 +251,9 @@ class Excluded:
         taken = np.take_along_axis(self._known, choices[:, :, None, None], axis=1)
         alone = (each.sum(axis=0)[:, :2, :2] for each in (self._known[:, [today]], taken))
         usual = _gain(kept, *alone)
-        new = taken.sum(axis=0) + self._apart[choices[-1]]
-        old = self._known[:, today].sum(axis=0) + self._apart[today] + np.zeros_like(new)
+        apart = self._apart.sum(axis=0)
+        new = taken.sum(axis=0) + apart[choices[-1]]
+        old = self._known[:, today].sum(axis=0) + apart[today] + np.zeros_like(new)
         least = usual
         for each in product(*self._possible(old, new, today, choices)):
             before, after = (
@@ -286,12 +290,16 @@ class Excluded:
         self, outcome: Outcome, reason: Reason | None, needs: Container[str]
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        withheld = next(self._in_doubt.withheld_by(needs, self._feature), None)
-        if outcome is Outcome.PASS and withheld:
-            code, what, rows, unit = withheld
-            of = {"unit": unit} if unit else self._unit
-            reason = Reason.of(code, what=what, rows=rows, **of, alone=str(outcome))
+        if outcome is Outcome.PASS:
+            reason = self.withheld(outcome, needs) or reason
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
+
+    def withheld(self, alone: Outcome, needs: Container[str]) -> Reason | None:
+        """Return the rows without which nothing passes, whatever the others show."""
+        for code, what, rows, unit in self._in_doubt.withheld_by(needs, self._feature):
+            of = {"unit": unit} if unit else self._unit
+            return Reason.of(code, what=what, rows=rows, **of, alone=str(alone))
+        return None
 
     def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
@@ -631,10 +639,17 @@ class _Chooser:
         measured = self._disparities(self.second, cuts[:, None], self._usual)
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
-        keeps, of_kept = self._keeps(cuts, low, high)
+        change = float(performance.difference.value[0])
+        keeps, of_kept = self._keeps(cuts, -change if self._lower else change, low, high)
         outcome, of_goal = self._rest.judged(measured, self.metric.needs)
         if of_goal is None and outcome is Outcome.INCONCLUSIVE:
             of_goal = self._kept_open(measured, cuts, references)
+        needed = None
+        if of_goal is None and of_kept is None:
+            needed = self._needed_rows(
+                measured if outcome is Outcome.INCONCLUSIVE else None,
+                performance if keeps is Outcome.INCONCLUSIVE else None,
+            )
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
@@ -656,18 +671,13 @@ class _Chooser:
             kept_outcome=keeps,
             goal_reason=of_goal,
             kept_reason=of_kept,
-            needed_rows=self._needed_rows(
-                measured if outcome is Outcome.INCONCLUSIVE and of_goal is None else None,
-                performance if keeps is Outcome.INCONCLUSIVE and of_kept is None else None,
-            ),
+            needed_rows=needed,
         )
 
     def _kept_open(
         self, measured: Disparities, cuts: Index, references: References
     ) -> Reason | None:
         """Return the rows that leave a goal open however many others there are."""
-        if not self._rest.ungrouped + self._rest.incomplete:
-            return None
         exact = measured.value, measured.value
         against = references.sides[:, None]
         of_all, of_groups = self._rest.reached(self.metric, cuts[:, None], against, exact)
@@ -676,7 +686,10 @@ class _Chooser:
             replace(certain, whatever=ends).outcomes[0] is Outcome.INCONCLUSIVE
             for ends in (of_all, of_groups)
         )
-        return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups) if by_all else None
+        if by_all and self._rest.ungrouped + self._rest.incomplete:
+            return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups)
+        needs = self.metric.needs
+        return self._rest.withheld(Outcome.INCONCLUSIVE, needs) if measured.meet.all() else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
         """Yield what becomes of the rates of decisions, of all rows and of every group."""
@@ -692,20 +705,27 @@ class _Chooser:
             change = change_of(row, tables)
             yield from rate_records(row, change, bases, self.spec.confidence, lambda *_: no_rows)
 
-    def _keeps(self, cuts: Index, low: float, high: float) -> tuple[Outcome, Reason | None]:
-        """Return whether the kept rate is non-inferior, from the limits of its gain.
+    def _keeps(
+        self, cuts: Index, gain: float, low: float, high: float
+    ) -> tuple[Outcome, Reason | None]:
+        """Return whether the kept rate is non-inferior, from its gain and the limits of that.
 
-        With the rows that could change that.
+        With the rows that could change that, or leave it open however many others there are.
         """
         if (cuts == self.today).all():
             return Outcome.PASS, None
+        alone, least = Outcome.PASS, low
         if low < -self.margin:
-            return Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE, None
+            alone, least = Outcome.INCONCLUSIVE, gain
+        if high < -self.margin:
+            return Outcome.FAIL, None
+        if least < -self.margin:  # further rows would show a loss
+            return alone, None
         (loss,) = self._rest.loss(self.kept, self.today, cuts[:, None]).tolist()
-        reason = None
-        if low + loss < -self.margin:
-            reason = self._rest.reason(Outcome.PASS)
-        return self._rest.passing(Outcome.PASS, reason, self.kept.needs)
+        reason = self._rest.withheld(alone, self.kept.needs)
+        if reason is None and least + loss < -self.margin:
+            reason = self._rest.reason(alone)
+        return (alone, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]

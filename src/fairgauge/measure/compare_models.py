@@ -87,7 +87,7 @@ from fairgauge.resolve.outcome_checks import one_decision
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.resolve.sides import with_others
+from fairgauge.resolve.sides import sides_of_unknown, with_others
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt
 from fairgauge.results.model_comparison import (
     Among,
@@ -819,8 +819,10 @@ def _missing_limits(
     complete: bool,
 ) -> RateLimits:
     """Return the ends of a rate, of ratios in logarithms: over all rows, or ``complete`` ones."""
-    groups, without, _ = models.cells(sliced.current.counts)
-    pairs = MissingPairs(groups, without, sliced.current.outcome)
+    counts = sliced.current.counts
+    groups, without, _ = models.cells(counts)
+    sides = np.logical_or(*sides_of_unknown(counts))
+    pairs = MissingPairs(groups, without, sides, sliced.current.outcome)
     limits = pairs.limits(rate, which, missing=not complete)
     return limits.in_logarithms() if by == "ratio" else limits
 

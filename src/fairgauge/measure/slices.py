@@ -645,16 +645,19 @@ class Slice:
         self, metric: Metric, sides: tuple[Index, Index]
     ) -> dict[ComparisonKey, WorstCase]:
         """Return the worst cases of a contrast over all tables that agree with protected counts."""
-        rows = int(self.counts.unknown["high"][0].sum())
+        rows = int(self.counts.unknown["high"][:, 0].sum())
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
         margin = np.zeros_like(sides[0])
         group, reference = (self.sides.pick(which, margin) for which in sides)
+        ours, theirs = (
+            most_unknown(self.counts, self.outcome, self.spec.profile, which) for which in sides
+        )
         low, high = protected_worst_cases(
             metric,
             self._range(sides[0], margin),
             self._range(sides[1], margin),
-            most_unknown(self.counts, self.outcome, self.spec.profile),
+            (ours, theirs),
             metric.value(group, reference, self.spec.profile),
         )
         scope, threshold = self.outcome.class_scope, self.outcome.threshold_of(metric)

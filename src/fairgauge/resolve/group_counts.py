@@ -67,7 +67,7 @@ class Histogram:
     ----------
     low, high : array of shape (B,): edges of the bins, equal where a bin is a single value.
     counts : for every measure, array of shape (groups + 1, labels + 1, B).
-    unknown : likewise of the rows excluded because they have no group; shape (labels + 1, B).
+    unknown : likewise of the kinds of rows excluded because they have no group.
     """
 
     low: Array
@@ -162,10 +162,11 @@ class GroupCounts:
         The last group holds known values of no group, the last label and prediction missing ones.
     named_reference : the position of the group that the specification names as the reference.
     histogram : the scores, None without scores.
-    unknown : the same as ``counts`` of the rows excluded because they have no group; shape
-        (slots, labels + 1, predictions + 1).
+    unknown : the same as ``counts`` of the rows excluded because they have no group, by kind; shape
+        (kinds, slots, labels + 1, predictions + 1). Of which groups each kind may be, ``crossing``
+        states.
     clusters : the cells by cluster, None without clusters; ``unknown_clusters`` those without a
-        group.
+        group, with their kind in its place.
     crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     all_decided : whether a row without any outcome counts, as one of a negative one.
@@ -262,14 +263,19 @@ class GroupCounts:
 
 def without_group(counts: GroupCounts, measure: str) -> float:
     """Return the rows or cases in no group that have an outcome."""
+    return float(without_group_by_kind(counts, measure).sum())
+
+
+def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
+    """Return the rows or cases of each kind without a group that have an outcome."""
     if measure not in counts.unknown:
-        return 0.0
-    return float(_with_outcome(counts.unknown[measure][0], counts))
+        return np.zeros(len(counts.crossing.unknown))
+    return _with_outcome(counts.unknown[measure][:, 0], counts)
 
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     """Return the outcome that the cases which count have; None where every case counts."""
-    unknown = counts.unknown["n"][0].sum() if counts.unknown else 0.0
+    unknown = counts.unknown["n"][:, 0].sum() if counts.unknown else 0.0
     if counts.every_case == counts.counts["n"][:, 0].sum() + unknown:
         return None
     decision = "score" if spec.prediction is None else "prediction"
@@ -370,7 +376,7 @@ def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
     cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
-    whole = Crossing((), (EVERYONE,), first, first)
+    whole = Crossing((), (EVERYONE,), first, first, first, np.ones((1, 1), dtype=bool))
     return _arranged(cube, "", whole, [])
 
 
@@ -406,7 +412,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
     axes = [plan.axis(role) for role in roles]
     sizes = [len(joint.levels[axis]) + 1 for axis in axes if axis]
-    cells = (len(counted.groups) + 2) * math.prod(sizes)
+    cells = (len(counted.groups) + 1 + len(crossing.unknown)) * math.prod(sizes)
     if cells > _MOST_JOINT_CELLS:
         message = (
             f"{quote(counted.feature)} makes {cells:,} cells of group, label and both decisions, "
@@ -416,7 +422,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     every = _dense(joint, crossing, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
     counts = {
-        measure: _by_slot(dense)[:-1, ..., :-1, :-1] / unit.get(measure, 1.0)
+        measure: _by_slot(dense)[: len(counted.groups) + 1, ..., :-1, :-1] / unit.get(measure, 1.0)
         for measure, dense in every.items()
     }
     clusters = _cluster_table(joint, crossing, axes)
@@ -432,13 +438,15 @@ def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Arra
     """Return all rows by group, label and both decisions, missing ones last.
 
     Their weights where they have some: of shape (groups + 1, labels + 1, K + 1, K + 1), as those of
-    `JointCells`; the weights of the rows without a group; and the rows of all of these, which come
-    last.
+    `JointCells`; the weights of the kinds of rows without a group; and the rows of all of these,
+    which come last.
     """
+    known = len(counted.groups) + 1
     axes = [every.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION, Role.CANDIDATE)]
     counts = _dense(every, counted.crossing, axes)
-    weights = counts.get("w", counts["n"])
-    return weights[:-1], weights[-1], counts["n"]
+    weights, rows = counts.get("w", counts["n"]), counts["n"]
+    without = rows[known:].sum(axis=0, keepdims=True)
+    return weights[:known], weights[known:], np.concatenate([rows[:known], without])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -461,12 +469,23 @@ class Crossing:
     groups : what each group of the feature is.
     combinations : array of shape (K,): the numbers of those that occur, ascending.
     group_of : array of shape (K,): the group of each.
+    unknown : likewise the combinations that lack a value; the first lacks all. Each is a kind of
+        rows without a group.
+    fits : array of shape (kinds, groups): of which groups they may be, by the values they have.
     """
 
     parts: tuple[Grouping, ...]
     groups: tuple[GroupId, ...]
     combinations: Index
     group_of: Index
+    unknown: Index
+    fits: Mask
+
+    @property
+    def excludes(self) -> bool:
+        """Return whether groups are excluded: rows may be of one of these, too."""
+        each = (self.group_of, *(part.group_of for part in self.parts))
+        return any((group_of == _EXCLUDED).any() for group_of in each)
 
     def groups_of(self, codes: Index) -> Index:
         """Return the group of every cell, from its levels in the columns of the feature."""
@@ -477,19 +496,30 @@ class Crossing:
         group = np.where(self.combinations[at] == combination, self.group_of[at], _OTHER)
         return np.where(lowest >= 0, group, lowest)
 
+    def kinds_of(self, codes: Index) -> Index:
+        """Return the kind of every cell without a group; one that is not known may be of any."""
+        combination, _ = _combinations(self.parts, codes)
+        at = np.searchsorted(self.unknown, combination).clip(max=len(self.unknown) - 1)
+        return np.where(self.unknown[at] == combination, at, 0)
+
 
 def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index]:
     """Return the combination of groups of every cell, and the lowest of their codes.
 
-    Where the lowest is below 0, the cell is in no combination.
+    Where the lowest is below 0, the cell is in no group.
     """
     combination = np.zeros(len(codes), dtype=np.int64)
     lowest = np.zeros(len(codes), dtype=np.int64)
-    for i, part in enumerate(parts):
+    for i, (part, size) in enumerate(zip(parts, _sizes(parts), strict=True)):
         group = part.group_of[codes[:, i]]
-        combination = combination * len(part.groups) + np.maximum(group, 0)
+        combination = combination * size + group - _EXCLUDED
         lowest = np.minimum(lowest, group)
-    return np.where(lowest >= 0, combination, 0), lowest
+    return combination, lowest
+
+
+def _sizes(parts: Sequence[Grouping]) -> list[int]:
+    """Return how many codes of groups each column has, those of no group included."""
+    return [len(part.groups) - _EXCLUDED for part in parts]
 
 
 def _crossing(
@@ -499,21 +529,26 @@ def _crossing(
     if len(parts) == 1:
         groups = tuple(map(GroupId.of, parts[0].groups))
         every = np.arange(len(groups))
-        return Crossing(tuple(parts), groups, every, every)
+        fits = np.ones((1, len(groups)), dtype=bool)
+        missing = np.array([_DROPPED - _EXCLUDED])
+        return Crossing(tuple(parts), groups, every - _EXCLUDED, every, missing, fits)
     held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
-    present = np.unique(held[lowest >= 0])
-    positions = (
-        np.unravel_index(present, [len(part.groups) for part in parts]) if len(present) else ()
+    nothing = np.ravel_multi_index([_DROPPED - _EXCLUDED] * len(parts), _sizes(parts))
+    present, unknown = np.unique(held[lowest >= 0]), np.union1d(nothing, held[lowest == _DROPPED])
+    positions, values = (
+        np.stack(np.unravel_index(each, _sizes(parts))) + _EXCLUDED for each in (present, unknown)
     )
     crossed = [
         GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
-        for cell in zip(*(position.tolist() for position in positions), strict=True)
+        for cell in positions.T.tolist()
     ]
     excluded = np.zeros(len(crossed), dtype=bool)
     excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
     group_of = np.where(excluded, _EXCLUDED, np.cumsum(~excluded) - 1)
     kept = tuple(crossed[i] for i in np.flatnonzero(~excluded).tolist())
-    return Crossing(tuple(parts), kept, present, group_of)
+    own = values[:, :, None]
+    fits = ((own == _DROPPED) | (own == positions[:, None, ~excluded])).all(axis=0)
+    return Crossing(tuple(parts), kept, present, group_of, unknown, fits)
 
 
 def _excluded_groups(
@@ -667,17 +702,18 @@ def _arranged(
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
     counts = {measure: _by_slot(dense) for measure, dense in every.items()}
+    known = len(crossing.groups) + 1
     return GroupCounts(
         feature=feature,
         feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
         groups=group_names(crossing.groups),
         group_ids=crossing.groups,
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
-        counts={measure: dense[:-1] for measure, dense in counts.items()},
+        counts={measure: dense[:known] for measure, dense in counts.items()},
         crossing=crossing,
         named_reference=_reference_group(feature, crossing, reference, problems),
         histogram=_histogram(cube, crossing),
-        unknown={measure: dense[-1] for measure, dense in counts.items()},
+        unknown={measure: dense[known:] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing),
         unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
@@ -730,12 +766,13 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
         return None
     counts = _dense(cube, crossing, [cube.plan.axis(Role.LABEL), score])
     held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
+    known = len(crossing.groups) + 1
     low, high = score.edges(held, cube.levels[score])
     return Histogram(
         low,
         high,
-        {measure: dense[:-1, :, held] for measure, dense in counts.items()},
-        {measure: dense[-1][:, held] for measure, dense in counts.items()},
+        {measure: dense[:known, :, held] for measure, dense in counts.items()},
+        {measure: dense[known:, :, held] for measure, dense in counts.items()},
     )
 
 
@@ -753,7 +790,7 @@ def _cluster_table(
 ) -> tuple[list[Index], tuple[Index, ...], dict[str, Array]] | None:
     """Return the codes of cluster, group and axes of every cell, of its values, and its counts.
 
-    The cells are those of known groups, or those without one.
+    The cells are those of known groups, or those without one, whose kind is in its place.
     """
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
@@ -768,7 +805,8 @@ def _cluster_table(
     ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    codes = [cluster, _or_last(group, len(crossing.groups)), *others]
+    group = _or_last(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
+    codes = [cluster, group, *others]
     levels = tuple(1 + each[kept] for each in table.codes.T[: len(columns)])  # 0 is missing
     return [code[kept] for code in codes], levels, counts
 
@@ -781,15 +819,17 @@ def _or_last(codes: Index, last: int) -> Index:
 def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str, Array]:
     """Return for every measure an array over groups and axes.
 
-    The last two entries along groups are for known values of no group and for missing ones, the
-    last along other axes for missing ones.
+    After the groups come known values of no group, and the kinds of rows without a group; the last
+    entry along other axes is for missing values.
     """
     columns = [part.axis for part in crossing.parts]
     table = cube.marginal([*columns, *(axis for axis in axes if axis)])
     group, groups = crossing.groups_of(table.codes), len(crossing.groups)
     kept = group != _EXCLUDED
-    shape = [groups + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
-    index = np.where(group < 0, groups + (group == _DROPPED), group)
+    places = groups + 1 + len(crossing.unknown)
+    shape = [places, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
+    beyond = groups + (group == _DROPPED) * (1 + crossing.kinds_of(table.codes))
+    index = np.where(group < 0, beyond, group)
     column = len(columns)
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size

@@ -327,8 +327,10 @@ def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
         sizes = group_sizes(counts)
         held = large & people if (large & people).any() else able
         ahead = sizes[held].max(initial=0.0) - sizes
-        if counts.unequally_weighted:  # the weights of the rows that it needs are not known
-            ahead = np.where(ahead <= counts.unknown["w"][0].sum(), 0.0, np.inf)
+        if counts.unequally_weighted:
+            unknown = counts.unknown["w"][:, 0].sum(axis=(1, 2))
+            # the weights of the rows that it needs are not known
+            ahead = np.where(ahead <= unknown @ counts.crossing.fits, 0.0, np.inf)
     every = counts.counts["n"][:-1, 0].sum(axis=(1, 2))
     # where no group is large enough, the largest is the reference
     fewest = min(_fewest(counts, spec), float(counts.cases[able].max(initial=0.0)))

@@ -34,6 +34,18 @@ def side_of_others(groups: int) -> int:
     return side_of_all(groups) + 1
 
 
+def sides_of_unknown(counted: GroupCounts) -> tuple[Mask, Mask]:
+    """Return which sides the kinds of rows without a group may be of, and which they are of.
+
+    The shapes are (kinds, sides). They are of all rows, and of all others of a group that the
+    values which they have rule out, unless they may be of a group that is excluded.
+    """
+    may = np.pad(counted.crossing.fits, ((0, 0), (0, 1)), constant_values=True)
+    every = np.ones((len(may), 1), dtype=bool)
+    others = may | counted.crossing.excludes
+    return np.hstack([may, ~every, others]), np.hstack([may & False, every, ~others])
+
+
 class CountsBySide:
     """Picks the `ConfusionCounts` of the sides of comparisons, for one measure and one outcome.
 

@@ -67,8 +67,9 @@ class ThresholdEffect:
         inconclusive.
     kept_outcome : pass where the whole interval of the change of the kept rate is within the margin
         there (non-inferior), or no decision changes; fail where it is beyond, else inconclusive.
-    goal_reason, kept_reason : which rows leave either inconclusive that the others alone decide,
-        as they lack a group, an outcome, a weight or a count; else None.
+    goal_reason, kept_reason : which rows leave either inconclusive that the others alone decide, or
+        that no number of others would, as they lack a group, an outcome, a weight, a count or what
+        a condition is on; else None.
     outcome : pass where both are, fail where either is, else inconclusive.
     needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
         if the values are the truth; None where the outcome is decided or no number of rows would.

@@ -167,6 +167,20 @@ def test_rows_without_a_group_may_change_a_verdict():
         assert f"up to {each.reason['rows']} cases without g could change it" in each.says
 
 
+@pytest.mark.parametrize(("sex", "outcome"), [("F", Outcome.PASS), (None, Outcome.INCONCLUSIVE)])
+def test_rows_that_lack_a_column_may_be_of_groups_alone_that_the_other_allows(sex, outcome):
+    """A rule on men was open as women of unknown race could be men."""
+    many = {(s, r): 800 for s in "FM" for r in "BW"} | {(sex, None): 150}
+    rows = [(*group, p, n) for group, n in many.items() for p in (0, 1)]
+    cube = fg.count(
+        pl.DataFrame(rows, schema=["sex", "race", "p", "n"], orient="row"), prediction="p",
+        positive=1, count="n", intersections=[("sex", "race")], reference={"sex*race": ("M", "B")},
+    )  # fmt: skip
+    rule = "-0.12 <= selection_rate.difference <= 0.12"
+    report = fg.audit(fg.protect(cube, 5), rules=[rule])
+    assert {each.group: each.outcome for each in report.verdicts}["M & W"] is outcome
+
+
 @pytest.mark.parametrize(("missing", "outcome"), [(0, Outcome.PASS), (600, Outcome.INCONCLUSIVE)])
 def test_no_rule_passes_beside_many_missing_decisions(missing, outcome):
     """It passed, and the exact counts were inconclusive."""

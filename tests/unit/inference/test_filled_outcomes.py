@@ -86,6 +86,30 @@ def test_counts_in_which_groups_are_placed_are_those_of_a_table_that_has_them(mo
             np.testing.assert_allclose(*map(np.sort, sums))
 
 
+def test_rows_that_lack_a_column_are_placed_where_the_others_allow_it():
+    """Women of unknown race were placed among the men."""
+    cells = {("F", "B"): 40, ("F", "W"): 50, ("M", "B"): 60, ("M", "W"): 70,
+             ("M", None): 5, (None, "B"): 7, ("F", None): 11}  # fmt: skip
+    rows = [(*group, i % 2, i) for group, n in cells.items() for i in range(n)]
+    data = pl.DataFrame(rows, schema=["sex", "race", "d", "c"], orient="row")
+    cube = fg.count(data, prediction="d", positive=1, intersections=[("sex", "race")], cluster="c")
+    known, of = resolve(cube, cube.asked), find_rate("selection_rate")
+
+    def placed(reference):
+        made = placed_both_ways(
+            known.features[0], known.outcomes[0], of, (2, reference), apart=False
+        )
+        for each in made:
+            by_cluster = np.bincount(each.clusters.group, each.clusters.counts["n"], minlength=5)
+            np.testing.assert_allclose(by_cluster, each.counts["n"][:, 0].sum(axis=(1, 2)))
+        return [each.counts["n"][:, 0].sum(axis=(1, 2)).tolist() for each in made]
+
+    men = [[40, 50, 60, 75, 0], [40, 50, 72, 70, 0]]
+    assert placed(3) == men  # black men, and white ones
+    others = [[40, 50, 60, 70, 23], [40, 50, 72, 70, 11]]
+    assert placed(4) == others
+
+
 def test_a_side_is_filled_in_by_what_it_lacks_beyond_the_other():
     """Of 200 rows each, 40 and 20 without a decision: half of the 40 have one."""
     rows = [(g, y) for g, of in {"a": (80, 80, 40), "b": (90, 90, 20)}.items()

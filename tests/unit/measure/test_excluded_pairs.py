@@ -104,6 +104,30 @@ def test_what_has_no_worst_case_is_not_claimed_where_many_rows_lack_it():
         assert (found.verdict is CandidateVerdict.DOMINATES) is dominates
 
 
+@pytest.mark.parametrize("lacking", [("F", None), (None, None)])
+def test_rows_that_lack_a_column_overturn_claims_on_groups_alone_that_they_may_be_of(lacking):
+    """A claim on men was open as women of unknown race could be men."""
+    rng = np.random.default_rng(1)
+    many = {("F", "B"): 8_000, ("F", "W"): 8_000, ("M", "B"): 900, ("M", "W"): 900, lacking: 90}
+    rows = [(*group, int(u < (0.35 if group == ("M", "B") else 0.5)), int(u < 0.5))
+            for group, n in many.items() for u in rng.random(n)]  # fmt: skip
+    data = pl.DataFrame(rows, schema=["sex", "race", "old", "fairer"], orient="row")
+    left = pl.int_range(pl.len()) >= data.height - 90
+    data = data.with_columns(old=pl.when(left).then(1).otherwise("old"))
+    data = data.with_columns(fairer=pl.when(left).then(0).otherwise("fairer"))
+    right = pl.Series(rng.random(data.height) < 0.8)
+    data = data.with_columns(y=pl.when(right).then("fairer").otherwise(1 - pl.col("fairer")))
+    asked = {"label": "y", "prediction": "old", "positive": 1, "sensitive": [],
+             "intersections": [("sex", "race")], "reference": {"sex*race": ("M", "W")},
+             "margins": {"accuracy": 0.02, "disparity": 0.1}}  # fmt: skip
+    found = fg.compare_models(
+        data, candidate="fairer", metrics="selection_rate.difference", **asked
+    )["fairer"]
+    (men,) = [each for each in found.disparities if each.group == "M & B"]
+    assert found.overturned is men.overturned is (lacking[0] is None)
+    assert (found.verdict is CandidateVerdict.DOMINATES) is not found.overturned
+
+
 RATES = ("selection_rate", "accuracy", "true_positive_rate", "positive_predictive_value")
 
 
@@ -118,7 +142,7 @@ def test_no_completion_of_missing_values_is_beyond_the_worst_case(name, by):
         known = [np.where(rng.random(n) < 0.06, 2, each) for each in (group, label, old, new)]
         cells = np.zeros((4, 3, 3, 3))
         np.add.at(cells, (known[0] + (known[0] == 2), *known[1:]), 1.0)  # 2: of no group
-        pairs = MissingPairs(cells[:-1], cells[-1], outcome)
+        pairs = MissingPairs(cells[:-1], cells[-1:], np.ones((1, 7), dtype=bool), outcome)
         sides = [pairs.limits(of, np.array([g])) for g in (0, 1)]
         sides = [each.in_logarithms() for each in sides] if by == "ratio" else sides
         worst = furthest(*sides)[0]

@@ -170,3 +170,48 @@ def test_no_rows_are_promised_to_decide_what_missing_groups_leave_open() -> None
         assert ("the 500 rows without a group could change" in text) is lacking
         assert ("more rows of this kind do not decide it" in text) is lacking
         assert "it would be decided" not in text
+
+
+@pytest.mark.parametrize("lacking", [("F", None), (None, None)])
+def test_rows_that_lack_a_column_may_be_of_groups_alone_that_the_others_allow(lacking) -> None:
+    """A goal was open as women of unknown race could be men; an audit has the same worst cases."""
+    many = {("F", "B"): 8_000, ("F", "W"): 8_000, ("M", "B"): 900, ("M", "W"): 900}
+    rows = [(*group, (0.3, 0.7)[i % 2]) for group, n in many.items() for i in range(n)]
+    frame = pd.DataFrame([*rows, *[(*lacking, 0.7)] * 90], columns=["sex", "race", "p"])
+    frame["y"] = np.random.default_rng(2).integers(0, 2, len(frame))
+    rule = "|selection_rate.difference| <= 0.09"
+    asked = ASKED | {"sensitive": [], "intersections": [("sex", "race")], "threshold": 0.5,
+                     "reference": {"sex*race": ("M", "B")}, "rules": rule}  # fmt: skip
+    frontier = fg.thresholds(frame, **asked)["sex*race"].frontier
+    (point,) = [each for each in frontier if each.threshold == 0.5]
+    expected = Outcome.PASS if lacking[0] else Outcome.INCONCLUSIVE
+    assert point.outcome is fg.audit(frame, **asked).verdict is expected
+
+
+@pytest.mark.parametrize("asked", [{}, {"where": "c = x"}, {"weight": "w"}])
+def test_no_rows_are_promised_to_decide_what_rows_in_no_number_leave_open(asked: dict) -> None:
+    """About 8,500 new rows, where a pass is withheld whatever they show."""
+    frame, _ = table(2_000)
+    frame["c"] = "x"
+    frame.loc[::15, ["c", "w"]] = None
+    how = ASKED | {"rules": "selection_rate.ratio >= 0.8", "margins": {"accuracy": 0.02}} | asked
+    found = fg.thresholds(frame, threshold=0.5, **how)["sex"]
+    if not asked:
+        assert found.by_group.kept_outcome is Outcome.INCONCLUSIVE
+        assert found.by_group.kept_reason is None
+        assert found.by_group.needed_rows
+        return
+    (common, alone), separate = _reasons(found.common), _reasons(found.by_group)
+    assert (common["alone"], alone["alone"]) == ("inconclusive", "inconclusive")
+    assert [each["alone"] for each in separate] == ["pass", "inconclusive"]
+    assert {each["rows"] for each in (common, alone, *separate)} == {134}
+    assert found.common.needed_rows is found.by_group.needed_rows is None
+    text = " ".join(str(fg.thresholds(frame, threshold=0.5, **how)).split())
+    what = "weight" if "weight" in asked else "value of c"
+    assert f"is kept: the 134 rows without a {what} could change that" in text
+    assert "More rows do not decide whether the goal is met, and whether accuracy is kept" in text
+    assert "would probably decide" not in text
+
+
+def _reasons(effect):
+    return effect.goal_reason, effect.kept_reason

@@ -1,9 +1,10 @@
 """How far the change of a rate could move, whatever the rows hold that two models' change excludes.
 
 Manski's worst cases of two models on the same rows. A row without a label, or that a model does not
-decide, may have either value, and a row without a group may be of any group or of none. Both sides
-of a comparison are taken as far as they can go by themselves, so that the ends hold, and may be
-wider than any one table reaches. Nothing is assumed of why a value is missing.
+decide, may have either value, and a row without a group may be of any group that the values which
+it has allow, or of none. Both sides of a comparison are taken as far as they can go by themselves,
+so that the ends hold, and may be wider than any one table reaches. Nothing is assumed of why a
+value is missing.
 """
 
 from __future__ import annotations
@@ -54,10 +55,11 @@ class MissingPairs:
     ----------
     groups : array of shape (groups + 1, labels + 1, K + 1, K + 1), missing values last; the last
         group holds known values of no group.
-    without : likewise of the rows without a group.
+    without : likewise of the kinds of rows without a group.
+    sides : which sides each kind may be of, of shape (kinds, sides).
     """
 
-    def __init__(self, groups: Array, without: Array, outcome: OutcomeMasks) -> None:
+    def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
         labels, decisions = _as_states(outcome.labels), _as_states(outcome.predictions)
 
         def collapsed(cells: Array) -> Array:
@@ -67,7 +69,7 @@ class MissingPairs:
             return states
 
         self._known = with_others(collapsed(groups))
-        self._without = collapsed(without[None])[0]
+        self._without = np.tensordot(1.0 * sides.T, collapsed(without), 1)
 
     def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
         """Return the ends of a rate and of its change; those of complete rows alone are equal."""
@@ -98,13 +100,13 @@ class MissingPairs:
             }
             if not values:
                 continue
-            known = self._known[(which, *cell)]
+            known, without = self._known[(which, *cell)], self._without[(which, *cell)]
             if len(options) == 1:
                 (value,) = values
                 total, n = total + value * known, n + known
-                open_ = np.full_like(known, self._without[cell])
+                open_ = without
             else:
-                open_ = known + self._without[cell]
+                open_ = known + without
             if missing:
                 lowest[min(values)] = lowest[min(values)] + open_
                 highest[-max(values)] = highest[-max(values)] + open_

@@ -1,0 +1,208 @@
+"""Rows that lack one column of an intersection: what they could change, by every assignment."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.measure.measure import measure
+from fairgauge.question.specification import ask as make_spec
+from fairgauge.reasons import ReasonCode
+
+GROUPS = [*product("FM", "BW")]
+NAMES = [" & ".join(each) for each in GROUPS]
+FEATURE = "sex*race"
+
+
+def asked(metric, reference="others"):
+    return {
+        "label": "y", "prediction": "p", "intersections": [("sex", "race")], "metrics": metric,
+        "reference": reference, "rules": [fg.rule(metric, at_least=0.001)],
+    }  # fmt: skip
+
+
+def worst_cases(data, metric, reference="others", **more):
+    """Return the worst cases of a metric by group, and by whether outcomes are missing."""
+    how = asked(metric, reference) | more
+    measured = measure(fg.count(data, **how), make_spec(**how))
+    return {
+        (key[2], case.outcomes): (case.low, case.high)
+        for key, cases in measured.worst_cases.items()
+        for case in cases
+        if key[1] in (FEATURE, "both")
+    }
+
+
+def table(seed, lacking):
+    """Return rows of four groups, some more of which lack a sex, a race or both."""
+    rng = np.random.default_rng(seed)
+    many = [rng.integers(4, 9) for _ in GROUPS]
+    rows = [group for group, n in zip(GROUPS, many, strict=True) for _ in range(n)]
+    data = pd.DataFrame([*rows, *lacking], columns=["sex", "race"])
+    return data.assign(**{of: rng.integers(0, 2, len(data)) for of in "yp"})
+
+
+LACKING = {
+    "one column": [("F", None), ("F", None), ("M", None), (None, "B"), (None, "W"), (None, "B")],
+    "one or both": [("F", None), ("M", None), (None, "B"), (None, None), (None, None)],
+    "of one value alone": [("F", None)] * 8,
+    "both": [(None, None)] * 4,
+}
+
+
+def assignments(data):
+    """Yield the group of every row, for every group that it may be of."""
+    possible = [
+        [g for g, group in enumerate(GROUPS)
+         if all(a is None or a == b for a, b in zip(known, group, strict=True))]
+        for known in data[["sex", "race"]].astype(object).where(data.notna(), None).to_numpy()
+    ]  # fmt: skip
+    yield from (np.array(each) for each in product(*possible))
+
+
+RATES = {
+    "selection_rate": lambda y, p: (p, np.ones_like(p)),
+    "true_positive_rate": lambda y, p: (y * p, y),
+    "accuracy": lambda y, p: (y == p, np.ones_like(p)),
+}
+
+
+def every_value(data, rate, by, reference):
+    """Return the values of a metric of every group for every assignment, worked out by itself."""
+    counted, among = (np.array(each) * 1.0 for each in RATES[rate](data["y"], data["p"]))
+
+    def share(rows):
+        return counted[rows].sum() / among[rows].sum() if among[rows].any() else np.nan
+
+    for group in assignments(data):
+        shares = [share(group == g) for g in range(len(GROUPS))]
+        if by == "rate":
+            yield shares
+        elif by == "gap":
+            yield [np.max(shares) - np.min(shares)]
+        else:
+            whole = np.ones_like(group, dtype=bool)
+            beside = [
+                share(whole if reference == "overall" else group != g)
+                if isinstance(reference, str) else shares[GROUPS.index(reference[FEATURE])]
+                for g in range(len(GROUPS))
+            ]  # fmt: skip
+            yield np.subtract(shares, beside) if by == "difference" else np.divide(shares, beside)
+
+
+COMPARED = [*product(["difference", "ratio"], ["others", "overall", {FEATURE: ("M", "W")}])]
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+@pytest.mark.parametrize(("by", "reference"), [*COMPARED, ("rate", "others"), ("gap", "others")])
+def test_the_worst_cases_are_what_some_assignment_attains(by, lacking, reference):
+    """A woman of unknown race was placed among the men, and a rule that held was inconclusive."""
+    metric = {"rate": "", "gap": ".largest_gap"}.get(by, f".{by}")
+    for seed, rate in enumerate(RATES):
+        data = table(seed, LACKING[lacking])
+        worst = worst_cases(data, rate + metric, reference)
+        with np.errstate(all="ignore"):
+            values = np.array([*every_value(data, rate, by, reference)])
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        if by == "gap":
+            (found,) = worst.values()
+            assert found[0] <= low[0] + 1e-9  # each share by itself
+            assert found[1] == pytest.approx(high[0])
+            continue
+        assert worst
+        for (group, _), ends in worst.items():
+            at = NAMES.index(group)
+            assert ends == pytest.approx((low[at], high[at])), (rate, group)
+
+
+REFERENCES = ["others", "overall", "largest", "best", {FEATURE: ("F", "B")}]
+METRICS = [
+    "selection_rate.difference", "true_positive_rate.ratio", "selection_odds.ratio", "accuracy",
+    "selection_rate.largest_gap", "accuracy.minimum", "selection_smd_overall",
+]  # fmt: skip
+
+
+def random_table(rng, n=150):
+    """Return rows of which some lack a sex, a race, a label or a prediction."""
+    data = pd.DataFrame({
+        "sex": rng.choice([*"FFMX"], n), "race": rng.choice([*"BWWA"], n),
+        "y": rng.integers(0, 2, n), "p": rng.integers(0, 2, n), "w": rng.integers(1, 4, n),
+    })  # fmt: skip
+    for column in ("sex", "race", "y", "p"):
+        lacks = rng.random(n) < rng.choice([0.0, 0.05, 0.2])
+        data[column] = data[column].astype(object).where(~lacks, None)
+    return data
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("reference", REFERENCES)
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_rows_have_narrows_the_worst_cases_alone(metric, reference):
+    """Beside the same rows without what they have of a group, and equal where they have nothing."""
+    how = [{}, {"exclude_groups": ["F & W"]}, {"weight": "w"},
+           {"exclude_groups": ["X"], "sensitive": ["sex"]},
+           {"sensitive": [{"column": "race", "values": [["B"], ["W"]]}]}]  # fmt: skip
+    narrower = 0
+    for seed, more in enumerate(how):
+        data = random_table(np.random.default_rng(seed))
+        part = data["sex"].isna() | data["race"].isna()
+        blank = data.assign(**{of: data[of].where(~part, None) for of in ("sex", "race")})
+        blank["both"] = (data["sex"] + " & " + data["race"]).where(~part, None)
+        known, unknown = (worst_cases(each, metric, reference, **more) for each in (data, blank))
+        assert known.keys() == unknown.keys()
+        for key, (low, high) in known.items():
+            assert unknown[key][0] - 1e-9 <= low <= high <= unknown[key][1] + 1e-9, (more, key)
+        narrower += known != unknown
+        if not more and isinstance(reference, str):
+            one = worst_cases(blank, metric, reference, sensitive="both", intersections=())
+            assert one == unknown
+    assert narrower
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_missing_outcomes_of_rows_that_lack_a_column_are_any_too(seed):
+    """Every assignment of groups and of outcomes: the ends hold, and those of one rate are met."""
+    data = table(seed, [("F", None), (None, "B"), (None, None), ("M", "W"), ("F", "B")])
+    data["p"] = data["p"].astype(object)
+    data.loc[data.index[[-1, -2, -4]], "p"] = None
+    worst = worst_cases(data, "selection_rate"), worst_cases(data, "selection_rate.difference")
+    filled = [data.assign(p=data["p"].where(data["p"].notna(), None)) for _ in range(8)]
+    for each, values in zip(filled, product([0, 1], repeat=3), strict=True):
+        each.loc[each["p"].isna(), "p"] = values
+        each["p"] = each["p"].astype(int)
+    for by, found in zip(("rate", "difference"), worst, strict=True):
+        values = [v for each in filled for v in every_value(each, "selection_rate", by, "others")]
+        low, high = np.min(values, axis=0), np.max(values, axis=0)
+        for at, group in enumerate(NAMES):
+            ends = found[group, True]
+            assert ends[0] <= low[at] + 1e-9
+            assert high[at] - 1e-9 <= ends[1]
+            if by == "rate":
+                assert ends == pytest.approx((low[at], high[at]))
+
+
+def decided(sex, race):
+    """Return 400 rows of every group, half of them selected, and 60 selected ones that lack one."""
+    rows = [(*group, i % 2) for group in GROUPS for i in range(400)]
+    return pd.DataFrame([*rows, *[(sex, race, 1)] * 60], columns=["sex", "race", "p"])
+
+
+RULE = "|selection_rate.difference| <= 0.09"
+
+
+@pytest.mark.parametrize(("sex", "outcome"), [("F", Outcome.PASS), (None, Outcome.INCONCLUSIVE)])
+def test_a_verdict_is_open_because_of_rows_alone_that_may_be_of_a_side(sex, outcome):
+    """A rule on men was open as 60 women of unknown race could be men."""
+    how = {"prediction": "p", "intersections": [("sex", "race")], "rules": RULE}
+    report = fg.audit(decided(sex, None), reference={FEATURE: ("M", "B")}, **how)
+    men = next(each for each in report.verdicts if each.group == "M & W")
+    women = next(each for each in report.verdicts if each.group == "F & W")
+    assert (men.outcome, women.outcome) == (outcome, Outcome.INCONCLUSIVE)
+    if sex is None:
+        assert men.reason.code is ReasonCode.MISSING_GROUPS
+        assert f"the 60 rows without {FEATURE} could change it" in men.says
