@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -30,6 +31,17 @@ settings.register_profile(
     max_examples=200 if EVERY_CASE else 6,
 )
 settings.load_profile("fairgauge")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Collect tests without collecting garbage, which would look at all tests again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what has been collected out of every later collection of garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -170,7 +170,9 @@ def agreement() -> Agreement:
 def _complete(side: ConfusionCounts) -> ConfusionCounts:
     """Return the counts of rows with label and prediction; of all where no row has both."""
     both = side.counts(BOTH)
-    return replace(side, cells=dict.fromkeys(side.cells, both)) if both.any() else side
+    if not both.any():
+        return side
+    return ConfusionCounts(size=side.size, cells=dict.fromkeys(side.cells, both))
 
 
 def _summed(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:

@@ -112,9 +112,10 @@ def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
     overall = {each.key: each for each in report.estimates if each.key in pooled}
     inside: dict[object, list[Estimate]] = {}
     for each in report.estimates:
-        key = replace(each, scope=OVERALL).key
-        if each.scope.kind is ScopeKind.STRATUM and key in overall and each.mirror_of is None:
-            inside.setdefault(key, []).append(each)
+        if each.scope.kind is ScopeKind.STRATUM and each.mirror_of is None:
+            key = replace(each, scope=OVERALL).key
+            if key in overall:
+                inside.setdefault(key, []).append(each)
     of_most_rows: dict[object, list[Estimate]] = {}
     for strata in sorted(inside.values(), key=lambda strata: -sum(map(_rows, strata))):
         of_most_rows.setdefault((strata[0].feature, strata[0].group), strata)

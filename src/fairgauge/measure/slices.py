@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -280,17 +280,13 @@ class Slice:
                 why = metric.why_undefined(spread, slot)
                 yield replace(base, scope=scope, status=Status.UNDEFINED, reason=why)
                 continue
-            found = replace(
-                base,
-                scope=scope,
-                value=value,
-                **certainty(intervals, slot, self.spec.confidence),
-            )
+            furthest: dict[str, Any] = {}
             if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
                 first, second = int(spread.first[slot]), int(spread.second[slot])
                 reference = as_reference(self.counts, second)
-                found = replace(found, **named(self.counts, first), reference=reference)
-            yield found
+                furthest = {**named(self.counts, first), "reference": reference}
+            how = certainty(intervals, slot, self.spec.confidence)
+            yield replace(base, scope=scope, value=value, **furthest, **how)
 
     def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""

@@ -129,11 +129,12 @@ def adjusted_cells(cells: ArrayLike) -> Array:
     (table,) = floats(cells)
     labels, predictions = table.sum(-1, keepdims=True), table.sum(-2, keepdims=True)
     total = table.sum((-1, -2), keepdims=True)
-    both = (labels > 0) & (predictions > 0)
-    fitted = np.where(both, table + _ADDED * (labels + predictions) / (2 * total), table)
+    labelled, predicted = labels > 0, predictions > 0
+    more = _ADDED * (labels + predictions) / (2 * total)
+    fitted = np.where(labelled & predicted, table + more, table)
     for _ in range(_FITS):
-        fitted = fitted * np.nan_to_num(predictions / fitted.sum(-2, keepdims=True))
-        fitted = fitted * np.nan_to_num(labels / fitted.sum(-1, keepdims=True))
+        fitted = fitted * np.where(predicted, predictions / fitted.sum(-2, keepdims=True), 0.0)
+        fitted = fitted * np.where(labelled, labels / fitted.sum(-1, keepdims=True), 0.0)
     return np.asarray(fitted)
 
 
