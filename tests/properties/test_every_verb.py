@@ -177,6 +177,14 @@ def test_a_count_column_is_repeated_rows(verb: str) -> None:
     same_but_for_rows(VERBS[verb](repeated()), VERBS[verb](table(), count="n"))
 
 
+@pytest.mark.parametrize("verb", ["audit", "find", "thresholds", "why"])
+def test_a_row_of_count_0_is_no_row(verb: str) -> None:
+    """A group, or a score, that only rows of count 0 have is none."""
+    zero = table()[:3].with_columns(group=pl.lit("Z"), second=pl.lit("z"), score=0.999, n=0)
+    with_zeros = pl.concat([table(), zero.cast(table().schema)])
+    same_but_for_rows(VERBS[verb](table(), count="n"), VERBS[verb](with_zeros, count="n"))
+
+
 @cache
 def doubtful(seed: int) -> pl.DataFrame:
     """Return counts of 0 to 400 cases with values that are missing, undecided or spelt otherwise.

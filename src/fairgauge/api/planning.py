@@ -86,7 +86,7 @@ def plan(
     config : str, Path or mapping, optional
         A specification file, or its keys, which the options override.
     confidence : float in (0, 1), default 0.95
-        The level of the intervals.
+        The level of the intervals; by default that of the counts, where they are given.
     share : float in (0, 1), default 0.5
         The group's share of all rows.
     among : float in (0, 1], default 1
@@ -143,6 +143,7 @@ def plan(
         options["confidence"] = confidence
     options = {**with_config(config, cast("Options", options))}
     confidence = options.pop("confidence", None)
+    of_level = {} if confidence is None else {"confidence": confidence}
     confidence = _LEVEL if confidence is None else confidence
     stated = tolerance is not None
     tolerance = _TOLERANCE if tolerance is None else tolerance
@@ -178,12 +179,16 @@ def plan(
         )
         return planned(needed=tuple(goals))
     if data is not None:
-        report = audit(data, confidence=confidence, **options)
+        report = audit(data, **options, **of_level)
         cube = report.counts
-        spec = ask(base=cube.asked, confidence=confidence, **options)
+        spec = ask(base=cube.asked, **options, **of_level)
         reports = needed_self_reports(cube, spec, power) if spec.probabilities else ()
-        smallest = _smallest(report, power)
-        return planned(smallest=smallest, self_reports=tuple(reports), own=report.own)
+        return planned(
+            confidence=spec.confidence,
+            smallest=_smallest(report, power),
+            self_reports=tuple(reports),
+            own=report.own,
+        )
     assert rate is not None
 
     def rows(

@@ -52,8 +52,8 @@ def build(
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
-    Cells that hold no counted row are omitted. Sums of weights are rounded to 12 significant
-    digits, so that the order of rows, in which engines differ, does not show.
+    Cells that hold no counted row, or rows of count 0 alone, are omitted. Sums of weights are
+    rounded to 12 significant digits, so that the order of rows, in which engines differ, does not show.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ def build(
     DataError
         An axis has too many values, two values with one name, or values that are not plain.
     """
-    counted = [_held(each) for each in counted]
+    of = "rows" if plan.weight else plan.cases
+    counted = [_held(each, of) for each in counted]
     together = len(counted) < len(plan.tables)
     held = [tuple(range(len(plan.axes)))] if together else plan.tables
     levels: dict[Axis, tuple[Value, ...]] = {}
@@ -165,12 +166,11 @@ def _bins(column: Sequence[object] | Coded) -> Codes:
     return np.where(np.isnan(found), -1.0, found).astype(np.int64)
 
 
-def _held(counted: Counted) -> Counted:
-    """Return the cells that hold a counted row."""
-    rows = np.asarray(counted.sums["rows"], dtype=np.float64)
-    if rows.all():
+def _held(counted: Counted, of: str) -> Counted:
+    """Return the cells of which a sum, of rows or of cases, is not 0."""
+    held = np.flatnonzero(np.asarray(counted.sums[of], dtype=np.float64))
+    if len(held) == len(counted.sums[of]):
         return counted
-    held = np.flatnonzero(rows)
     sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
     return Counted([_at(column, held) for column in counted.keys], sums)
 

@@ -108,7 +108,7 @@ def missing_outcomes(
             least=counted.groups[shown[least]],
             least_share=float(shares[least]),
             groups=len(shown),
-            p=p,
+            **({"p": p} if len(shown) > 1 else {}),
             ruled=bool(spec.rules),
             **({"of_groups": len(every)} if len(shown) < len(every) else {}),
             **({"complete": True} if complete else {}),

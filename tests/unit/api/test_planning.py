@@ -129,6 +129,16 @@ def test_a_frame_takes_the_options_of_an_audit():
     assert planned.smallest[0].difference == pytest.approx((1.644854 + 1.281552) * 0.1, rel=1e-5)
 
 
+def test_counts_are_planned_for_at_the_confidence_that_they_were_asked_at():
+    rows = pl.DataFrame({"g": ["a", "b"] * 60, "y": [1, 0, 0, 1, 1, 1] * 20})
+    asked = {"label": "y", "positive": 1, "sensitive": "g"}
+    planned = fg.plan(fg.count(rows, **asked, confidence=0.8))
+    assert (planned.confidence, planned.smallest) == (
+        0.8, fg.plan(rows, **asked, confidence=0.8).smallest
+    )  # fmt: skip
+    assert fg.plan(fg.count(rows, **asked, confidence=0.8), confidence=0.9).confidence == 0.9
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

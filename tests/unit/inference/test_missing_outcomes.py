@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import numpy as np
@@ -245,6 +246,14 @@ def test_equal_shares_are_those_of_all_groups(groups, stated):
     data.columns = ["g", "p"]
     (note,) = notes(fg.audit(data, prediction="p", sensitive="g", positive=1))
     assert f"({stated}; chi-square test" in note.message
+
+
+def test_a_single_group_has_no_test_of_equal_shares():
+    rows = pd.DataFrame({"g": "a", "y": [1, 0, 0, None] * 20})
+    report = fg.audit(rows, label="y", sensitive="g", positive=1)
+    (note,) = [each for each in report.diagnostics if each.code == DiagnosticCode.MISSING_OUTCOMES]
+    assert "chi-square" not in note.message
+    assert fg.Report.from_dict(json.loads(report.to_json())) == report
 
 
 def test_a_few_rows_that_are_missing_alike_are_no_warning():
