@@ -584,3 +584,12 @@ def test_a_class_that_comes_later_is_no_group_that_does(weighted):
     assert "because no row is of the class" in text
     assert "Not in the first period: class D of sex, from 2026-01-03." in text
     assert "has no rows" not in text
+    assert (str(late.state), str(report.state)) == ("undefined", "undefined")
+    weeks = counts | dict.fromkeys(day_names(10)[5:], counts["2026-01-05"])
+    report = fg.monitor(weeks, question | {"monitor": {"rules": [rule]}})
+    (late,) = [each for each in report.comparisons if each.class_ == "D"]
+    assert (str(late.state), late.was_in) == ("no alarm", ("2026-01-03",))
+    assert late.says.endswith(
+        "the group or the class had rows in 1 period alone, at last 2026-01-03."
+    )
+    assert report.exit_code == 0
