@@ -46,6 +46,10 @@ _CLUSTER = 10.0
 """Until the periods show it, rows are supposed to come in tens with the same values."""
 
 
+OF_ROWS = (HistoryProblem.MISSING_WEIGHTS, HistoryProblem.MISSING_COUNTS)
+"""Problems of rows that nobody knows the number of cases or persons of."""
+
+
 class Suspected(NamedTuple):
     """What may be wrong with one period, by its number."""
 
@@ -79,18 +83,17 @@ def check_missing(
 
     Labels and predictions may be missing in one group alone: it is then named, also where it is
     too small to move the share of all rows. Periods whose values are not due yet are not looked at.
-    ``problems`` states of clusters and weights what rows without one are.
+    ``problems`` states of clusters, weights and counts what rows without one are.
     """
     for column in dict.fromkeys(name for each in counted for name in each.missing):
         due = max(len(counted) - later.get(column, 0), 0)
         if not due:
             continue
         held = counted[:due]
-        every = _shares(
-            periods, [each.missing.get(column, 0) for each in held], [e.rows for e in held]
-        )
-        named = [*_missing_in_groups(periods, held, column, every)]
         problem = problems.get(column, HistoryProblem.MISSING_VALUES)
+        sizes = [each.read if problem in OF_ROWS else each.rows for each in held]
+        every = _shares(periods, [each.missing.get(column, 0) for each in held], sizes)
+        named = [*_missing_in_groups(periods, held, column, every)]
         if column in later:
             problem = HistoryProblem.MISSING_LABELS
         yield from (each._replace(problem=problem) for each in named)

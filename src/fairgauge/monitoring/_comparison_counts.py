@@ -24,7 +24,7 @@ from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.cube.cube import CountTable, Cube, with_cases
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task
+from fairgauge.enums import Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
 from fairgauge.monitoring._period_cubes import PeriodCubes, levels_of
@@ -324,7 +324,8 @@ def _rule_counts(
         size = len(counted.groups)
         groups = np.tile(np.arange(size), periods)
         slots = np.repeat(np.arange(1, periods + 1), size)  # the first slot is all periods together
-        present = _present(counted, question)
+        # a period may be held against the values of all, and have no rows of a group
+        present = counted.counts[stack.plan.cases][:size, 1:].sum(axis=(2, 3)).T > 0
         for class_, sides in sides_by_class(counted, stack, question):
             references = resolve_references(counted, sides, None, question)
             own, theirs = sides.pick(groups, slots), sides.pick(references.sides[groups], slots)
@@ -351,20 +352,6 @@ def _rule_counts(
                     here[:, held],
                     present[:, held],
                 )
-
-
-def _present(counted: GroupCounts, question: Spec) -> NDArray[np.bool_]:
-    """Return which periods have which groups: array of shape (periods, groups).
-
-    All periods of a stack have the values of a column. A combination of columns, and the group of
-    missing values, is only where there are rows of it.
-    """
-    rows = counted.counts["rows"][: len(counted.groups), 1:].sum(axis=(2, 3)).T > 0
-    if len(counted.feature_id.columns) == 1:
-        kinds = [group.kind for group in counted.group_ids]
-        named = np.array([kind is not GroupKind.MISSING for kind in kinds], dtype=bool)
-        rows |= named if question.missing is Missing.GROUP else True
-    return np.asarray(rows)
 
 
 def sides_by_class(

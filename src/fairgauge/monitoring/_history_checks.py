@@ -69,7 +69,7 @@ _DEVIATIONS = 6.0
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
     HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE, HistoryProblem.MISSING_CLUSTERS,
-    HistoryProblem.MISSING_WEIGHTS,
+    HistoryProblem.MISSING_WEIGHTS, HistoryProblem.MISSING_COUNTS,
 )  # fmt: skip
 
 
@@ -88,6 +88,7 @@ def check_history(
     named: Collection[tuple[str, str]] = (),
     cluster: str | None = None,
     weight: str | None = None,
+    count: str | None = None,
     until: Period | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -103,14 +104,18 @@ def check_history(
     positive : the values of these that are positive by the question.
     features, intersections : the columns of groups, and those that are crossed.
     named : the columns and values that the question names, which are groups whatever their name is.
-    cluster, weight : the columns of clusters and of weights.
+    cluster, weight, count : the columns of clusters, of weights and of numbers of cases.
     until : the last period that was asked for.
     """
     if not periods:
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
-    of_columns = {cluster: HistoryProblem.MISSING_CLUSTERS, weight: HistoryProblem.MISSING_WEIGHTS}
+    of_columns = {
+        cluster: HistoryProblem.MISSING_CLUSTERS,
+        weight: HistoryProblem.MISSING_WEIGHTS,
+        count: HistoryProblem.MISSING_COUNTS,
+    }
     problems = {of: each for of, each in of_columns.items() if of and of not in features}
     outcomes, judged = outcomes or {}, outcomes if outcomes and positive else ()
     constant = [*_outcomes(periods, counted, [*outcomes])]
@@ -139,6 +144,7 @@ def check_history(
         *constant,
         *unknown,
         *_scores(counted),
+        *_coded_weights(counted, [each for each in (weight, count) if each]),
         *check_missing(periods, counted, later or {}, late, problems),
         *shares,
         *(
@@ -427,6 +433,14 @@ def _unknown_groups(
                     yield Suspected(t, HistoryProblem.UNKNOWN_GROUP, column, value, rows=rows)
             for code, (group, rows) in each.coded.get(column, {}).items():
                 yield Suspected(t, HistoryProblem.UNKNOWN_GROUP, column, code, group, rows)
+
+
+def _coded_weights(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterator[Suspected]:
+    """Yield codes of missing values among weights or counts."""
+    for t, each in enumerate(counted):
+        for column in columns:
+            for code in each.coded.get(column, ()):
+                yield Suspected(t, HistoryProblem.CODED_NUMBERS, column, code)
 
 
 def _scores(counted: Sequence[CountedRows]) -> Iterator[Suspected]:

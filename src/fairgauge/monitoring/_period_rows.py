@@ -25,7 +25,7 @@ from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.name_checks import coded_rows
+from fairgauge.resolve.name_checks import coded_rows, coded_weights
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
 from fairgauge.values import (
@@ -42,6 +42,8 @@ _CHECKED = (
     Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM, Role.CLUSTER,
 )  # fmt: skip
 """The columns that are checked; one of two roles is counted in the first of them."""
+_BY_GROUP = (Role.LABEL, Role.PREDICTION, Role.CLUSTER)
+"""The columns of which a group alone may lack values."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
 _ROUNDING = 1e-11
@@ -56,12 +58,13 @@ class CountedRows(NamedTuple):
     Attributes
     ----------
     digest : the fingerprint of the counts.
-    rows, excluded : all rows, and by reason those that the question excludes; of a count, here and
-        below, its cases.
+    rows, excluded : all rows, and by reason those that the question excludes; of a count its cases
+        and of persons these, here and below.
+    read : the rows that were read, whatever these stand for.
     new_values : the unknown values of columns in which no row has a positive value.
     values, missing : the rows of every value of a column, and of none.
-    lacking : of every column of labels and predictions, the rows without a value by feature and
-        group; nothing where no row lacks one.
+    lacking : of every column of labels, predictions and clusters, the rows without a value by
+        feature and group; nothing where no row lacks one.
     divisor, cells : the largest number that divides the rows of all cells, and how many cells; of
         rows also where these have a count.
     coincidence : the log of the probability that other rows of the same groups have these counts.
@@ -73,11 +76,13 @@ class CountedRows(NamedTuple):
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     labelled : by the decision of two, positive or negative, its rows and those that have a label.
-    coded : of columns of numbers, the codes of missing values, with what they count as and rows.
+    coded : of columns of numbers, the codes of missing values, with what they count as and rows;
+        of weights and counts 0, as counts do not state which rows have them.
     """
 
     digest: str
     rows: int
+    read: int
     excluded: dict[str, int]
     new_values: dict[str, tuple[str, ...]]
     values: dict[str, dict[str, int]]
@@ -106,7 +111,8 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
     return CountedRows(
         fingerprint(cube),
         cases.rows,
-        {why: n for why, n in excluded.items() if n},
+        cube.rows,
+        {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
         new_values(cube, first, question),
         *_rows_of_values(cases, question),
         _lacking(cases),
@@ -121,11 +127,12 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
 
 
 def _in_cases(cube: Cube) -> Cube:
-    """Return counts of which every case is a row, and every row without a count is one."""
-    if not cube.plan.count:
+    """Return counts of which every case, person, or row without a count is a row."""
+    if not cube.plan.count and not cube.asked.of_people:
         return cube
-    tables = (replace(each, sums={**each.sums, "rows": each.sums["n"]}) for each in cube.tables)
-    return replace(cube, tables=tuple(tables), rows=cube.cases + sum(cube.excluded.values()))
+    tables = (replace(each, sums={**each.sums, "rows": each.cases}) for each in cube.tables)
+    others = (n for why, n in cube.excluded.items() if why != Uncounted.SAME_PERSON)
+    return replace(cube, tables=tuple(tables), rows=cube.cases + sum(others))
 
 
 def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> list[int]:
@@ -156,19 +163,45 @@ def passing(
 ) -> tuple[str, ...]:
     """Return the periods with rows of a group for which nobody waits any longer; else none.
 
-    For a misspelt one nobody does from the first period without it on. ``names`` are the periods
-    that decide, the first of those that are counted.
+    ``names`` are the periods that decide, the first of those that are counted.
     """
     deciding = counted[: len(names)]
-    had = [rows > 0 for rows in rows_of_group(deciding, feature, group)]
+    rows = rows_of_group(deciding, feature, group)
+    return _passing(names, group, rows, [each.values.get(feature, {}) for each in deciding])
+
+
+def passing_class(
+    names: Sequence[str], counted: Sequence[CountedRows], class_: str | None, question: Spec
+) -> tuple[str, ...]:
+    """Return the periods with rows of a class for which nobody waits any longer; else none."""
+    if class_ is None:
+        return ()
+    values = [Counter[str]() for _ in names]
+    for each, held in zip(values, counted, strict=False):
+        for column in {question.label, question.prediction}:
+            each.update(held.values.get(str(column), {}))
+    return _passing(names, class_, [each[class_] for each in values], values)
+
+
+def _passing(
+    names: Sequence[str],
+    name: str,
+    rows: Sequence[int],
+    values: Sequence[Mapping[str, int]],
+) -> tuple[str, ...]:
+    """Return the periods with rows of a value for which nobody waits any longer; else none.
+
+    For a misspelt one nobody does from the first period without it on.
+    """
+    had = [n > 0 for n in rows]
     if not is_gone(had, absent=1):
         return ()
     total: Counter[str] = Counter()
-    for rows in deciding:
-        total.update(rows.values.get(feature, {}))
-    misspelt = any(n > total[group] and spelt_nearly(group, value) for value, n in total.items())
+    for each in values:
+        total.update(each)
+    misspelt = any(n > total[name] and spelt_nearly(name, value) for value, n in total.items())
     gone = misspelt or is_gone(had)
-    return tuple(name for name, each in zip(names, had, strict=True) if each and gone)
+    return tuple(period for period, each in zip(names, had, strict=True) if each and gone)
 
 
 def crossed_name(columns: Sequence[str]) -> str:
@@ -228,8 +261,10 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
             if n and text not in apart:
                 held[text] = held.get(text, 0) + int(n)
-    if cube.plan.weight:
-        missing.setdefault(cube.plan.weight, cube.excluded.get(Uncounted.NO_WEIGHT, 0))
+    uncounted = {cube.plan.weight: Uncounted.NO_WEIGHT, cube.plan.count: Uncounted.NO_COUNT}
+    for column, why in uncounted.items():
+        if column is not None:
+            missing.setdefault(column, cube.excluded.get(why, 0))
     return values, missing
 
 
@@ -261,10 +296,10 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
 
 
 def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
-    """Return of labels and predictions the rows of every group that have none."""
+    """Return of labels, predictions and clusters the rows of every group that have none."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     features = [a for a in cube.plan.axes if a.role is Role.FEATURE and _has_names(cube, a)]
-    for outcome in filter(None, map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))):
+    for outcome in filter(None, map(cube.plan.axis, _BY_GROUP)):
         for axis in features:
             table = cube.marginal((axis, outcome))
             without = (table.codes[:, 1] < 0) & (table.codes[:, 0] >= 0)
@@ -359,6 +394,8 @@ def _coded(cube: Cube, question: Spec) -> dict[str, dict[str, tuple[str, int]]]:
         (counts,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
         averaged = question.task is Task.REGRESSION and axis.role is not Role.FEATURE
         found.setdefault(column, {})[name] = name if averaged else counts, rows
+    for column, value in coded_weights(cube, question):
+        found.setdefault(column, {})[name_of(value)] = name_of(value), 0
     return found
 
 

@@ -29,6 +29,7 @@ from fairgauge.monitoring._period_rows import (
     lacks_values,
     only_waits,
     passing,
+    passing_class,
 )
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
@@ -224,7 +225,9 @@ def _of_estimates(
         alarm = _alarm(each, names, cubes, first, periods[first], limits, asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
-    was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
+    was_in = passing_class(names[:entered], rows, each.class_, asked.question)
+    if not expected:
+        was_in = passing(names[:entered], rows, each.feature, each.group) or was_in
     state = _state(points[:entered], asked, two_sided=not alone, passing=bool(was_in))
     waits = only_waits(rows, entered, each.feature, each.group, asked.min_n)
     if waits or (overdue and labelled):

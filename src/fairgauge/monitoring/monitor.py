@@ -23,7 +23,7 @@ from fairgauge.monitoring._attribution import (
     rates_of,
     sizes_of,
 )
-from fairgauge.monitoring._column_checks import RARE, SHARE, all_among
+from fairgauge.monitoring._column_checks import OF_ROWS, RARE, SHARE, all_among
 from fairgauge.monitoring._comparison_counts import (
     ComparisonCounts,
     ComparisonId,
@@ -65,6 +65,7 @@ from fairgauge.monitoring._period_rows import (
     lacks_values,
     only_waits,
     passing,
+    passing_class,
     rows_of_group,
     rows_of_periods,
 )
@@ -378,12 +379,15 @@ def _findings(
         | {(e.column, name_of(v)) for e in asked.question.sensitive for v in chain(*e.values)},
         cluster=asked.question.cluster,
         weight=asked.question.weight,
+        count=asked.question.count,
         until=until,
     )
     names = [str(each) for each in periods]
     unlabelled = _unlabelled_groups(asked, names, followed)
     every = (*found, *unlabelled, *_small_groups(asked, names, followed))
-    return _without_labels(asked, names, followed.rows, every)
+    every = _without_labels(asked, names, followed.rows, every)
+    unit, apart = asked.question.unit, {*OF_ROWS, HistoryProblem.GAP}
+    return tuple(each if each.problem in apart else replace(each, **unit) for each in every)
 
 
 def _without_labels(
@@ -617,7 +621,7 @@ def _sparse_groups(
     named = {name for rule in asked.rules for name in rule.groups}
     counted: dict[tuple[str, str], SparseGroup] = {}
     for each in comparisons:
-        if each.detector is not Detector.E_DETECTOR or each.group in named:
+        if each.group in {*named, ALL_GROUPS}:
             continue
         held = [point for point in each.points if point.n_group]
         rows = sum(point.n_group for point in held)
@@ -836,7 +840,9 @@ def _counted(
             partial(_why_undefined, each, counts.references[i], rate, asked, rows),
         )  # fmt: skip
         expected = each in baselines or rule.groups or i in alone
-        was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
+        was_in = passing_class(names[:entered], rows, each.class_, asked.question)
+        if not expected:
+            was_in = passing(names[:entered], rows, each.feature, each.group) or was_in
         found.append(
             MonitoredComparison(
                 rule=str(rule),

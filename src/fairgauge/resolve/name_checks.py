@@ -113,6 +113,13 @@ def coded_rows(cube: Cube, spec: Spec) -> list[tuple[str, float, int]]:
     return [each for each in cube.coded if (each[0], canonical(each[1])) in warned]
 
 
+def coded_weights(cube: Cube, spec: Spec) -> list[tuple[str, Value]]:
+    """Return the codes of missing values among weights, or counts, that are warned of."""
+    return [
+        (each["column"], each["value"]) for each in _coded_numbers(cube, spec) if each.get("role")
+    ]
+
+
 def rows_of_no_score(cube: Cube, spec: Spec) -> int:
     """Return the rows whose score is a code of a missing value that is warned of."""
     warned = {(each["column"], each["value"]) for each in _coded_numbers(cube, spec)}

@@ -247,8 +247,8 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     mirror_of : the other group, where just two are compared with each other and this comparison is
         the mirror image of that one: both are one comparison, with one share of alpha. That of the
         group that is worse off, where one is, is not called the mirror.
-    was_in : the periods with rows of a group that came late, for a few periods, and is gone, so
-        that nobody waits for it; empty of all others.
+    was_in : the periods with rows of a group, or of a class, that came late, for a few periods, and
+        is gone, so that nobody waits for it; empty of all others.
     """
 
     DERIVED: ClassVar = ("evidence", "says")
@@ -646,6 +646,7 @@ class HistoryProblem(StrEnum):
     NO_OUTCOME = "no outcome"
     UNCLEAR_OUTCOME = "unclear outcome"
     UNKNOWN_GROUP = "unknown group"
+    CODED_NUMBERS = "coded numbers"
     OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"
     OPPOSITE_OF_LABEL = "prediction opposite of label"
@@ -653,6 +654,7 @@ class HistoryProblem(StrEnum):
     MISSING_LABELS = "missing labels"
     MISSING_CLUSTERS = "missing clusters"
     MISSING_WEIGHTS = "missing weights"
+    MISSING_COUNTS = "missing counts"
     NO_LABELS = "no labels"
     LABELS_OF_ONE_DECISION = "labels of one decision"
     SMALL_GROUP = "small group"
@@ -673,6 +675,7 @@ class HistoryFinding:
         the decisions, of which ``value`` is the positive or the negative one, which lacks them.
     rows : rows of all these periods, of the value where there is one; of a gap, and before a
         misdated period, absent periods.
+    unit : what ``rows`` are where they are not rows: cases of a count, or people.
     share, expected : of missing values and of a group, the share of the rows and the usual one
         (None where most rows of a group have no value and it has insufficient data for that); of a
         new value, the share of the one that has fewer rows, and its usual one; of predictions
@@ -694,6 +697,7 @@ class HistoryFinding:
     value: str | None = None
     other: str | None = None
     rows: int | None = None
+    unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
     new: bool = False

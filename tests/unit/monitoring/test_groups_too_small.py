@@ -269,3 +269,15 @@ def test_a_period_without_clusters_has_no_interval_and_is_undefined(monkeypatch)
     (each,) = report.comparisons
     assert (each.state.value, report.exit_code) == ("undefined", 3)
     assert "0 effective clusters in the group, below 5" in each.says
+
+
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "f1.difference"])
+def test_a_stray_group_is_named_from_its_first_day_on_also_where_intervals_decide(metric):
+    """Only rules that counts decide exactly named it: the others did after two weeks."""
+    rule = {"metric": metric, "between": [-0.4, 0.4]}
+    weighted = ASKED | {"weight": "w"}
+    frame = pd.DataFrame({"g": [*"FM" * 100, *"XXX"], "y": [1, 1, 0] * 67 + [1, 1]})
+    counts = {NAMES[0]: fg.count(frame.assign(p=frame["y"], w=1.0), **weighted)}
+    report = fg.monitor(counts, weighted | {"monitor": {"rules": [rule]}})
+    (stray,) = report.sparse_groups
+    assert (stray.group, stray.first) == ("X", NAMES[0])

@@ -584,3 +584,32 @@ def test_a_class_that_comes_later_is_no_group_that_does(weighted):
     assert "because no row is of the class" in text
     assert "Not in the first period: class D of sex, from 2026-01-03." in text
     assert "has no rows" not in text
+    assert (str(late.state), str(report.state)) == ("undefined", "undefined")
+    weeks = counts | dict.fromkeys(day_names(10)[5:], counts["2026-01-05"])
+    report = fg.monitor(weeks, question | {"monitor": {"rules": [rule]}})
+    (late,) = [each for each in report.comparisons if each.class_ == "D"]
+    assert (str(late.state), late.was_in) == ("no alarm", ("2026-01-03",))
+    assert late.says.endswith(
+        "the group or the class had rows in 1 period alone, at last 2026-01-03."
+    )
+    assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["rows", "cases"])
+def test_a_group_comes_with_its_first_rows_also_after_a_period_without_a_positive_label(counted):
+    """Such a period is held against the values of all, and had the groups of all later ones."""
+    import pandas as pd
+
+    question = QUESTION | ({"count": "n"} if counted else {})
+    days = {}
+    for i, name in enumerate(day_names(4)):
+        sex = ["F", "M"] * 20 + ["X"] * (20 if i > 1 or counted else 0)
+        rows = pd.DataFrame({"sex": sex, "label": 0, "prediction": 1, "n": 1})
+        rows.loc[rows["sex"] == "X", "n"] = int(i > 1)
+        rows.loc[: 20 * (i > 0), "label"] = int(i > 0)
+        days[name] = fg.count(rows, **question)
+    rule = {"metric": "base_rate.difference", "between": [-0.2, 0.2]}
+    report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    assert report.late_groups == (("sex", "X", "2026-01-03"),)
+    (late,) = [each for each in report.comparisons if each.group == "X"]
+    assert [point.n_reference for point in late.points[:2]] == [0, 0]

@@ -245,7 +245,10 @@ def test_a_small_group_is_counted_from_the_start_on():
         for i, name in enumerate(day_names(2))
     }
     text = " ".join(str(fg.monitor(counts, asked(OF_ALL, start="2026-01-02"))).split())
-    assert "X (sex) has 9 rows since the start (2026-01-02): too few to decide" in text
+    assert (
+        "X (sex) has 9 rows that a rule counts since the start (2026-01-02): too few to decide"
+        in text
+    )
     assert "so far" not in text.split("Notes")[1].split("since the start")[0]
 
 

@@ -27,6 +27,7 @@ from fairgauge.render.brief._vocabulary import (
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.monitor_sentences import (
+    counted_unit,
     describe_insufficient,
     describe_lacking,
     describe_now,
@@ -43,7 +44,7 @@ from fairgauge.render.words.monitor_sentences import (
     turned_around,
     within_period,
 )
-from fairgauge.render.words.numbers import count, listing, numbered, plural
+from fairgauge.render.words.numbers import listing, numbered, plural
 from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
@@ -386,7 +387,7 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     if report.periods:
         size = numbered(len(report.periods), f"{report.length}s")
         rows = sum(each.rows for each in report.rows)
-        of_rows = f"{count(rows)} rows of " if rows else ""
+        of_rows = f"{numbered(rows, counted_unit(report))} of " if rows else ""
         yield Sentence(
             f"{capitalised(of_rows)}{size}, {report.periods[0]} to {report.periods[-1]}.",
             ("periods", "rows"),

@@ -15,6 +15,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
 from fairgauge.render.words.monitor_sentences import (
+    counted_unit,
     describe_baseline,
     describe_insufficient,
     describe_lacking,
@@ -365,7 +366,9 @@ def _notes(report: MonitorReport) -> Iterator[tree.Block]:
         if each.lacks_baseline
     ][:_MOST_NAMED]
     start = report.spec["monitor"].get("start")
-    notes += [describe_sparse_group(each, start) for each in report.sparse_groups][:_MOST_NAMED]
+    notes += [
+        describe_sparse_group(each, start, counted_unit(report)) for each in report.sparse_groups
+    ][:_MOST_NAMED]
     notes += [
         f"{name_of(each)}. {text}"
         for each in report.undefined
@@ -447,14 +450,16 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
     totals: Counter[str] = Counter()
     for each in report.rows:
         totals.update(each.excluded)
-    every = sum(each.rows for each in report.rows)
+    unit = counted_unit(report)
+    total = numbers.numbered(sum(each.rows for each in report.rows), unit)
     for why, rows in totals.most_common():
         last = report.rows[-1]
-        found = f"{numbers.count(rows)} of {numbers.numbered(every)} ({called(why)})"
-        in_last = (
-            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} "
-            f"{within_period(last.period)}"
-        )
+        found, in_last = numbers.count(rows), numbers.count(last.excluded.get(why, 0))
+        if unit == "rows" or why not in {*Uncounted}:
+            found, in_last = f"{found} of {total}", f"{in_last} of {numbers.count(last.rows)}"
+        else:  # nobody knows of how many cases or people
+            found = numbers.numbered(rows)
+        found, in_last = f"{found} ({called(why)})", f"{in_last} {within_period(last.period)}"
         if why == NO_CLUSTER:
             yield f"{found} are in every value and in no confidence interval, {in_last}."
         else:

@@ -26,7 +26,11 @@ def _when(each: HistoryFinding) -> str:
 
 
 def _rows(each: HistoryFinding) -> str:
-    return numbers.count(each.rows or 0) + numbers.plural(each.rows or 0, " row", " rows")
+    return numbers.numbered(each.rows or 0, _unit(each))
+
+
+def _unit(each: HistoryFinding) -> str:
+    return each.unit or "rows"
 
 
 def _valued(each: HistoryFinding) -> str:
@@ -85,9 +89,9 @@ def _new_value(each: HistoryFinding) -> str:
     if each.other is None:
         return f"{text}. If it is a mistake, {_AGAIN}; {_MEANT}."
     return (
-        f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of the rows "
-        f"that have a value, where {numbers.percent(each.expected or 0)} were usual. If they are "
-        f"the same, {_AGAIN}; each is a group or an outcome of its own."
+        f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of the "
+        f"{_unit(each)} that have a value, where {numbers.percent(each.expected or 0)} were usual. "
+        f"If they are the same, {_AGAIN}; each is a group or an outcome of its own."
     )
 
 
@@ -114,7 +118,7 @@ def _equals_label(each: HistoryFinding) -> str:
     elsewhere = ", and no period has other rows"
     if each.expected is not None:
         differs = numbers.percent(each.expected)
-        elsewhere = f"; in other periods it differs in {differs} of the rows"
+        elsewhere = f"; in other periods it differs in {differs} of the {_unit(each)}"
     return (
         f"the prediction equals the label in all {_rows(each)} that have both{elsewhere}. If it is "
         f"a copy of the label, every error rate is untrue: {_AGAIN}."
@@ -147,7 +151,8 @@ def _other_scores(each: HistoryFinding) -> str:
     column = called(each.column or "")
     text = (
         f"all {_rows(each)} have scores in {column} in a range in which "
-        f"{numbers.percent(each.expected or 0)} of the rows of the periods before have theirs"
+        f"{numbers.percent(each.expected or 0)} of the {_unit(each)} of the periods before have "
+        "theirs"
     )
     if each.share:
         text = (
@@ -215,6 +220,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "
         f"other values, {_AGAIN}."
     ),
+    HistoryProblem.CODED_NUMBERS: lambda each: (
+        f"some rows have {_value(each)}, as codes of missing values are, and they outweigh all "
+        f"others. If it is one, leave these cells empty: {_AGAIN}."
+    ),
     HistoryProblem.OTHER_SCORES: _other_scores,
     HistoryProblem.EQUALS_LABEL: _equals_label,
     HistoryProblem.OPPOSITE_OF_LABEL: _opposite_of_label,
@@ -233,6 +242,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.MISSING_WEIGHTS: lambda each: (
         f"{_missing(each)}. Rows without a weight are in no rate. If they should have one, "
         f"{_AGAIN}; {_MEANT}."
+    ),
+    HistoryProblem.MISSING_COUNTS: lambda each: (
+        f"{_missing(each)}. Rows without a number of cases are in no rate. If they should have "
+        f"one, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.NO_LABELS: lambda each: (
         f"{_missing(each)}, so that rules that need labels have no value. If labels come later "

@@ -20,6 +20,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
+from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
@@ -67,7 +68,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
     if each.state is MonitorState.NO_ALARM and each.was_in:
         alone, last = numbers.numbered(len(each.was_in), "periods"), each.was_in[-1]
-        return f"{subject}: no alarm; the group had rows in {alone} alone, at last {last}."
+        what = "group" if each.class_ is None else "group or the class"
+        return f"{subject}: no alarm; the {what} had rows in {alone} alone, at last {last}."
     evidence = _evidence_sentence(each)
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
@@ -79,6 +81,13 @@ def describe_comparison(each: MonitoredComparison) -> str:
     return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
 
 
+def counted_unit(report: MonitorReport) -> str:
+    """Return what numbers of rows are of: people, cases of a count, or rows."""
+    if counts_people(report.spec):
+        return "people"
+    return "cases" if report.spec.get("count") else "rows"
+
+
 def describe_insufficient(report: MonitorReport) -> str:
     """Describe how many comparisons have insufficient data, and why."""
     every = report.tested
@@ -87,7 +96,9 @@ def describe_insufficient(report: MonitorReport) -> str:
     by_reason: dict[str, list[MonitoredComparison]] = {}
     one = HistoryProblem.LABELS_OF_ONE_DECISION in [each.problem for each in report.findings]
     for each in insufficient:
-        by_reason.setdefault(_why_insufficient(each, smallest, one), []).append(each)
+        by_reason.setdefault(
+            _why_insufficient(each, smallest, counted_unit(report), one), []
+        ).append(each)
     parts = [
         f"{_share_of(len(of), every)} {numbers.plural(len(of), 'has', 'have')} {why}: {_names(of)}"
         for why, of in by_reason.items()
@@ -163,15 +174,17 @@ _EFFECTIVE = {
 }
 
 
-def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bool) -> str:
+def _why_insufficient(
+    each: MonitoredComparison, smallest: int, unit: str, one_decision: bool
+) -> str:
     """Return what a comparison with insufficient data has: a group may have rows without its other.
 
-    ``smallest`` is how many rows of a side are enough, ``one_decision`` whether rows of one alone
-    have labels.
+    ``smallest`` is how many rows of a side are enough, ``unit`` what these are, ``one_decision``
+    whether rows of one alone have labels.
     """
     if each.lacks_baseline:
         return "no such group in the baseline"
-    few = f"fewer rows than min_n ({smallest:,})"
+    few = f"fewer {unit} than min_n ({smallest:,})"
     entered = [point for point in each.points if not point.waits]
     if effective := [why for _, why in _few(each)]:
         if len({point.reason and point.reason.code for point in entered}) > 1:
@@ -258,14 +271,16 @@ def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
     return f"{count:,} of {numbers.numbered(len(every), 'comparisons')}"
 
 
-def describe_sparse_group(each: SparseGroup, start: str | None) -> str:
+def describe_sparse_group(each: SparseGroup, start: str | None, counted: str) -> str:
     """Describe a group with insufficient data, and what to do where it is none.
 
     ``start`` is the first period that counts, if one is set: the group may have rows before it.
+    What is ``counted`` are rows, cases or people.
     """
     when = f"since the start ({start})" if start else f"so far, from {each.first}"
     return (
-        f"{called(each.group)} ({called(each.feature)}) has {numbers.numbered(each.rows)} {when}: "
+        f"{called(each.group)} ({called(each.feature)}) has "
+        f"{numbers.numbered(each.rows, counted)} that a rule counts {when}: "
         "too few to decide, and its comparisons keep their part of the probability of a false "
         "alarm. If it is no group, such as a repeated header, correct the file and add the period "
         "again (--replace), or leave it out (exclude_groups, or groups of the rules)."

@@ -689,14 +689,17 @@ def test_a_stray_value_of_the_feature_is_named_with_advice(folder):
     stray = (folder / "3.csv").read_text()
     (folder / "3.csv").write_text(stray + "X,department,0,0\n")
     result = run(folder, "3.csv", "2026-01-04")
-    assert "Warning: X (sex) has 1 row so far, from 2026-01-04: too few to decide" in result.stderr
-    assert "X (sex) has 1 row so far" in " ".join(result.stdout.split())
+    assert (
+        "Warning: X (sex) has 1 row that a rule counts so far, from 2026-01-04: too few to decide"
+        in result.stderr
+    )
+    assert "X (sex) has 1 row that a rule counts so far" in " ".join(result.stdout.split())
     again = run(folder, "3.csv", "2026-01-04")
-    assert "1 row so far" in again.stderr
+    assert "1 row that a rule counts so far" in again.stderr
     without = CONFIG.replace("[monitor]", 'exclude_groups = ["X"]\n[monitor]', 1)
     (folder / "without.toml").write_text(without, encoding="utf-8")
     result = run(folder, "2.csv", "2026-01-03", "-c", folder / "without.toml")
-    assert "1 row so far" not in result.stderr + " ".join(result.stdout.split())
+    assert "1 row that a rule counts so far" not in result.stderr + " ".join(result.stdout.split())
     assert {each.group for each in fg.monitor(folder / "history").comparisons} == {"F", "M"}
 
 
