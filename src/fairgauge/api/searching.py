@@ -37,7 +37,7 @@ from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.question.options import OF_ROWS
+from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
@@ -588,7 +588,7 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
                 "features",
                 f"{several:,} people have rows with different values of {quote(column)}, and a "
                 "person counts once; remove it, or search the rows of one value "
-                f"(--where {quote(f'{column} = VALUE')})",
+                f"({flag_of('where', {column: 'VALUE'})})",
             ))  # fmt: skip
 
 
@@ -654,10 +654,10 @@ def _asked_of_counts(
     axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
     outcomes = [axis for role in roles[1:] if (axis := cube.plan.axis(role))]
     if not any({*axes, *outcomes} <= set(table.axes) for table in cube.tables):
-        crossed = "*".join(columns)
         raise CubeError(
             "these counts do not hold all features together; count the rows with an intersection "
-            f"of them (intersections, --intersect {crossed!r}), or search fewer features"
+            f"of them (intersections, {flag_of('intersections', [columns])}), or search fewer "
+            "features"
         )
     return spec
 

@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, TooManyValues, quote
 from fairgauge.question.category_words import FAR_BELOW
+from fairgauge.question.options import flag_of
 from fairgauge.values import (
     Value,
     canonical,
@@ -128,11 +129,11 @@ def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> 
     """Return how a column is cut, on the command line and in Python.
 
     >>> cut_options("age", ["40", "60"])
-    "--sensitive 'age:40,60' (fairgauge.cut('age', [40, 60]))"
+    "--sensitive age:40,60 (fairgauge.cut('age', [40, 60]))"
     """
     listed = list(cuts)
-    value = repr(f"{column}:{','.join(listed)}")
-    return f"{flag} {value} (fairgauge.cut({column!r}, [{', '.join(listed)}]))"
+    given = flag_of("sensitive", [{"column": column, "cuts": listed}], flag)
+    return f"{given} (fairgauge.cut({column!r}, [{', '.join(listed)}]))"
 
 
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:

@@ -12,7 +12,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, quote
-from fairgauge.question.options import Spec
+from fairgauge.question.options import Spec, flag_of
 from fairgauge.question.presets import preset
 from fairgauge.reasons import Reason, ReasonCode
 
@@ -112,8 +112,8 @@ def _no_decisions(spec: Spec) -> Problem | None:
         "prediction",
         f"{message}. Decisions, such as approvals or hirings, are a prediction, not a label: if "
         f"{quote(spec.label)} holds them, use prediction in place of label "
-        f"(--prediction {quote(spec.label)}); if it is a number, such as a price, compare its mean "
-        "without the preset (--task regression)",
+        f"({flag_of('prediction', spec.label)}); if it is a number, such as a price, compare its "
+        "mean without the preset (--task regression)",
     )
 
 

@@ -70,7 +70,8 @@ no difference) and `insufficient` (the verdict where the data are insufficient: 
 
 ## Values of flags
 
-A backslash escapes `=`, `:`, `*` and `,` in a name.
+A backslash escapes `=`, `:`, `*` and `,` in a name, and in a value: `--unknown 'mail\\, telephone'`
+is one value, and two without it. Those of `--where` and `--recode` are put in quotes instead.
 
 """
 

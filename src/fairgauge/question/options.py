@@ -14,6 +14,7 @@ the table.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
@@ -495,6 +496,27 @@ OPTIONS = _options()
 
 BY_NAME = {each.name: each for each in OPTIONS}
 """The rows of the table by the names of the options."""
+
+
+def flag_of(name: str, value: Any, flag: str = "") -> str:
+    r"""Return an option as a shell takes it: its flag, and a value that the flag reads as it is.
+
+    Parameters
+    ----------
+    value : what a specification file holds.
+    flag : another flag that is written in the same way.
+
+    Examples
+    --------
+    >>> print(flag_of("unknown", ["refused, or no answer"]))
+    --unknown 'refused\, or no answer'
+    >>> print(flag_of("reference", {"sex*race": ["F", "Black"]}))
+    --reference 'sex\*race=F & Black'
+    """
+    row = BY_NAME[name]
+    named = flag or next(iter(row.flags))
+    return shlex.join(word for text in row.type.write(value) for word in (named, text))
+
 
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive", "recode",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -418,6 +419,6 @@ def proposal(columns: Collection[str]) -> str:
     if not program:
         there = f"{listing(by_group.values())} are named as probabilities of groups"
     return (
-        f" {there}; to audit groups from their probabilities use --probabilities '{text}' "
-        "(Python: fg.probabilities)"
+        f" {there}; to audit groups from their probabilities use --probabilities "
+        f"{shlex.quote(text)} (Python: fg.probabilities)"
     )

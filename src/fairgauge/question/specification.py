@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -13,10 +12,10 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
-from fairgauge.question._argument_syntax import parse_sensitive, write_reference
+from fairgauge.question._argument_syntax import parse_sensitive
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.option_types import NamedReferences
-from fairgauge.question.options import BY_NAME, Spec
+from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.probabilities import proposal, separated
 from fairgauge.question.spec_file import toml_value
@@ -417,10 +416,9 @@ def _reference_of_none(name: str, features: Collection[str], references: NamedRe
     others = set(features) - set(stated)
     if not stated or nearest(name, others):
         return _not_audited(name, others)
-    flags = " ".join(f"--reference {shlex.quote(text)}" for text in write_reference(stated))
     return (
         f"{_not_audited(name, ())} Audited: {listing(sorted(features))}; state references of "
-        f"audited features alone: {flags} replaces those of a file"
+        f"audited features alone: {flag_of('reference', stated)} replaces those of a file"
     )
 
 

@@ -18,6 +18,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import Problem, listing, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
+from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
 from fairgauge.resolve.outcome_checks import makes_unclear, may_be_spelling_of
@@ -384,6 +385,6 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
         yield Problem(
             "item",
             f"no {quote(question.item)} was answered under names of two groups; where each has "
-            "one variant, audit it with the names as clusters (fairgauge audit --cluster "
-            f"{question.variant})",
+            "one variant, audit it with the names as clusters (fairgauge audit "
+            f"{flag_of('cluster', question.variant)})",
         )

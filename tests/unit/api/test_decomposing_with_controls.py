@@ -152,7 +152,7 @@ def test_the_command_takes_controls(loans, tmp_path):
 @pytest.mark.parametrize("strata", [{"strata": "branch"}, {}])
 @pytest.mark.parametrize(
     ("control", "advice"),
-    [("x", "such as --control 'x:"), ("app", "choose a column of fewer values")],
+    [("x", "such as --control x:"), ("app", "choose a column of fewer values")],
 )
 def test_a_control_of_too_many_values_is_called_so(loans, strata, control, advice):
     rows = loans.with_row_index("i").with_columns(

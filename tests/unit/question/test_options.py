@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import click
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -19,7 +20,7 @@ from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
 from fairgauge.question.option_docs import page
-from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec, flag_of
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
 from fairgauge.question.wording import DOCUMENT_KEYS, Document
@@ -327,3 +328,44 @@ def test_groups_that_are_numbers_may_be_excluded_by_them():
     for name in (94102, "94102", [94102]):
         report = fg.audit(pl.DataFrame(table), **asked, exclude_groups=name)
         assert {each.group for each in report.groups if each.group} == {"94103", "94104"}
+
+
+PASTED = {  # as advice prints them, and what a specification file then has
+    "unknown": lambda one, other: [one, other],
+    "exclude_groups": lambda one, other: [one, other],
+    "positive": lambda one, other: [one, other],
+    "score_of": lambda one, _: one,
+    "label": lambda one, _: one,
+    "sensitive": lambda one, other: [{"column": one, "values": [[other, "b"]]}],
+    "intersections": lambda one, other: [[one, other]],
+    "reference": lambda one, other: {one: other},
+    "where": lambda one, other: {"s, t": [one, other]},
+    "recode": lambda one, other: {one: {"A": [other]}},
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+@given(st.text("a,'\"\\:=* /", min_size=1), st.text("b,'\"\\:=* .", min_size=1))
+def test_a_flag_that_is_advised_is_read_back_as_its_value(name, one, other):
+    """A comma within the value of --unknown made two values of it: the advice had no effect."""
+    texts = [each.replace("\\", "\\a") for each in (one, other)]  # none ends in a backslash
+    option, problems = BY_NAME[name], []
+    value = option.type.plain(option.type.read(PASTED[name](*texts), name, problems))
+    assume(not problems)  # such as a name of blanks
+    flag, *more = shlex.split(flag_of(name, value))
+    assert flag in option.flags
+    read = option.type.read(option.type.parse(more, name, problems), name, problems)
+    assert not problems
+    assert option.type.plain(read) == value
+
+
+def test_a_warning_advises_a_value_with_commas_as_the_command_line_reads_it():
+    marker = "Information not provided by applicant in mail, internet, or telephone application"
+    rows = {"race": ["White", marker, "Black"] * 40, "p": [0, 1, 1, 1] * 30}
+    report = fg.audit(pl.DataFrame(rows), prediction="p", positive=1, sensitive="race")
+    advice = {
+        found
+        for text in (*[each.message for each in report.diagnostics], render(report, "text"))
+        for found in re.findall(r"--unknown '.*?'", " ".join(text.split()))
+    }
+    assert [shlex.split(each)[1] for each in advice] == [marker.replace(",", r"\,")]

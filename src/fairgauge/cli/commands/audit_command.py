@@ -37,7 +37,8 @@ def command(
     iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database (postgresql://user@host/name,
     sqlite:///file.db) with --table or --query.
 
-    A backslash escapes = : * and , in the name of a column.
+    A backslash escapes = : * and , in the name of a column, and in a value; in --where and --recode
+    quotes do.
 
     \b
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes

@@ -31,6 +31,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
+from fairgauge.question.options import flag_of
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
@@ -1342,10 +1343,10 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         and (each.feature, each["value"]) in references
     ]
     for each in unknown:
-        value = quote(each["value"])
+        given = flag_of("unknown", each["value"])
         yield analyst(
-            f"name {value} with --unknown if it means that the value is missing: it is the "
-            f"reference of {called(each.feature or '')} now, and cannot be then."
+            f"name {quote(each['value'])} as unknown ({given}) if it means that the value is "
+            f"missing: it is the reference of {called(each.feature or '')} now, and cannot be then."
         )
     for by_option in (True, False):
         respelled = [

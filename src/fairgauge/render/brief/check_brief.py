@@ -15,6 +15,7 @@ from fairgauge.render.words.check_sentences import (
     describe_fault_in_place,
     describe_higher,
     limit_sentences,
+    reference_flag,
     shown_interval,
     sources_of,
     table_title,
@@ -194,7 +195,7 @@ def _steps(check: Check) -> Iterator[Sentence]:
     changed = [table for table in check.tables if table.changed_by_highest]
     if changed:
         groups = changed[0].equal_references or (changed[0].reference or "",)
-        options = " or ".join(f"--reference {called(name)}" for name in groups)
+        options = " or ".join(map(reference_flag, groups))
         yield owner(
             f"state which reference the rule is of: the chosen group ({options}), or the highest "
             "rate (--preset ugesp).",
@@ -215,10 +216,11 @@ def _steps(check: Check) -> Iterator[Sentence]:
         each for each in open_ones if each.reason.code is ReasonCode.REFERENCE_NOT_SHOWN
     ]
     if of_reference:
-        chosen, other = (called(str(of_reference[0].reason[of])) for of in ("chosen", "other"))
+        reason = of_reference[0].reason
+        chosen, other = (reference_flag(str(reason[of])) for of in ("chosen", "other"))
         yield analyst(
             "state which of the categories that fit the printed ratios equally is the reference: "
-            f"the one taken (--reference {chosen}) or another (--reference {other}).",
+            f"the one taken ({chosen}) or another ({other}).",
             ("verdict",),
         )
     of_base = [each for each in open_ones if each.reason.code is ReasonCode.BASE_NOT_STATED]

@@ -386,9 +386,14 @@ def _count_recoverable(p: Parameters) -> str:
     )
 
 
+def reference_flag(name: str) -> str:
+    """Return the flag of `fairgauge check` for a category, which it reads as it is printed."""
+    return f"--reference {shlex.quote(name)}"
+
+
 def _not_highest(p: Parameters) -> str:
     name = p.get("reference")
-    option = f"--reference {shlex.quote(str(name))}"
+    option = reference_flag(str(name))
     hint = f"; if {called(str(name))} is the control group, name it: {option}" if name else ""
     return (
         f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
@@ -413,7 +418,7 @@ def _reference_not_shown(p: Parameters) -> str:
     }[p["by"]]
     return (
         f"as their reference {names} fit the printed ratios equally; {quote(p['chosen'])}, {why}, "
-        f"is taken; if it is another, name it: --reference {shlex.quote(str(p['others'][0]))}"
+        f"is taken; if it is another, name it: {reference_flag(str(p['others'][0]))}"
     )
 
 

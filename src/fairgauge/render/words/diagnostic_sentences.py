@@ -13,7 +13,7 @@ from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.hmda_actions import action_code
-from fairgauge.question.options import BY_NAME
+from fairgauge.question.options import flag_of
 from fairgauge.question.recoding import recoding_flag
 from fairgauge.reasons import FEWEST_EXPECTED
 from fairgauge.render.words import numbers
@@ -218,8 +218,8 @@ def _uncounted_rows(d: Diagnostic) -> str:
     if d["what"] == "weight above 0":
         return (
             f"{share} have a weight of 0, more often in one group than in another, and are in no "
-            f"number{rules}; if they are not to count, state it: --where '{d['column']} > 0' "
-            "(where)"
+            f"number{rules}; if they are not to count, state it: "
+            f"{flag_of('where', {d['column']: {'low': 0, 'closed': 'neither'}})} (where)"
         )
     if d.get("counted"):  # other warnings name the values
         return f"{share} have no {d['what']}, and their values count as they are"
@@ -506,7 +506,7 @@ def _either_alone(d: Diagnostic) -> str:
     for what, key in (("requests for preapproval", "requests"), ("applications", "applications")):
         if alone := d.get(key):
             condition, *positive = alone
-            flags = f"--where {shlex.quote(condition)} {_positive_flag(positive)}"
+            flags = f"--where {shlex.quote(condition)} {flag_of('positive', positive)}"
             found.append(f"{what} alone: {flags} (where, positive)")
     return "; ".join(found)
 
@@ -548,15 +548,11 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     if (group := d.get("group")) is not None:
         whose = f"{called(d['group_column'])} = {called(group)}"
         why = f"hardly any {noun} but those of {whose} have {it}"
-    flag = _positive_flag(positive)
+    flag = flag_of("positive", positive)
     text += f", though {why}. To count {it} as positive: {flag} (positive={[*positive]})"
     if line := d.get("line"):  # of answers under swapped names
         text += f"; if no decision: {recoding_flag(line)}"
     return text
-
-
-def _positive_flag(values: tuple[str, ...]) -> str:
-    return shlex.join(["--positive", *BY_NAME["positive"].type.write(values)])
 
 
 def _one_decision(d: Diagnostic) -> str:
@@ -690,7 +686,7 @@ def _missing_marker(d: Diagnostic) -> str:
         stands = f"is excluded from {d.feature} with {counted}, whatever groups they are of; if"
     return (
         f"the {kind} {written} {stands} it means that the value is missing, state it: "
-        f"unknown={written} (--unknown {written})"
+        f"unknown={written} ({flag_of('unknown', value)})"
     )
 
 
@@ -1200,7 +1196,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data is {_codes_of_hmda(d)}; "
         "they count as not positive. To count them as approved: "
-        f"{_positive_flag(d['positive'])} (positive={[*d['positive']]})"
+        f"{flag_of('positive', d['positive'])} (positive={[*d['positive']]})"
     ),
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,

@@ -22,7 +22,7 @@ from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names, name_of_values
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns, strata_named
-from fairgauge.question.options import BY_NAME
+from fairgauge.question.options import BY_NAME, flag_of
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.words.display_names import all_called, called, printable
@@ -527,7 +527,7 @@ def _marker_sentence(report: Report) -> str:
     if not places:
         return ""
     groups = listing([f"{quote(value)} of {listing(of)}" for value, of in places.items()])
-    flags = " ".join(f"--unknown {str(value)!r}" for value in places)
+    flags = " ".join(flag_of("unknown", value) for value in places)
     several = sum(map(len, places.values())) > 1
     return (
         f"Counted as {plural(2 if several else 1, 'a group', 'groups')} like any other: {groups}; "

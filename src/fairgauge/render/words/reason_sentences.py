@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fairgauge.errors import listing
+from fairgauge.question.options import flag_of
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import amount, numbered
@@ -52,9 +53,6 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
     "ratios of rates of groups that share no row, have bounds",
-    ReasonCode.PROTECTED_REFERENCE: "the counts are protected (rounded) and do not show which "
-    "group is the {reference} one; name the reference of each feature (reference, --reference "
-    "{column}=GROUP)",
     ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded): the denominator may be zero",
     ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
     "some table that agrees with them",
@@ -314,6 +312,11 @@ def only_value(found: Reason | Diagnostic) -> str:
 
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.ONE_DECISION: _one_decision,
+    ReasonCode.PROTECTED_REFERENCE: lambda reason: (
+        "the counts are protected (rounded) and do not show which group is the "
+        f"{reason['reference']} one; name the reference of each feature (reference, "
+        f"{flag_of('reference', {reason['column']: 'GROUP'})})"
+    ),
     ReasonCode.ALL_AT_TOP: lambda reason: (
         f"the top is the whole ranking ({numbered(reason['rows'], 'rows')}), so that the scores "
         "have no effect"

@@ -199,7 +199,7 @@ def test_a_text_that_means_unknown_is_not_no_rows_of_unknown_category(column):
     count = rows.filter(pl.col(column) == "Unknown").height
     assert count > 0
     assert f"'Unknown' of {column} ({count} rows)" in text
-    assert "state it: --unknown 'Unknown'" in text
+    assert "state it: --unknown Unknown" in text
     assert "no rows" not in text
 
 
