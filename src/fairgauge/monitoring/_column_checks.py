@@ -83,7 +83,7 @@ def check_missing(
 
     Labels and predictions may be missing in one group alone: it is then named, also where it is
     too small to move the share of all rows. Periods whose values are not due yet are not looked at.
-    ``problems`` states of clusters, weights and counts what rows without one are.
+    ``problems`` states of clusters, weights, counts and groups what rows without one are.
     """
     for column in dict.fromkeys(name for each in counted for name in each.missing):
         due = max(len(counted) - later.get(column, 0), 0)

@@ -69,7 +69,7 @@ _DEVIATIONS = 6.0
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
     HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE, HistoryProblem.MISSING_CLUSTERS,
-    HistoryProblem.MISSING_WEIGHTS, HistoryProblem.MISSING_COUNTS,
+    HistoryProblem.MISSING_WEIGHTS, HistoryProblem.MISSING_COUNTS, HistoryProblem.MISSING_GROUPS,
 )  # fmt: skip
 
 
@@ -89,6 +89,7 @@ def check_history(
     cluster: str | None = None,
     weight: str | None = None,
     count: str | None = None,
+    groups_missing: bool = False,
     until: Period | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -105,6 +106,7 @@ def check_history(
     features, intersections : the columns of groups, and those that are crossed.
     named : the columns and values that the question names, which are groups whatever their name is.
     cluster, weight, count : the columns of clusters, of weights and of numbers of cases.
+    groups_missing : whether rows without a group are a group of their own.
     until : the last period that was asked for.
     """
     if not periods:
@@ -117,6 +119,7 @@ def check_history(
         count: HistoryProblem.MISSING_COUNTS,
     }
     problems = {of: each for of, each in of_columns.items() if of and of not in features}
+    problems |= dict.fromkeys(features if groups_missing else (), HistoryProblem.MISSING_GROUPS)
     outcomes, judged = outcomes or {}, outcomes if outcomes and positive else ()
     constant = [*_outcomes(periods, counted, [*outcomes])]
     of_one_value = {(each.column, each.at) for each in constant if each.column}

@@ -380,6 +380,7 @@ def _findings(
         cluster=asked.question.cluster,
         weight=asked.question.weight,
         count=asked.question.count,
+        groups_missing=asked.question.groups_missing,
         until=until,
     )
     names = [str(each) for each in periods]

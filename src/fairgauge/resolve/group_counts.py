@@ -800,6 +800,7 @@ def _cluster_table(
     group = crossing.groups_of(table.codes)
     cluster, *found = table.codes.T[len(columns) :]
     kept = (cluster >= 0) & ((group > _DROPPED) if known else (group == _DROPPED))
+    kept &= table.cases > 0  # rows of weight 0 are in no cluster either
     others = [
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster) for a in axes
     ]

@@ -655,6 +655,7 @@ class HistoryProblem(StrEnum):
     MISSING_CLUSTERS = "missing clusters"
     MISSING_WEIGHTS = "missing weights"
     MISSING_COUNTS = "missing counts"
+    MISSING_GROUPS = "missing groups"
     NO_LABELS = "no labels"
     LABELS_OF_ONE_DECISION = "labels of one decision"
     SMALL_GROUP = "small group"

@@ -118,11 +118,12 @@ class _ChosenRows:
         axes = self.axes
         cube = self.source.count(_with_axes(plan, axes), limit)
         if cube.excluded:
-            reasons = listing(
-                [f"{n:,} rows have a {reason}" for reason, n in cube.excluded.items()]
+            reasons = " and ".join(
+                f"{n:,} {'row has' if n == 1 else 'rows have'} a {reason}"
+                for reason, n in cube.excluded.items()
             )
             raise DataError(
-                f"{reasons}, and it is not known whether they meet the conditions (where); fill "
+                f"{reasons}, and whether such rows meet the conditions (where) is not known; fill "
                 "in or remove them first"
             )
         kept = [

@@ -377,3 +377,20 @@ def test_the_smallest_detectable_difference_is_of_effective_rows(seed):
     alone = fg.audit(rows.filter(pl.col("w") > 0), **asked).verdicts[0].reason
     assert weighted["detectable"] == pytest.approx(alone["detectable"], rel=0.03)
     assert weighted["needed"] is not None
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy.difference", "f1.difference"])
+def test_clusters_of_rows_that_weigh_nothing_are_none(metric):
+    """The clusters of rows of weight 0 were blocks of the jackknife of balanced accuracy."""
+    rng = np.random.default_rng(0)
+    names = ["sex", "label", "prediction", "cluster", "weight"]
+    rows = dict(zip(names, [np.repeat(["F", "M"], 40), *rng.integers(0, 2, (2, 80)),
+                            np.arange(80) % 25, np.ones(80)], strict=True))  # fmt: skip
+    rows = pl.DataFrame(rows)
+    nothing = rows[:6].with_columns(cluster=pl.lit(100) + pl.col("cluster"), weight=pl.lit(0.0))
+    asked = {name: name for name in names[1:]} | {"sensitive": "sex", "metrics": metric}
+    without, among = (
+        fg.audit(each, positive=1, **asked)[metric, "sex", "F"].interval
+        for each in (rows, pl.concat([rows, nothing]))
+    )
+    assert (among.low, among.high) == pytest.approx((without.low, without.high), rel=1e-12)

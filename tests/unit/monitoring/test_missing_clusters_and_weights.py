@@ -101,3 +101,19 @@ def test_what_a_count_stands_for_is_called_cases() -> None:
     assert "cases of 9 days" in text
     volume = next(each for each in report.findings if each.problem.value == "volume")
     assert "300 cases, where about 1,200 are usual" in volume.says
+
+
+@pytest.mark.parametrize(("missing", "says"), [
+    ("exclude", "Rows without a value are in no rate that needs it."),
+    ("group", "They are a group of their own."),
+])  # fmt: skip
+def test_rows_that_lose_their_group_may_be_one(missing: str, says: str) -> None:
+    question = QUESTION | {"missing": missing}
+    rows = pd.DataFrame({"sex": ["F", "M"] * 200, "label": 1, "prediction": [0, 1, 1, 0] * 100})
+    lost = rows.assign(sex=rows["sex"].where(rows.index < 250))
+    days = {name: fg.count(rows if t < 8 else lost, **question)
+            for t, name in enumerate(day_names(9))}  # fmt: skip
+    report = fg.monitor(days, question | {"monitor": {"rules": [RULE]}})
+    (found,) = (each for each in report.findings if each.column == "sex")
+    assert found.says.startswith("On 2026-01-09: 37.5% of 400 rows have no value in sex")
+    assert says in found.says

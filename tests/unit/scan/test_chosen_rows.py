@@ -374,3 +374,11 @@ def test_a_range_of_values_that_name_intervals_is_to_name_them(tmp_path):
         fg.audit(data, label="y", sensitive="sex", where="36 <= dti <= 43")
     with pytest.raises(DataError, match="name the column without cut points"):
         fg.audit(data, label="y", sensitive="sex", strata=[fg.cut("dti", [36])])
+
+
+@pytest.mark.parametrize(("missing", "says"), [(1, "1 row has"), (3, "3 rows have")])
+def test_rows_without_a_weight_are_refused_beside_a_condition(missing, says):
+    rows = FRAME.with_columns(w=pl.when(pl.int_range(ROWS) >= missing).then(COL("w")))
+    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "weight": "w"}
+    with pytest.raises(DataError, match=f"^{says} a missing weight, and whether such rows meet"):
+        fg.count(rows, where="region = 2", **asked)

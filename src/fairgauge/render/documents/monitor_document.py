@@ -221,7 +221,8 @@ def _overview(report: MonitorReport) -> tree.Table:
         f"of {report.length}s."
     )
     rows = tuple(map(_row, report.tested))
-    return tree.Table("Every rule for every group", columns, rows, notes=(note,))
+    exact = any(each.threshold is not None for each in report.tested)
+    return tree.Table("Every rule for every group", columns, rows, notes=(note,) * exact)
 
 
 def _row(each: MonitoredComparison) -> tuple[tree.Cell, ...]:

@@ -243,6 +243,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_missing(each)}. Rows without a weight are in no rate. If they should have one, "
         f"{_AGAIN}; {_MEANT}."
     ),
+    HistoryProblem.MISSING_GROUPS: lambda each: (
+        f"{_missing(each)}. They are a group of their own. If they should have one, {_AGAIN}; "
+        f"{_MEANT}."
+    ),
     HistoryProblem.MISSING_COUNTS: lambda each: (
         f"{_missing(each)}. Rows without a number of cases are in no rate. If they should have "
         f"one, {_AGAIN}; {_MEANT}."
