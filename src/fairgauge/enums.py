@@ -470,6 +470,7 @@ class DiagnosticCode(StrEnum):
     STRATA_OF_ONE_SIDE = "strata_of_one_side"
     # group, reference, columns, alone_group, alone_reference
     USED_AT_LEAST = "used_at_least"  # rows
+    NOT_CROSSED = "not_crossed"  # preset; features; estimated: those known by probabilities alone
     WITHIN_STRATA = "within_strata"
     # metric, group, class, threshold; strata: columns; lower, higher: in which it differs; p where
     # it varies; others: comparisons of the feature that do so, too
@@ -579,7 +580,7 @@ class WhyIncomplete(StrEnum):
     RULE_GONE = "rule gone"
     NO_COUNTERPART = "no counterpart"  # of a verdict, in the other report
     ASKED_OTHERWISE = "asked otherwise"  # a difference moved that was measured otherwise before
-    UNTESTED_VERDICT = "untested verdict"  # it got worse, or nothing decides it any longer
+    UNTESTED_VERDICT = "untested verdict"  # it got worse, or changed to one that decides nothing
     NOTHING_COMPARED = "nothing compared"
     NOTHING_TESTED = "nothing tested"  # and differences moved
     MORE_LACK = "more lack"  # an outcome or a group, or are unclear

@@ -113,6 +113,7 @@ class ReasonCode(StrEnum):
 
     # groups cannot differ
     ONE_DECISION = "one_decision"  # positive, or value: what all are; threshold, or cut: where
+    ONE_VALUE = "one_value"  # of: label, prediction or score; positive or value; threshold
 
     # it is of other rows than the one that it adjusts
     STRATA_MISSING = "strata_missing"  # rows, total, unit

@@ -56,6 +56,7 @@ from fairgauge.resolve.question_checks import (
     group_texts,
     limits_outside_range,
     rules_on_references,
+    uncrossed_features,
     unmatched_groups,
     unmatched_rules,
 )
@@ -413,6 +414,7 @@ def check_groups(
     of_monitor = replace(spec, rules=monitored)
     return (
         *sensitive_outcomes(spec),
+        *uncrossed_features(spec),
         *single_row_groups(cube, asked),
         *numeric_groups(cube, asked),
         *doubtful_names(cube, asked),

@@ -32,7 +32,8 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import Axis, Plan, is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.question.options import named_identifiers
+from fairgauge.question.conditions import NOT
+from fairgauge.question.options import flag_of, named_identifiers
 from fairgauge.scan.probability_columns import cells_of, digits_of
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
@@ -410,10 +411,11 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             "--prediction) in place of scores"
         )
     if (open_ := cube.tables[0].sums.get("open")) is not None:
+        known = {axis.column: {NOT: [None]} for axis in plan.outcomes}
         yield (
             f"{int(open_.sum()):,} of their {cube.cases:,.0f} people have a known decision and an "
             "unknown one that could change it, which protected counts cannot state; exclude those "
-            "(--where 'COLUMN != (missing)')"
+            f"({flag_of('where', known)})"
         )
     if len(plan.tables) > 1:
         yield (

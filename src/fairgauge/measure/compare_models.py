@@ -83,7 +83,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
-from fairgauge.resolve.outcome_checks import one_decision
+from fairgauge.resolve.outcome_checks import one_decision, one_value
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -413,12 +413,20 @@ def _candidate(models: _Models) -> MeasuredCandidate:
 def _one_decision(models: _Models) -> Reason | None:
     """Return that the candidate decides all rows alike, at a threshold or a cut of several.
 
-    None where it does not, or no disparity is of decisions.
+    Or that its scores are all the same. None where no disparity is of decisions, or of scores.
     """
-    disparities = (metric for metric, _ in (*models.contrasts, *models.others))
-    if not any("prediction" in metric.needs for metric in disparities):
+    needs = {need for metric, _ in (*models.contrasts, *models.others) for need in metric.needs}
+    reason = None
+    if "prediction" in needs:
+        reason = one_decision(models.cubes.candidate, models.other.outcomes, models.resolution.task)
+    if reason is not None or "score" not in needs or models.scores is None:
+        return reason
+    whole = _slices(models, None)[0].current
+    turned = whole.outcome.turned
+    scores = models.scores.sides(whole.counts, whole.outcome, models.name)[whole.sides.whole].new
+    if not len(scores) or np.ptp(scores):
         return None
-    return one_decision(models.cubes.candidate, models.other.outcomes, models.resolution.task)
+    return one_value("score", scores[0] if turned is None else turned - scores[0])
 
 
 def _with_reach(models: _Models, batch: MeasuredDisparities) -> MeasuredDisparities:

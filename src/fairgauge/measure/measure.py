@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Spread
+from fairgauge.catalogue.across import Across, Spread, is_of_one_group
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import (
@@ -77,6 +77,11 @@ from fairgauge.resolve.group_checks import (
     weightless_groups,
 )
 from fairgauge.resolve.group_counts import GroupCounts
+from fairgauge.resolve.outcome_checks import (
+    ConstantOutcomes,
+    constant_outcomes,
+    reason_of_one_value,
+)
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
@@ -155,8 +160,9 @@ def measure(
     homogeneity = [note for part in parts for note in part.homogeneity]
     together = {key: limits for part in parts for key, limits in part.together.items()}
     together |= mixed.together
+    constant = constant_outcomes(cube, spec, resolution.outcomes, resolution.task)
     adjusted, family = adjusted_estimates(
-        mark_estimates(estimates, small), together, homogeneity, spec.confidence
+        _marked(estimates, small, constant), together, homogeneity, spec.confidence
     )
     slices = [each for part in parts for each in part.slices]
     adjusted = tuple(concluded_whatever_is_missing(adjusted, slices, family.level))
@@ -205,11 +211,28 @@ def measure(
         estimators=tuple(mixed.estimators),
         shown=mixed.shown,
         other_references=tuple(
-            replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
+            replace(other, estimates=tuple(_marked(other.estimates, small, constant)))
             for part in parts
             for other in part.other_references
         ),
     )
+
+
+def _marked(
+    estimates: Sequence[Estimate], small: Small, constant: ConstantOutcomes
+) -> list[Estimate]:
+    """Return the estimates; those of small groups, or of outcomes of one value, have a reason.
+
+    A minimum or maximum is no comparison of groups: it is what it is where they cannot differ.
+    """
+    return [
+        replace(each, status=Status.TOO_FEW, reason=reason)
+        if each.status is Status.OK
+        and not is_of_one_group(each.definition)
+        and (reason := reason_of_one_value(each.definition.needs, each.threshold, constant))
+        else each
+        for each in mark_estimates(estimates, small)
+    ]
 
 
 class _MeasuredFeature:

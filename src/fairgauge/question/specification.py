@@ -239,9 +239,12 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
             message = f"cannot be combined with {of}, of which only probabilities are known"
             yield Problem(option, f"{message}; {instead}")
     if spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST):
+        named = {each.name: each.columns[0][0] for each in spec.probabilities}
+        named |= dict.fromkeys(spec.recorded, "GROUP")
         message = (
             "is chosen from groups that are recorded; name the group that others are compared "
-            "with, such as race=White"
+            f"with, of every feature, such as {flag_of('reference', named)}; the groups of a "
+            "feature without one are compared with all other groups"
         )
         yield Problem("reference", message)
     if spec.profile is not Profile.DOCUMENTED:

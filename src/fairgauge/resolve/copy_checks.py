@@ -71,7 +71,7 @@ def score_is_label(
             only_value(*(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES])))
             for side in (positive, ~positive)
         )
-        copied = alike and same and one != other
+        copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(_ROUNDING))
     if copied or spec.label == spec.score:
         of_decisions: dict[str, Any] = {} if score else {"decisions": True}
         yield Diagnostic.warning(

@@ -20,6 +20,7 @@ from fairgauge.resolve.outcome_checks import mistaken_outcomes
 from fairgauge.resolve.question_checks import (
     limits_outside_range,
     ratios_of_signed_amounts,
+    uncrossed_features,
     unmatched_groups,
 )
 from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
@@ -30,6 +31,7 @@ def likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
     yield from mistaken_outcomes(cube, spec, task)
     yield from sensitive_outcomes(spec)
+    yield from uncrossed_features(spec)
     yield from single_row_groups(cube, spec)
     yield from numeric_groups(cube, spec)
     yield from many_strata(cube, spec)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
@@ -54,6 +54,8 @@ from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of, reading, spelt_nearly
 
+_MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (SUM, SQUARES)}
+"""The sums of numbers and of their squares."""
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
 _TIMES_AS_OFTEN = 20
@@ -139,6 +141,62 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     return None
 
 
+ConstantOutcomes = dict[tuple[str, float | None], Reason]
+"""Why groups cannot differ in what a metric needs, at a threshold or (None) at any."""
+
+
+def reason_of_one_value(
+    needs: Iterable[str], threshold: float | None, constant: ConstantOutcomes
+) -> Reason | None:
+    """Return why groups cannot differ in a metric; None where some outcome that it needs varies."""
+    found = [
+        constant.get((need, threshold)) or constant.get((need, None))
+        for need in ("score", "prediction", "label")
+        if need in needs
+    ]
+    return found[0] if all(found) and found else None
+
+
+def constant_outcomes(
+    cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks], task: Task
+) -> ConstantOutcomes:
+    """Return which of label, prediction and score are the same in all rows, and at which threshold.
+
+    Protected counts do not show it.
+    """
+    found: ConstantOutcomes = {}
+    for axis in cube.plan.outcomes if cube.min_cell is None else ():
+        of = str(axis.role)
+        rows = cube.cases_by_level[axis]
+        if task is Task.REGRESSION:
+            if (number := _only_number(cube, axis)) is not None:
+                found[of, None] = one_value(of, number)
+            continue
+        if rows[-1] and spec.profile.rules.missing_outcome_is_negative:
+            continue
+        if task is Task.MULTICLASS or isinstance(spec.positive, Ordered):
+            if np.count_nonzero(rows[:-1]) == 1:
+                value = name_of(cube.levels[axis][int(rows[:-1].argmax())])
+                found[of, None] = Reason.of(ReasonCode.ONE_VALUE, of=of, value=value)
+            continue
+        for each in outcomes:
+            positive = rows[:-1][each.labels if axis.role is Role.LABEL else each.predictions].sum()
+            if rows[:-1].any() and positive in (0, rows[:-1].sum()):
+                threshold = None if axis.role is Role.LABEL else each.threshold
+                found[of, threshold] = Reason.of(
+                    ReasonCode.ONE_VALUE, of=of, positive=bool(positive), threshold=threshold
+                )
+    score = cube.plan.axis(Role.SCORE)
+    if score and cube.min_cell is None and (number := _only_number(cube, score)) is not None:
+        found["score", None] = one_value("score", number)
+    return found
+
+
+def one_value(of: str, number: float) -> Reason:
+    """Return that a number is the same in all rows."""
+    return Reason.of(ReasonCode.ONE_VALUE, of=of, value=f"{number:.6g}")
+
+
 def _one_number(cube: Cube) -> Iterator[Diagnostic]:
     """Warn of numbers that are all alike."""
     of_labels: dict[str, Any] = {"numbers": True}
@@ -154,8 +212,8 @@ def _one_number(cube: Cube) -> Iterator[Diagnostic]:
 def _only_number(cube: Cube, axis: Axis) -> float | None:
     """Return the number that all rows have in a column, None where they differ or are few."""
     rows, sums = _sums_of_known(cube, [axis])
-    name = "y" if axis.role is Role.LABEL else "p"
-    mean, alike = only_value(sums["w"], sums[name], sums[2 * name])
+    total, squares = _MOMENTS[axis.role]
+    mean, alike = only_value(sums["w"], sums[total], sums[squares])
     return mean if alike and rows >= FEWEST_ROWS else None
 
 

@@ -11,6 +11,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.question.presets import preset
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
@@ -56,6 +57,16 @@ def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
         }
         for counts in features
     }
+
+
+def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn that all features together, which a preset calls for, are not a table here."""
+    estimated = tuple(each.name for each in spec.probabilities)
+    features = (*(each.column for each in spec.sensitive), *estimated)
+    if spec.preset and preset(spec.preset).intersect and estimated and len(features) > 1:
+        yield Diagnostic.warning(
+            DiagnosticCode.NOT_CROSSED, preset=spec.preset, features=features, estimated=estimated
+        )
 
 
 def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

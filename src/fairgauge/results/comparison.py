@@ -298,10 +298,10 @@ class Comparison(ResultOfMetrics):
         reports are not asked alike, or whose confidence intervals share no value where another
         group is the reference; a verdict that got worse, or that of all rules, where no change of
         its disparity could be tested, or because rows are missing that could change it; a verdict
-        that nothing decides any longer, as where the reference is gone; or, without verdicts
-        beside them, reports that have no disparity with a value in both, disparities that moved
-        where no change can be tested, or many more rows that lack something, or are unclear, in
-        the new report, of all groups or of one, or a group of enough rows that is gone, or has
+        that changed to one that decides nothing, as where the reference is gone; or, without
+        verdicts beside them, reports that have no disparity with a value in both, disparities that
+        moved where no change can be tested, or many more rows that lack something, or are unclear,
+        in the new report, of all groups or of one, or a group of enough rows that is gone, or has
         fewer than a group needs.
         """
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
@@ -362,7 +362,7 @@ class Comparison(ResultOfMetrics):
     def _untested_worse(self) -> bool:
         """Return whether a verdict, or that of all rules, got worse, and no test shows by what.
 
-        One that nothing decides any longer may have.
+        One that changed to a verdict that decides nothing may have.
         """
         tested = {
             place

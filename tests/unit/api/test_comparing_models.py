@@ -64,6 +64,22 @@ def test_a_threshold_that_accepts_all_or_none_decides_all_rows_alike(threshold):
     assert of_scores["then"].reason is None  # which compares no decisions
 
 
+def test_a_candidate_whose_scores_are_all_the_same_is_not_better():
+    """Its differences in the mean score are 0, and it was called better."""
+    data = pl.DataFrame({
+        "sex": ["F", "M"] * 300, "repaid": [1, 0, 1, 1, 0, 0] * 100,
+        "now": [0.7, 0.2, 0.6, 0.8, 0.1, 0.3] * 100, "then": [0.3] * 600,
+    })  # fmt: skip
+    for metric in ("mean_score.difference", "score_ks"):
+        asked = {"label": "repaid", "score": "now", "candidate": "then", "sensitive": "sex"}
+        found = fg.compare_models(data, **asked, metrics=metric, margins={"brier_score": 0.9})
+        (one,) = found.candidates
+        assert one.verdict is CandidateVerdict.CANNOT_TELL
+        text = render(found, "text")
+        assert "every score is 0.3" in text
+        assert "check the scores of then" in text
+
+
 def test_one_class_in_all_rows_is_one_decision():
     data = IN_WORDS.with_columns(
         pl.col("repaid", "current").replace({"denied": "part"}),

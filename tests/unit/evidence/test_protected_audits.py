@@ -197,7 +197,7 @@ def test_people_with_a_decision_beside_an_unknown_one_are_not_protected():
                          "p": [0, None, 1, 1, 0, 1]})  # fmt: skip
     cube = fg.count(rows, prediction="p", sensitive="g", positive=1, person="id")
     with pytest.raises(
-        CubeError, match=r"1 of their 5 people have a known .*--where 'COLUMN != \(missing\)'"
+        CubeError, match=r"1 of their 5 people have a known .*\(--where 'p != \(missing\)'\)"
     ):
         fg.protect(cube, min_cell=3)
 

@@ -297,6 +297,62 @@ def test_what_has_one_outcome_in_every_row_is_so_described():
     assert "insufficient data: every rate is the same 0% or 100%" in " ".join(str(report).split())
 
 
+NUMBERS = {"g": ["a", "b"] * 200, "y": [0, 1, 1, 0] * 100, "c": [40] * 400}
+NUMBERS |= {"d": [1] * 400, "s": [0.3] * 400}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "asked", "why"),
+    [
+        (
+            ["mean_prediction.ratio", "prediction_ks", "mean_prediction.largest_gap"],
+            {"prediction": "c", "task": "regression", "words": {"favourable": "higher"}},
+            "every prediction is 40",
+        ),
+        (
+            ["mean_label.ratio"],
+            {"label": "c", "task": "regression", "words": {"favourable": "higher"}},
+            "every label is 40",
+        ),
+        (
+            ["mean_score.ratio", "score_ks", "mean_score.variance"],
+            {"label": "y", "score": "s", "positive": 1},
+            "every score is 0.3",
+        ),
+        (
+            ["prediction.tvd", "prediction.ks"],
+            {"label": "y", "prediction": "d", "positive": 1},
+            "every prediction is positive",
+        ),
+        (
+            ["prediction.tvd"],
+            {"label": "y", "score": "s", "positive": 1, "threshold": [0.5, 0.2]},
+            "every prediction is positive at threshold 0.2",
+        ),
+    ],
+)
+def test_groups_cannot_differ_in_what_is_the_same_in_all_rows(metrics, asked, why):
+    """A rule on it passed."""
+    rules = [f"0.5 <= {m} <= 1.1" if m.endswith("ratio") else f"{m} <= 0.1" for m in metrics]
+    report = fg.audit(pl.DataFrame(NUMBERS), **asked, sensitive="g", rules=rules)
+    assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
+    text = " ".join(str(report).split())
+    assert f"insufficient data: {why}" in text
+    assert f"check the outcome: {why}" in text
+    assert "collect" not in text
+
+
+def test_a_rule_that_also_depends_on_labels_is_decided_of_a_constant_prediction():
+    data = pl.DataFrame(NUMBERS | {"y": [39, 41, 42, 38] * 100})
+    asked = {"label": "y", "prediction": "c", "task": "regression", "sensitive": "g"}
+    rules = ["mean_absolute_error.ratio >= 0.8", "mean_prediction.minimum >= 30"]
+    report = fg.audit(data, **asked, rules=rules)
+    assert {each.outcome for each in report.verdicts} == {Outcome.PASS}
+    varied = data.with_columns(c=pl.Series([40, 40, 41, 41] * 100))
+    (verdict,) = fg.audit(varied, **asked, rules="mean_prediction.ratio >= 0.8").verdicts
+    assert verdict.outcome is Outcome.PASS
+
+
 def test_diagnostics_and_estimates_print_as_sentences():
     report = fg.audit(TABLE, **ASKED | {"sensitive": "one"}, metrics=["accuracy.difference"])
     assert all(str(each) == each.message for each in report.diagnostics)

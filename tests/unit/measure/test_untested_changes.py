@@ -306,7 +306,12 @@ def test_what_got_worse_is_named_where_only_the_mirror_is_shown_to():
         (
             of_two(2_000, rules=["selection_rate.ratio >= 0.8"]),
             of_two(8, rules=["selection_rate.ratio >= 0.8"]),
-            "a verdict got worse, or is no longer decided",
+            "a verdict got worse, or changed to one that decides nothing",
+        ),
+        (
+            of_two(8, rules=["selection_rate.ratio >= 0.8"]),
+            of_two(80, rules=["selection_rate.ratio >= 0.8"]),
+            "a verdict got worse, or changed to one that decides nothing",
         ),
         (of_two(2_000, rules=["selection_rate.ratio >= 0.8"]), of_two(2_000), "lacks a rule"),
     ],

@@ -297,7 +297,7 @@ def test_decisions_given_as_a_label_are_one_mistake_that_names_the_prediction():
     with pytest.raises(fg.SpecError) as caught:
         fg.audit(applicants(), preset="us-lending", label="hired", positive=1, sensitive="sex")
     assert len(caught.value.problems) == 1
-    assert "use prediction in place of label (--prediction 'hired')" in str(caught.value)
+    assert "use prediction in place of label (--prediction hired)" in str(caught.value)
 
 
 def test_a_preset_without_decisions_asks_for_them_and_not_for_what_its_metrics_need():
@@ -429,3 +429,24 @@ def test_the_median_of_weighted_rows_is_stated_to_be_unweighted():
     weighted = " ".join(str(fg.audit(rows, weight="w", **asked)).split())
     assert "the score is > the unweighted median of the scores (0.495)" in weighted
     assert "unweighted" not in str(fg.audit(rows, **asked))
+
+
+def test_a_table_with_groups_of_probabilities_alone_is_stated_not_to_be_made():
+    """It was left out in silence, and the page counted race to what it does not show."""
+    rows = pl.DataFrame(
+        {"sex": ["F", "M"] * 100, "w": [0.1, 0.8, 0.9, 0.3] * 50, "y": [0, 1, 1, 1, 0] * 40}
+    ).with_columns(b=1 - pl.col("w"))
+    asked = {
+        "prediction": "y", "positive": 1, "preset": "nyc-ll144", "sensitive": "sex",
+        "probabilities": {"name": "race", "probabilities": {"White": "w", "Black": "b"}},
+    }  # fmt: skip
+    with pytest.raises(SpecError, match="--reference race=White --reference sex=GROUP; the groups"):
+        fg.audit(rows, **asked)
+    asked["reference"] = {"race": "White", "sex": "M"}
+    (warned,) = [each for each in fg.audit(rows, **asked).diagnostics if each.code == "not_crossed"]
+    assert "a table of sex and race together, and it is not made: race is not" in warned.message
+    assert "--where 'sex = VALUE'" in warned.message
+    page = " ".join(render(fg.audit(rows, **asked), "text", full=True).split())
+    assert "Groups beyond sex and race; other times and places." in page
+    alone = fg.audit(rows, **asked | {"sensitive": [], "reference": {"race": "White"}})
+    assert not [each for each in alone.diagnostics if each.code == "not_crossed"]

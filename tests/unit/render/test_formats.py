@@ -8,6 +8,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
+import polars as pl
 import pytest
 import yaml
 
@@ -256,3 +257,15 @@ def test_a_file_holds_the_whole_report(tmp_path, each):
         assert path.read_text(encoding="utf-8") != render(report, each.name)
         save(report, path, full=False)
         assert path.read_text(encoding="utf-8") == render(report, each.name)
+
+
+def test_a_group_has_its_own_name_in_the_grid_of_rules():
+    """The group f stood as F in Markdown."""
+    rows = pl.DataFrame({"sex": ["f", "m"] * 100, "hired": [0, 1, 1, 1] * 50})
+    report = fg.audit(
+        rows, prediction="hired", positive=1, sensitive="sex", rules="selection_rate.ratio >= 0.8"
+    )
+    page = render(report, "markdown")
+    grid = page[page.index("Every rule, every group") :]
+    assert re.search(r"^\| f ", grid, re.MULTILINE)
+    assert not re.search(r"^\| F\b", page, re.MULTILINE)

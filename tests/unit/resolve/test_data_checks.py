@@ -236,6 +236,23 @@ def test_predictions_that_are_all_the_same(decision):
     assert not found(constant, DiagnosticCode.ONE_DECISION, where=f"p = {decision}")
 
 
+@pytest.mark.parametrize("score", [0.1, 0.3, 1 / 3, 0.7, 0.999])
+@pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"count": "k"}])
+def test_a_constant_score_is_no_copy_of_the_label(score, more):
+    """Rounding alone made its mean of positives another than that of negatives."""
+    rng, rows = np.random.default_rng(5), 4_000
+    table = {
+        "g": rng.choice([*"ab"], rows), "y": rng.permutation([0, 1] * (rows // 2)),
+        "w": rng.uniform(0.1, 3, rows), "k": rng.integers(1, 30, rows), "s": [score] * rows,
+    }  # fmt: skip
+    asked = {"prediction": None, "score": "s", "metrics": "mean_score.difference", **more}
+    for share in (0.5, 0.03, 0.9):
+        data = pl.DataFrame(table | {"y": (np.arange(rows) < share * rows).astype(int)})
+        assert not found(data, DiagnosticCode.PREDICTION_IS_LABEL, **asked)
+        copied = data.with_columns(s=pl.col("s") - pl.col("y") * 1e-4)
+        assert found(copied, DiagnosticCode.PREDICTION_IS_LABEL, **asked)
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=20, max_size=60))
 def test_one_row_that_differs_is_enough(pairs):
     labels, predictions = ([int(value) for value in each] for each in zip(*pairs, strict=True))

@@ -20,8 +20,8 @@ _WHY = {
     WhyIncomplete.RULE_GONE: "the new report lacks a rule of the old one",
     WhyIncomplete.ASKED_OTHERWISE: "differences moved that the two reports measure differently "
     "(another setting or reference)",
-    WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or is no longer decided, and no test of "
-    "its difference shows whether by more than sampling variation",
+    WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or changed to one that decides nothing, "
+    "and no test of its difference shows whether by more than sampling variation",
     WhyIncomplete.NOTHING_COMPARED: "no difference has a value in both reports",
     WhyIncomplete.NOTHING_TESTED: "differences changed that cannot be tested",
     WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "

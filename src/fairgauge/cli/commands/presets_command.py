@@ -70,7 +70,8 @@ def _described(preset: Preset) -> str:
 def _settings(preset: Preset) -> list[str]:
     shown = {**preset.options, **{f"{k} (with a score)": v for k, v in preset.with_score.items()}}
     lines = [f"  {name} = {json.dumps(value)}" for name, value in shown.items()]
-    return [*lines, *(["  intersections: all features together"] if preset.intersect else [])]
+    together = ["  intersections: all recorded features together"]
+    return [*lines, *(together if preset.intersect else [])]
 
 
 def _field(name: str, text: str) -> list[str]:

@@ -466,13 +466,18 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         if (count := counted[outcome])
     ]
     in_all, which = _judged_in_all(report)
-    beside = f": each by the worst of its comparisons ({which}), {in_all:,} in all" if which else ""
-    noun = "verdicts" if which else "comparisons"
+    beside = ""
+    if which:  # what has insufficient data, or is decided by its value, is not among these
+        beside = (
+            f": each by the worst of its comparisons ({which}), of which confidence intervals "
+            f"judge {in_all:,} in all"
+        )
+    noun = "verdicts" if which or report.task is Task.MULTICLASS else "comparisons"
     yield Sentence(f"Of {every:,} {noun} {listing(parts)}{beside}.", ("verdicts",))
 
 
 def _judged_in_all(report: Report) -> tuple[int, str]:
-    """Return how many comparisons the verdicts are of, and which a verdict has several of."""
+    """Return how many comparisons intervals judge, and which of them a verdict has several of."""
     found = [d for d in report.diagnostics if d.code is DiagnosticCode.FAILS_TOGETHER]
     whole = found[0]["comparisons"] if found else 0
     if whole <= len(report.verdicts):
@@ -1036,14 +1041,19 @@ def _interval_in_words(stated: list[Estimate]) -> str:
 def _lacking(verdicts: list[Verdict]) -> str:
     if all(_is_small(each.reason) for each in verdicts):
         return insufficiency([each.reason for each in verdicts])
-    return "every rate is the same 0% or 100%" if _is_constant(verdicts) else "insufficient data"
+    return _constant(verdicts) or "insufficient data"
 
 
-def _is_constant(verdicts: Iterable[Verdict]) -> bool:
-    """Return whether rules are not evaluated because every rate is the same 0% or 100%."""
-    reasons = [each.reason for each in verdicts]
-    rare = all(each.code is ReasonCode.FEW_EXPECTED for each in reasons)
-    return rare and all(each["expected"] == 0 for each in reasons)
+def _constant(verdicts: Iterable[Verdict]) -> str:
+    """Return what is the same in all rows, if nothing is evaluated for that reason alone."""
+    found = dict.fromkeys(_of_one_value(each.reason) for each in verdicts)
+    return "" if "" in found else " and ".join(found)
+
+
+def _of_one_value(reason: Reason) -> str:
+    if reason.code is ReasonCode.FEW_EXPECTED and reason["expected"] == 0:
+        return "every rate is the same 0% or 100%"
+    return describe_reason(reason) if reason.code is ReasonCode.ONE_VALUE else ""
 
 
 def _lacks_data(report: Report, verdict: Verdict) -> bool:
@@ -1125,6 +1135,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
+    columns += [called(each["name"]) for each in spec.get("probabilities", ())]
     groups = f"Groups beyond {listing(columns)}; other" if columns else "Other"
     period = document.get("period")
     yield Sentence(f"{groups} times and places{f' than {called(period)}' if period else ''}.")
@@ -1260,8 +1271,8 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         and each.reason.get("open_rows") is None
         for each in report.verdicts
     ):
-        if _is_constant(report.verdicts):
-            yield analyst("check the outcome: every rate is the same 0% or 100%.")
+        if constant := _constant(each for each in report.verdicts if each.outcome in _UNDECIDED):
+            yield analyst(f"check the outcome: {constant}.")
             return
         needed = _cheapest(report, words)
         more = f"more rows: {needed}" if needed else "more rows"

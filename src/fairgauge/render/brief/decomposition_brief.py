@@ -150,7 +150,7 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     elif gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
         text = f"The {metric} of {group} {gap.verdict} {within_words(gap)}"
     else:
-        text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
+        text = f"{group}, {metric}: {verdict_words(gap)}"
     if named := differs_in(gap):
         one = "a difference " * (gap.reason is not WhyInconclusive.VARIES)
         text += f", and {one}is statistically significant in {named}"

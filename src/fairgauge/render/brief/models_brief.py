@@ -488,6 +488,7 @@ class _ModelsBrief:
             return
         if best.reason is not None:
             what = "decisions" if best.reason.get("threshold") is None else "scores and threshold"
+            what = "scores" if best.reason.get("of") == "score" else what
             yield analyst(f"check the {what} of {self.name}.")
         if best.performance is Performance.NO_MARGIN:
             yield owner(

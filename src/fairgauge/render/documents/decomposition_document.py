@@ -296,7 +296,7 @@ def _short(gap: Gap, found: Decomposition) -> str:
 
 def _title(gap: Gap, found: Decomposition) -> str:
     group = group_called(gap.estimate.group, gap.estimate.feature)
-    return capitalised(f"{group}: {_metric(gap, found)}")
+    return f"{group}: {_metric(gap, found)}"
 
 
 def _metric(gap: Gap, found: Decomposition) -> str:

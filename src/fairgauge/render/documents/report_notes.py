@@ -54,6 +54,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
+    DiagnosticCode.NOT_CROSSED,
     DiagnosticCode.FEW_PUBLISHED,
     DiagnosticCode.OPEN_DECISIONS,
     DiagnosticCode.MISSING_COUNTED,

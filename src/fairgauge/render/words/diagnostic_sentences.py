@@ -77,6 +77,10 @@ def remaining_sentence(d: Diagnostic) -> str:
     return f"{text.removesuffix('.')}; {by_groups}." if by_groups else text
 
 
+_ABOVE_0 = {"low": 0, "high": "Infinity", "closed": "neither"}
+"""A condition on a number, as a specification file has it."""
+
+
 def left_open_by_groups(fails: int) -> str:
     """Return how many fails do not remain because of rows without a group; nothing of none."""
     return f"rows without a group alone leave {fails:,} open" if fails else ""
@@ -219,7 +223,7 @@ def _uncounted_rows(d: Diagnostic) -> str:
         return (
             f"{share} have a weight of 0, more often in one group than in another, and are in no "
             f"number{rules}; if they are not to count, state it: "
-            f"{flag_of('where', {d['column']: {'low': 0, 'closed': 'neither'}})} (where)"
+            f"{flag_of('where', {d['column']: _ABOVE_0})} (where)"
         )
     if d.get("counted"):  # other warnings name the values
         return f"{share} have no {d['what']}, and their values count as they are"
@@ -245,6 +249,20 @@ def _coded_numbers(d: Diagnostic) -> str:
         "missing values are; if it means that the number is not known, list it as unknown: "
         f"{recoding_flag(d['line'])}"
     )
+
+
+def _not_crossed(d: Diagnostic) -> str:
+    estimated = d["estimated"]
+    recorded = [each for each in d["features"] if each not in estimated]
+    alone = [flag_of("where", {each: "VALUE"}) for each in recorded[:1]]
+    text = (
+        f"preset {d['preset']} sets a table of {numbers.listing(d['features'])} together, and it "
+        f"is not made: {numbers.listing(estimated)} {plural(len(estimated), 'is', 'are')} not "
+        "recorded, and the joint probabilities with other columns are not given"
+    )
+    if alone:
+        text += f". In its place audit the rows of one group at a time: {alone[0]} (where)"
+    return text
 
 
 def _spelt_otherwise(d: Diagnostic) -> str:
@@ -1171,6 +1189,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
         "the worse one for a person: words favourable = negative (--word favourable=negative)"
     ),
+    DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
     DiagnosticCode.FEW_PUBLISHED: _few_published,
     DiagnosticCode.NEVER_REPEATS: lambda d: (

@@ -14,6 +14,7 @@ from fairgauge.results.scopes import Diagnostic
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
+_OF_ONE_VALUE = frozenset({ReasonCode.CONSTANT_SCORE, ReasonCode.ONE_VALUE})
 INSUFFICIENT = "insufficient data"
 ONE_OUTCOME = f"{INSUFFICIENT}: every rate is the same 0% or 100%"
 RARE_OUTCOME = f"{INSUFFICIENT} on the rarer outcome"
@@ -200,7 +201,7 @@ def _insufficient(known: Sequence[Reason]) -> str:
         return "small effective sample size"
     if known and all(each.code is ReasonCode.RATIO_MAY_BE_ZERO for each in known):
         return "a number of the ratio may be 0 or below"
-    if known and all(each.code is ReasonCode.CONSTANT_SCORE for each in known):
+    if known and all(each.code in _OF_ONE_VALUE for each in known):
         return f"{INSUFFICIENT}: {describe_reason(known[0])}"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     if rare and all(each["expected"] == 0 for each in known):
@@ -303,6 +304,11 @@ def _one_decision(reason: Reason) -> str:
     return f"every decision is {only_value(reason)}{at}, so that groups cannot differ in it"
 
 
+def _one_value(reason: Reason) -> str:
+    at = "" if reason.get("threshold") is None else f" at threshold {reason['threshold']:g}"
+    return f"every {reason['of']} is {only_value(reason)}{at}"
+
+
 def only_value(found: Reason | Diagnostic) -> str:
     """Return what all labels or decisions are: "positive", or the name of a class."""
     if (value := found.get("value")) is not None:
@@ -312,6 +318,7 @@ def only_value(found: Reason | Diagnostic) -> str:
 
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.ONE_DECISION: _one_decision,
+    ReasonCode.ONE_VALUE: _one_value,
     ReasonCode.PROTECTED_REFERENCE: lambda reason: (
         "the counts are protected (rounded) and do not show which group is the "
         f"{reason['reference']} one; name the reference of each feature (reference, "

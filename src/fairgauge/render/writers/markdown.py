@@ -8,7 +8,7 @@ from functools import singledispatch
 
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
-from fairgauge.render.words.display_names import capitalised, printable
+from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.verdict_sentences import verdict_word
 from fairgauge.render.writers._model_cards import metadata
 from fairgauge.results.report import Report
@@ -147,7 +147,7 @@ def _(block: tree.RuleGrid) -> Iterator[str]:
     heads = ["", *(escape(text, cell=True) for text in texts)]
     rows = [
         [
-            escape(capitalised(name.text) + (name.below and f" ({name.below})"), cell=True),
+            escape(name.text + (name.below and f" ({name.below})"), cell=True),
             *map(_judged, cells),
         ]
         for _, lines in block.parts

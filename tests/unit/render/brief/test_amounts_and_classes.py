@@ -296,6 +296,23 @@ def test_a_rule_is_about_every_class_and_not_about_one_named_1(metric: str, phra
     assert "= 1" not in verdict
 
 
+def test_comparisons_that_intervals_judge_are_not_all_that_there_are() -> None:
+    """Of 7, one with insufficient data, it was "6 in all"."""
+    counts = {"a": {"F": 100, "M": 100}, "b": {"F": 60, "M": 60}, "c": {"F": 5, "M": 6}}
+    rows = [
+        (sex, y, y if i % 5 else "abc"["bca".index(y)])
+        for y, by_sex in counts.items() for sex, n in by_sex.items() for i in range(n)
+    ]  # fmt: skip
+    table = pl.DataFrame(rows, schema=["sex", "y", "p"], orient="row")
+    rules = ["|accuracy.difference| <= 0.2", "|true_positive_rate.difference| <= 0.3"]
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "multiclass"}
+    verdict = " ".join(map(str, fg.audit(table, **asked, rules=rules).brief().verdict))
+    assert "Of 2 verdicts 1 passes and 1 is not evaluated: each by the worst of" in verdict
+    assert "(of all classes and of each class), of which confidence intervals judge 6 in" in verdict
+    alone = fg.audit(table.filter(pl.col("y") != "a"), **asked, rules=rules[1])
+    assert "comparisons" not in " ".join(map(str, alone.brief().verdict))
+
+
 def test_what_has_no_interval_by_cluster_does_not_lack_rows() -> None:
     """It was "insufficient data", and the advice to collect more, of ten times the rows too."""
     rng = np.random.default_rng(5)
