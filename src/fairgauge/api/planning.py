@@ -143,7 +143,7 @@ def plan(
         options["confidence"] = confidence
     options = {**with_config(config, cast("Options", options))}
     confidence = options.pop("confidence", None)
-    of_level = {} if confidence is None else {"confidence": confidence}
+    of_level: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
     confidence = _LEVEL if confidence is None else confidence
     stated = tolerance is not None
     tolerance = _TOLERANCE if tolerance is None else tolerance
