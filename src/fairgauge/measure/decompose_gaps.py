@@ -346,7 +346,8 @@ def _alone(
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
             gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
-    return tuple(gaps)
+    fits = {test_of(gap): gap.adjusted for gap in gaps if gap.adjusted}
+    return tuple(_unless_by_regression(gap, fits.get(test_of(gap), ())) for gap in gaps)
 
 
 def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
@@ -551,7 +552,11 @@ def _gap(
         ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, crossed, spec.confidence, gaps)
-    verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
+    made = tuple(_parts(parts, sides, crossed.columns, estimate, spec.confidence))
+    averages = [each.interval for each in made if each.part is GapPartKind.WITHIN and each.interval]
+    verdict, reason = _verdict(
+        estimate, parts, averages, metric.neutral, margin, varies=tests.varies
+    )
     if verdict in _PASSES and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     elif verdict in _PASSES and tests.varies_alone:
@@ -572,7 +577,7 @@ def _gap(
         verdict=verdict,
         reason=reason,
         margin=margin,
-        parts=tuple(_parts(parts, sides, crossed.columns, estimate, spec.confidence)),
+        parts=made,
         support=Support(
             share_group=float(parts.support_group),
             share_reference=float(parts.support_reference),
@@ -809,12 +814,19 @@ def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float
 
 
 def _verdict(
-    estimate: Estimate, parts: GapParts, neutral: float, margin: float | None, *, varies: bool
+    estimate: Estimate,
+    parts: GapParts,
+    averages: Sequence[Interval],
+    neutral: float,
+    margin: float | None,
+    *,
+    varies: bool,
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
     """Return what becomes of a gap within strata, at the compositions of both sides.
 
     Where the difference varies over strata, differences may cancel in their average: it is then not
-    accounted for, nor within a margin.
+    accounted for, nor within a margin. Nor does a gap pass where any of the ``averages`` over
+    strata shows a difference that is not within the margin.
     """
     inconclusive = GapVerdict.INCONCLUSIVE
     if estimate.interval is None or estimate.status is not Status.OK:
@@ -828,26 +840,53 @@ def _verdict(
         return inconclusive, unseen
     if np.isnan([each[:3] for each in (parts.within_group, parts.within_reference)]).any():
         return inconclusive, WhyInconclusive.UNDEFINED
+    both = parts.within_group, parts.within_reference
+    within = [(float(part.low), float(part.high)) for part in both]
     if no_gap:
-        return _without_gap(parts, neutral, margin)
-    gap, within = _towards_gap(estimate, parts, neutral)
+        return _without_gap(within, averages, neutral, margin)
+    gap = abs(_distance(estimate.value or 0.0, neutral))
+    within = _towards_gap(within, estimate, neutral)
+    shown = [each for each in averages if neutral not in each]
+    beyond = [each for each in shown if _is_beyond(each, neutral, margin)]
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
     if (remains or reverses) and not kept:
         return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
-    shown = any(low > 0 for low, _ in within)
-    if kept and (shown or reverses or any(high >= gap for _, high in within)):
-        verdict = GapVerdict.WITHIN_MARGIN
-        return (inconclusive, WhyInconclusive.VARIES) if varies else (verdict, None)
-    if shown:
+    if kept and (shown or any(high >= gap for _, high in within)):
+        passing, why_not = GapVerdict.WITHIN_MARGIN, WhyInconclusive.BEYOND_MARGIN
+    elif any(low > 0 for low, _ in _towards_gap(beyond, estimate, neutral)):
         return inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS
-    if any(high >= gap for _, high in within):
+    elif any(high >= gap for _, high in within):
         return inconclusive, WhyInconclusive.IMPRECISE
-    if margin is not None and any(high >= margin for _, high in within):
+    elif margin is not None and any(high >= margin for _, high in within):
         return inconclusive, WhyInconclusive.BEYOND_MARGIN
+    else:
+        passing, why_not = GapVerdict.ACCOUNTED_FOR, WhyInconclusive.DEPENDS_ON_WEIGHTS
     if varies:
         return inconclusive, WhyInconclusive.VARIES
-    return GapVerdict.ACCOUNTED_FOR, None
+    return (inconclusive, why_not) if beyond else (passing, None)
+
+
+def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool:
+    """Return whether an interval shows a difference, and is not wholly within the margin."""
+    low, high = interval
+    return neutral not in interval and not (margin and -margin < low and high < margin)
+
+
+def _unless_by_regression(gap: Gap, fits: Sequence[AdjustedGap]) -> Gap:
+    """Return a gap, which does not pass where the regression on its strata shows a difference.
+
+    One with controls has a verdict of its own.
+    """
+    _, interval = fits[0].at(gap.scale) if fits else (None, None)
+    neutral = gap.estimate.definition.neutral
+    if gap.controls or gap.verdict not in _PASSES or interval is None:
+        return gap
+    if not _is_beyond(interval, neutral, gap.margin):
+        return gap
+    tolerated = gap.verdict is GapVerdict.WITHIN_MARGIN
+    reason = WhyInconclusive.BEYOND_MARGIN if tolerated else WhyInconclusive.DEPENDS_ON_WEIGHTS
+    return replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=reason)
 
 
 def _varies_untested(sides: GapSides) -> bool:
@@ -910,15 +949,18 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
 
 
 def _without_gap(
-    parts: GapParts, neutral: float, margin: float | None
+    within: Sequence[tuple[float, float]],
+    averages: Sequence[Interval],
+    neutral: float,
+    margin: float | None,
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
     """Return the verdict where no gap is shown: composition may offset what is in the strata."""
-    both = parts.within_group, parts.within_reference
-    within = [(float(part.low), float(part.high)) for part in both]
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
     if one_way and not kept:
         return GapVerdict.INCONCLUSIVE, WhyInconclusive.OFFSET
+    if any(_is_beyond(each, neutral, margin) for each in averages):
+        return GapVerdict.INCONCLUSIVE, WhyInconclusive.DEPENDS_ON_WEIGHTS
     return GapVerdict.NO_GAP, None
 
 
@@ -933,17 +975,12 @@ def _distance(value: float, neutral: float) -> float:
 
 
 def _towards_gap(
-    estimate: Estimate, parts: GapParts, neutral: float
-) -> tuple[float, list[tuple[float, float]]]:
-    """Return the gap and the intervals within strata, turned so that the gap is above 0."""
-    gap = _distance(estimate.value or 0.0, neutral)
-    ends = [
-        (_distance(float(part.low), neutral), _distance(float(part.high), neutral))
-        for part in (parts.within_group, parts.within_reference)
-    ]
-    if gap < 0:
-        return -gap, [(-high, -low) for low, high in ends]
-    return gap, ends
+    intervals: Iterable[Iterable[float]], estimate: Estimate, neutral: float
+) -> list[tuple[float, float]]:
+    """Return intervals within strata, turned so that the gap is above 0."""
+    ends = [(_distance(low, neutral), _distance(high, neutral)) for low, high in intervals]
+    lower = _distance(estimate.value or 0.0, neutral) < 0
+    return [(-high, -low) for low, high in ends] if lower else ends
 
 
 # ---- regression ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from fairgauge.published._header_words import (
     means_impact,
     means_loans_made,
     means_not_accepted,
+    names_share,
     role_of,
 )
 from fairgauge.published._table_files import Grid
@@ -23,7 +24,7 @@ from fairgauge.published._table_shapes import (
     is_empty_column,
     is_numeric,
     misfits,
-    printed_ratios,
+    printed_shares,
     regular,
     with_joined_header,
 )
@@ -97,7 +98,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
     undecided = [i for i in unread if is_undecided(grid.header[i])]  # such as those who withdrew
     counted = _counted(grid, numbers, undecided)
-    ratios = [i for i in unread if role_of(grid.header[i]) in RATIOS]
+    shares = [i for i in unread if names_share(grid.header[i])]
     rows, lost = _rows(grid, category, numbers, counted, whole=not undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
@@ -115,7 +116,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread if i not in counted)),
         counted=tuple(grid.header[i] for i in counted),
-        unread_ratios=(*grid.apart_ratios, *printed_ratios(grid, ratios, category)),
+        unread_shares=(*grid.apart_shares, *printed_shares(grid, shares, category)),
         noted_unknown=grid.noted_unknown,
         noted_others=grid.noted_others,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fairgauge.published.published_table import ColumnRole
+from fairgauge.published.published_table import RATIOS, ColumnRole
+from fairgauge.question.category_words import parted
 
 _LOANS_MADE = re.compile(
     r"\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
@@ -13,6 +14,8 @@ _NOT_ACCEPTED = re.compile(
     r"\bapprov(ed|als?)[\W_]+(but[\W_]+)?(not[\W_]+|un)"
     r"(accepted|originated|funded|closed|taken)"
 )
+_CHOSEN = "selected|hired|passed|approved|accepted|admitted|offered|promoted|invited"
+_REFUSED = "denied|rejected|refused|declined"
 _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.RATIO,
@@ -24,17 +27,21 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.DENIAL_RATE,
         re.compile(
-            r"\b(denial|rejection|refusal)[ _]rate\b|% ?(denied|rejected|refused|declined)\b"
+            rf"\b(denial|rejection|refusal) rate\b|(%|\bpct) ?({_REFUSED})\b"
+            rf"|\b({_REFUSED}) \(?(%|pct\b)"
         ),
     ),
     (
         ColumnRole.RATE,
-        re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
+        re.compile(
+            rf"\brate\b|(%|\bpct) ?({_CHOSEN})\b|\b({_CHOSEN}) \(?(%|pct\b)|^(%|pct)$|percent"
+            r"|proportion|\bshare\b"
+        ),
     ),
     (
         ColumnRole.NOT_SELECTED,
         re.compile(
-            r"(\b(not|non|un|de)[ -]?)(select|hire[ds]?\b|pass(ed)?\b|advanced|approved|offered"
+            r"(\b(not|non|un|de) ?)(select|hire[ds]?\b|pass(ed)?\b|advanced|approved|offered"
             r"|accepted|admitted|promoted|invited)|\b(denied|denials?|reject(ed|ions?)|refused)\b"
             r"|^declined$"
         ),
@@ -57,27 +64,24 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     ),
 )
 _DENIED = re.compile(
-    r"(?<![a-z])((not|non|un|de)[ -]?"
+    r"(?<![a-z])((not|non|un|de) ?"
     r"(select|hire|pass|advanc|approv|offer|accept|admi|promot|invit)"
-    r"|den(ied|ial)|reject|refus|declin|turn(ed)?[ -]?down|fail|adverse (action|decision)"
+    r"|den(ied|ial)|reject|refus|declin|turn(ed)? ?down|fail|adverse (action|decision)"
     r"|unfavou?rable|unsuccessful)"
 )
 _SELECTED = re.compile(r"approv|accept|select|hire|offer|pass|admi(t|ss)|originat|grant")
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\b(debt|loan)[ -]to[ -]|\bto all (other groups|rows)\b"
+    r"|\b(debt|loan) to |\bto all (other groups|rows)\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
-    r"|\bof (the )?(gap|reference)\b|\bpredictive\b|\bpre-?approval request",
-    re.IGNORECASE,
+    r"|\bof (the )?(gap|reference)\b|\bpredictive\b|\bpre ?approval request",
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
 _OF_PEOPLE = re.compile(
-    r"\b(sex|gender|race|racial|ethnic|hispanic|latin|age|disab|veteran|national|religio|marital)",
-    re.IGNORECASE,
+    r"\b(sex|gender|race|racial|ethnic|hispanic|latin|age|disab|veteran|national|religio|marital)"
 )
 _REMARKS = re.compile(
-    r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b",
-    re.IGNORECASE,
+    r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b"
 )
 
 
@@ -86,7 +90,7 @@ def role_of(header: str) -> ColumnRole | None:
 
     Examples
     --------
-    >>> [str(role_of(each)) for each in ("# of Applicants", "Hired", "Hire rate", "Impact Ratio")]
+    >>> [str(role_of(each)) for each in ("# of Applicants", "Hired", "hire_rate", "ImpactRatio")]
     ['n', 'selected', 'rate', 'ratio']
     >>> str(role_of("Not selected")), role_of("Median income")
     ('not_selected', None)
@@ -95,9 +99,9 @@ def role_of(header: str) -> ColumnRole | None:
     >>> str(role_of("Rejection rate ratio")), role_of("Ratio of denials to approvals")
     ('denial_ratio', None)
     """
-    if _OTHER_STATISTICS.search(header) or means_not_accepted(header):
+    words = _words(header)
+    if _OTHER_STATISTICS.search(words) or means_not_accepted(header):
         return None
-    words = header.casefold()
     role = next((role for role, pattern in _ROLES if pattern.search(words)), None)
     if role not in (ColumnRole.RATIO, ColumnRole.RATE) or not _DENIED.search(words):
         return role
@@ -108,12 +112,12 @@ def role_of(header: str) -> ColumnRole | None:
 
 def means_decided(header: str) -> bool:
     """Return whether a header names the people who were decided, all where it has no others."""
-    return header.strip().casefold() in ("decided", "decisions", "total decided")
+    return _words(header).strip() in ("decided", "decisions", "total decided")
 
 
 def means_loans_made(header: str) -> bool:
     """Return whether a header names loans that were made: those of approvals that were accepted."""
-    return bool(_LOANS_MADE.search(header.casefold())) and not means_not_accepted(header)
+    return bool(_LOANS_MADE.search(_words(header))) and not means_not_accepted(header)
 
 
 def means_not_accepted(header: str) -> bool:
@@ -122,8 +126,8 @@ def means_not_accepted(header: str) -> bool:
     >>> means_not_accepted("Approved, but not accepted"), means_not_accepted("Not accepted")
     (True, False)
     """
-    other = _OTHER_STATISTICS.search(header)  # such as requests for a preapproval
-    return not other and bool(_NOT_ACCEPTED.search(header.casefold()))
+    other = _OTHER_STATISTICS.search(_words(header))  # such as requests for a preapproval
+    return not other and bool(_NOT_ACCEPTED.search(_words(header)))
 
 
 def means_people(header: str) -> bool:
@@ -132,12 +136,13 @@ def means_people(header: str) -> bool:
     >>> means_people("Race/Ethnicity"), means_people("Loan purpose")
     (True, False)
     """
-    return bool(_OF_PEOPLE.search(header))
+    return bool(_OF_PEOPLE.search(_words(header)))
 
 
 def is_remark(header: str) -> bool:
     """Return whether a column holds remarks, or another statistic: these name no category."""
-    return bool(_REMARKS.match(header) or _OTHER_STATISTICS.search(header))
+    words = _words(header)
+    return bool(_REMARKS.match(words) or _OTHER_STATISTICS.search(words))
 
 
 def means_impact(header: str) -> bool:
@@ -146,4 +151,24 @@ def means_impact(header: str) -> bool:
     >>> [means_impact(header) for header in ("AIR", "Approval ratio", "Disparity ratio")]
     [True, True, False]
     """
-    return bool(re.search(rf"\bair\b|impact|fifths|4/5|{_SELECTED.pattern}", header.casefold()))
+    return bool(re.search(rf"\bair\b|impact|fifths|4/5|{_SELECTED.pattern}", _words(header)))
+
+
+def names_share(header: str) -> bool:
+    """Return whether a header names rates or ratios, and no other statistic.
+
+    >>> [names_share(each) for each in ("AIR", "Approvalrate", "odds ratio", "Rated")]
+    [True, True, False, False]
+    """
+    ratio = role_of(header) in RATIOS or re.search("[a-z]ratios?$", _words(header))
+    return not is_remark(header) and (bool(ratio) or names_rate(header))
+
+
+def names_rate(header: str) -> bool:
+    """Return whether a header ends as those of rates do."""
+    return bool(re.search("rates?$", _words(header)))
+
+
+def _words(header: str) -> str:
+    """Return a header without case, with spaces between its words."""
+    return parted(header).casefold()

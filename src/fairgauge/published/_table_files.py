@@ -92,7 +92,7 @@ class Grid:
     first : the number of the first row.
     numbers : the number of every row, where rows were rearranged.
     apart : the headers of columns that have no place in the rows that were rearranged.
-    apart_ratios : the ratios in these columns: the header, and the row.
+    apart_shares : the ratios and rates in these columns: the header, and the row.
     noted_unknown : how many people of unknown category the text around it states, None without.
     noted_others : how many people of other categories such sentences state to have no row.
     notes : the sentences beside it that people of unknown category are not included.
@@ -107,7 +107,7 @@ class Grid:
     first: int = 1
     numbers: tuple[int, ...] = ()
     apart: tuple[str, ...] = ()
-    apart_ratios: tuple[tuple[str, str], ...] = ()
+    apart_shares: tuple[tuple[str, str], ...] = ()
     noted_unknown: int | None = None
     noted_others: tuple[int, ...] = ()
     notes: tuple[UnknownNote, ...] = ()

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from fairgauge.errors import DataError, quote
-from fairgauge.published._header_words import is_remark, role_of
+from fairgauge.published._header_words import is_remark, names_share, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published.printed_numbers import (
     Printed,
@@ -116,11 +116,15 @@ def _without_misnamed(grid: Grid) -> Grid:
     ]
     if len(kept) == len(grid.header):
         return grid
+    apart = [i for i in range(len(grid.header)) if i not in kept]
+    shares = [i for i in apart if names_share(grid.header[i])]
+    text = [i for i in kept if _is_text(grid, i)]
     return replace(
         grid,
         header=tuple(grid.header[i] for i in kept),
         rows=tuple(tuple(row[i] for i in kept) for row in grid.rows),
-        apart=(*grid.apart, *(name for i, name in enumerate(grid.header) if i not in kept)),
+        apart=(*grid.apart, *(grid.header[i] for i in apart)),
+        apart_shares=(*grid.apart_shares, *printed_shares(grid, shares, text)),
     )
 
 
@@ -400,14 +404,14 @@ def _from_wide(grid: Grid) -> Grid:
         rows=tuple(rows),
         numbers=tuple(numbers),
         apart=tuple(grid.header[i] for i in apart),
-        apart_ratios=printed_ratios(grid, apart, kept),
+        apart_shares=(*grid.apart_shares, *printed_shares(grid, apart, kept)),
     )
 
 
-def printed_ratios(
+def printed_shares(
     grid: Grid, columns: Iterable[int], category: Sequence[int]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the ratios in some columns: the header of each, and the categories of its row."""
+    """Return the ratios or rates in some columns: the header, and the categories of the row."""
     return tuple(
         (grid.header[i], " & ".join(cells[k] for k in category if cells[k]) or "(no name)")
         for i in columns

@@ -152,7 +152,7 @@ class PublishedTable:
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
     counted : the headers of columns of people without a decision, where these count among all.
-    unread_ratios : the impact ratios in these columns: the header, and the row.
+    unread_shares : the ratios and rates in these columns: the header, and the row.
     noted_unknown : how many people of unknown category the text around it states, None without.
     noted_others : how many people of other categories such sentences state to have no row.
     unread_notes : line and words of the sentences beside it that state no single number of these.
@@ -172,7 +172,7 @@ class PublishedTable:
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
-    unread_ratios: tuple[tuple[str, str], ...] = ()
+    unread_shares: tuple[tuple[str, str], ...] = ()
     noted_unknown: int | None = None
     noted_others: tuple[int, ...] = ()
     unread_notes: tuple[tuple[int, str], ...] = ()
@@ -202,7 +202,7 @@ class PublishedTable:
         rows = tuple(row.of_denials(decided=decided) for row in self.rows)
         header = self.columns.get(ColumnRole.DENIAL_RATIO, "")
         columns = {**self.columns, ColumnRole.RATIO: header}
-        return replace(self, rows=rows, columns=columns, unread_ratios=(), of_group=True)
+        return replace(self, rows=rows, columns=columns, unread_shares=(), of_group=True)
 
     @property
     def of_everyone(self) -> PublishedTable:

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from fairgauge.errors import quote
-from fairgauge.published._header_words import means_people, role_of
+from fairgauge.published._header_words import means_people, names_rate, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
 from fairgauge.published.printed_numbers import (
@@ -39,6 +39,7 @@ _PRECISE_SHARE = Fraction(1, 50)
 """The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
 _PAIR = 2
 _DENIAL_RATIO = "denial ratio"
+_RATE = "printed rate"
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
@@ -526,10 +527,11 @@ def _of_denials(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the ratios not read, whose reference is not known, or whose rates are not printed."""
-    for column in dict.fromkeys(header for header, _ in table.unread_ratios):
-        rows = tuple(name for header, name in table.unread_ratios if header == column)
+    """Yield the ratios whose reference or rates are not known, and ratios and rates not read."""
+    for column in dict.fromkeys(header for header, _ in table.unread_shares):
+        rows = tuple(name for header, name in table.unread_shares if header == column)
         of = {"of": _DENIAL_RATIO} if role_of(column) is ColumnRole.DENIAL_RATIO else {}
+        of |= {"of": _RATE} if names_rate(column) else {}
         yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column, **of)
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):

@@ -21,8 +21,16 @@ def _plain(text: str) -> str:
     >>> _plain("(blank)"), _plain("NotDeclared."), _plain("k. A.")
     ('blank', 'not declared', 'k. a')
     """
-    parted = unaccented(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
-    return _bare(re.sub(r"[\s_-]+", " ", parted))
+    return _bare(unaccented(parted(text)))
+
+
+def parted(text: str) -> str:
+    """Return a text with spaces between its words, which names in code write otherwise.
+
+    >>> parted("Approval_rate"), parted("approval-rate"), parted("ApprovalRate")
+    ('Approval rate', 'approval rate', 'Approval Rate')
+    """
+    return re.sub(r"[\s_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
 
 
 def _bare(text: str) -> str:

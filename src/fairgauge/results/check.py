@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, TypeAlias, cast
 
 from fairgauge.enums import Outcome, RateTest
+from fairgauge.question.category_words import parted
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import (
     Finite,
@@ -362,7 +363,7 @@ class AlternativeReference:
     not_evaluated: tuple[str, ...]
 
 
-_CHOSEN_GROUP = re.compile(r"\bAIR\b|^\s*[Rr]atio to ")
+_CHOSEN_GROUP = re.compile(r"\bair\b|^\s*ratio to ", re.IGNORECASE)
 _BEST = re.compile(r"\b(most|highest|best)\b", re.IGNORECASE)
 _BASE = re.compile(
     r"\b(?:to|vs\.?|versus|with|against|reference(?: group)?:|ref\.:?)\s+"
@@ -381,10 +382,11 @@ def means_chosen_group(header: str, reference: Iterable[str] = ()) -> bool:
 
     Examples
     --------
-    >>> headers = ["AIR", "Approval ratio to White", "Impact ratio", "Impact ratio to the highest"]
+    >>> headers = ["air", "Approval_ratio_to_White", "Impact ratio", "Impact ratio to the highest"]
     >>> [means_chosen_group(header, ["White"]) for header in headers]
     [True, True, False, False]
     """
+    header = parted(header)
     if _BEST.search(header):
         return False
     names = ("control", *filter(None, reference))
@@ -404,10 +406,12 @@ def named_reference(header: str, categories: Iterable[str]) -> str | None:
     >>> named_reference("Ratio to men", ["White"]), named_reference("Impact ratio", ["White"])
     (None, None)
     """
+    header = parted(header)
     if _BEST.search(header):
         return None
     bases, names = _bases(header), [name for name in categories if name]
-    same = {name for name in names if name.casefold() in {base.casefold() for base in bases}}
+    stated = {base.casefold() for base in bases}
+    same = {name for name in names if parted(name).casefold() in stated}
     found = same or {
         name
         for name in names
@@ -426,8 +430,8 @@ def _bases(header: str) -> list[str]:
 
 
 def _names(text: str, name: str) -> bool:
-    own = rf"(?<!\w)(?<!\bnon[ -])(?<!\bnot ){re.escape(name)}(?!\w)"
-    return bool(re.search(own, text, re.IGNORECASE))
+    own = rf"(?<!\w)(?<!\bnon )(?<!\bnot ){re.escape(parted(name))}(?!\w)"
+    return bool(re.search(own, parted(text), re.IGNORECASE))
 
 
 def means_unweighted(header: str) -> bool:
@@ -589,7 +593,7 @@ class Check(ShownResult):
 
     @property
     def ratios_not_checked(self) -> int:
-        """Return how many printed ratios could not be held against others, in all tables."""
+        """Return how many printed ratios, and rates not read, were not held against others."""
         faults = [fault for table in self.tables for fault in table.faults]
         unchecked = [each for each in faults if each.code is FaultCode.RATIOS_NOT_CHECKED]
         return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)

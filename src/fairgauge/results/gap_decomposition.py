@@ -457,7 +457,8 @@ class Gap:
         """Return whether the group has the higher rate.
 
         Where no gap is shown it is by the regression, if that shows a difference, else by the
-        strata and levels in which one is shown: it is not higher where it is lower in any.
+        averages, strata and levels in which one is shown: it is not higher where it is lower in
+        any.
         """
         for main in self.adjusted[:1]:
             if main.is_shown and not self.is_shown:
@@ -466,9 +467,12 @@ class Gap:
         places: list[StratumGap | LevelGap] = [*self.strata, *levels]
         shown = [e for e in places if e.outlying and e.interval and 0 not in e.interval]
         shown += self.differing_strata
-        if shown and not self.is_shown:
-            return all((each.difference or 0.0) > 0 for each in shown)
-        return (self.estimate.value or 0.0) > self.estimate.definition.neutral
+        neutral = self.estimate.definition.neutral
+        above = [(each.difference or 0.0) > 0 for each in shown]
+        above += [ends.low > neutral for _, _, ends in averages_of(self) if neutral not in ends]
+        if above and not self.is_shown:
+            return all(above)
+        return (self.estimate.value or 0.0) > neutral
 
     @property
     def varies(self) -> bool:
@@ -626,6 +630,24 @@ class Decomposition(ResultOfMetrics):
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
+
+
+def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]:
+    """Return the averages over strata: the weights of each, None of the regression, with its CI.
+
+    With controls the regression is of another comparison.
+    """
+    fits = () if gap.controls else gap.adjusted[:1]
+    found = [
+        *((each.weights, each.value, each.interval)
+          for each in gap.parts if each.part is GapPartKind.WITHIN),
+        *((None, *each.at(gap.scale)) for each in fits),
+    ]  # fmt: skip
+    return [
+        (weights, value, ends)
+        for weights, value, ends in found
+        if value is not None and ends is not None
+    ]
 
 
 def test_of(gap: Gap) -> tuple[str | None, str | None, str]:

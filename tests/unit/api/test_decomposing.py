@@ -322,10 +322,65 @@ def test_a_difference_that_composition_offsets_is_stated():
     (gap,) = decomposed(of_strata(cells)).gaps
     assert gap.estimate.value == 0
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.OFFSET)
-    shown = "within dept a difference is shown by the weights of either side, which composition"
+    shown = "within dept a difference, which composition offsets, is shown by the weights of either"
     assert shown in gap.says
     (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.2}).gaps
     assert gap.verdict is GapVerdict.NO_GAP
+
+
+LENDING = [("F", "A", 84, 100), ("M", "A", 276, 300), ("F", "B", 22, 30), ("M", "B", 850, 1_000),
+           ("F", "C", 6, 12), ("M", "C", 750, 1_200)]  # fmt: skip
+"""Within, by Mantel and Haenszel, by regression and at one side's shares women have lower rates."""
+OF_MEN = {"reference": {"sex": "M"}}
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"margins": {"base_rate": 0.02}}, {"metrics": "base_rate.ratio"},
+    {"strata": ["all", "dept"]}, {"strata": None, "controls": "dept"}, {"task": "regression"},
+    {"metrics": ["base_rate.ratio", "base_rate.difference"]}, {"weight": "w", "count": None},
+])  # fmt: skip
+def test_no_gap_passes_where_one_average_within_strata_shows_a_difference(options):
+    """It was "no gap" unless the weights of both sides showed one, and no files were listed."""
+    rows = of_strata(LENDING).with_columns(all=pl.lit("x"))
+    if "weight" in options:
+        rows = rows.select(pl.exclude("n").repeat_by("n").explode()).with_columns(w=pl.lit(2.0))
+    found = decomposed(rows, **OF_MEN, **options)
+    assert found.verdict is GapVerdict.INCONCLUSIVE
+    assert {gap.reason for gap in found.gaps} == {WhyInconclusive.DEPENDS_ON_WEIGHTS}
+    assert ", which composition offsets, is shown by some ways to average" in found.gaps[-1].says
+    assert "signs" not in str(found)
+    review = [cell for gap in found.gaps for cell in gap.review]
+    assert {cell.refused_group for cell in review} == (set() if "task" in options else {"F"})
+
+
+def test_a_column_makes_no_gap_pass_as_a_stratum_that_fails_as_a_control():
+    rows = of_strata(LENDING).with_columns(all=pl.lit("x"))
+    control = decomposed(rows, "all", controls="dept", **OF_MEN)
+    assert control.verdict is GapVerdict.REMAINS
+    assert decomposed(rows, "dept", **OF_MEN).verdict is GapVerdict.INCONCLUSIVE
+
+
+def test_a_gap_is_not_accounted_for_where_one_average_within_strata_shows_a_difference():
+    """Here it is the difference that is quoted, and at the shares of either side none is shown."""
+    cells = [("F", "A", 15, 20), ("M", "A", 446, 500), ("F", "B", 25, 40), ("M", "B", 332, 500),
+             ("F", "C", 33, 140), ("M", "C", 91, 300)]  # fmt: skip
+    (gap,) = decomposed(of_strata(cells), **OF_MEN).gaps
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.DEPENDS_ON_WEIGHTS)
+    assert gap.is_shown
+    assert "which composition offsets" not in gap.says
+    (gap,) = decomposed(of_strata(cells), **OF_MEN, margins={"base_rate": 0.15}).gaps
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.DEPENDS_ON_WEIGHTS)
+    (gap,) = decomposed(of_strata(cells), **OF_MEN, margins={"base_rate": 0.2}).gaps
+    assert gap.verdict is GapVerdict.WITHIN_MARGIN
+
+
+def test_differences_of_both_signs_are_named_where_there_are_such():
+    cells = [("F", "A", 500, 1_000), ("M", "A", 505, 1_000), ("F", "B", 500, 1_000)]
+    (same,) = decomposed(of_strata([*cells, ("M", "B", 501, 1_000)])).gaps
+    (both,) = decomposed(of_strata([*cells, ("M", "B", 499, 1_000)])).gaps
+    assert same.verdict is both.verdict is GapVerdict.NO_GAP
+    assert "no difference in any stratum." in same.says
+    assert "in any stratum: differences of both signs may offset each other." in both.says
 
 
 def test_what_would_have_been_found_is_stated():

@@ -105,7 +105,8 @@ FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
      "Impact ratio to White", "Disparity ratio to White", "Relative to White",
      "Compared with White", "Ratio (White = 1.00)", "Approval rate ratio (vs. White)",
      "Adverse impact ratio to White", "Adverse impact ratio (AIR)", "AIR (vs. Non-Hispanic White)",
-     "Impact ratio to control group", "Impact ratio (reference: White)", "AIR",
+     "Impact ratio to control group", "Impact ratio (reference: White)", "AIR", "air",
+     "air_vs_non_hispanic_white", "Impact_ratio_to_control_group",
      "Impact ratio vs. Non-Hispanic White"],
 )  # fmt: skip
 def test_headers_that_name_the_control_group_mean_a_chosen_group(header):

@@ -13,6 +13,15 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.published._header_words import (
+    is_remark,
+    means_impact,
+    means_loans_made,
+    means_not_accepted,
+    names_share,
+    role_of,
+)
+from fairgauge.published.published_table import ColumnRole
 from fairgauge.results.check import FaultCode
 
 COUNTS = "group,n,hired\nA,1000,500\nB,1000,480\n"
@@ -424,6 +433,56 @@ def test_another_statistic_that_is_not_read_is_no_impact_ratio(header):
     text = OF_TWO.format(header).replace("Other,10,2,20.0%,,\n", "")
     found = fg.check(text, rules="selection_rate.ratio >= 0.5", columns=columns)
     assert (found.ratios_not_checked, found.exit_code) == (0, 0)
+
+
+HEADINGS = (
+    "Impact ratio", "AIR", "Four-fifths ratio", "Relative risk", "Denial rate", "% denied",
+    "Rejection rate ratio", "Hire rate", "Approval rate", "Scoring rate", "% approved",
+    "Approved %", "Share hired", "Not selected", "Non-selected", "Turned down rate", "Loans made",
+    "Approved but not accepted",
+    "Group n", "Odds ratio", "Loan-to-value ratio", "True positive rate", "Preapproval requests",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("header", HEADINGS)
+def test_a_header_is_read_alike_whatever_parts_its_words(header):
+    """Of "Not_selected" the numbers were those of selected people."""
+    read = role_of, means_impact, means_loans_made, means_not_accepted, is_remark, names_share
+    parted = re.sub("[ -]", "_", header), header.replace(" ", "-")
+    for written in (*parted, parted[0].lower(), parted[0].upper(), header.lower(), header.upper()):
+        assert [of(written) for of in read] == [of(header) for of in read], written
+    assert role_of("ApprovalRate") is ColumnRole.RATE
+
+
+APPROVALS = """derived_race,n,approved,{},denied,denial_rate,impact_ratio
+White,7817,6992,89.4%,825,10.6%,1.00
+Black,1983,1625,82.9%,358,18.1%,0.92
+Asian,1049,938,89.4%,111,10.6%,1.00
+"""
+
+
+@pytest.mark.parametrize("header", ["approval_rate", "APPROVAL-RATE", "approved_pct", "% approved"])
+def test_a_wrong_rate_below_a_name_in_code_is_an_error(header):
+    """The column was not read, and a rule passed."""
+    found = fg.check(APPROVALS.format(header), rules="selection_rate.ratio >= 0.8")
+    assert (found.errors, found.exit_code) == (1, 1)
+    assert "the rate is printed as 82.9%; 1625 of 1983 is 81.947%" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("columns", "header"), [(None, "approvalrate"), ({"rate": "approval"}, "Approval rate")]
+)
+def test_rates_in_a_column_that_is_not_read_are_not_checked_and_nothing_passes(columns, header):
+    text = APPROVALS.format(header)
+    if columns:
+        text = text.replace("denied", "approval", 1).replace("825", "89.4%").replace("358", "81.9%")
+        text = text.replace("111", "89.4%")
+    found = fg.check(text, rules="selection_rate.ratio >= 0.8", columns=columns)
+    assert (found.errors, found.ratios_not_checked, found.exit_code) == (0, 3, 3)
+    assert str(found.verdict) == "inconclusive"
+    shown = " ".join(str(found).split())
+    assert f"3 printed rates were not checked, because the column '{header}' is not read" in shown
+    assert type(found).from_dict(found.to_dict()) == found
 
 
 BASES = """race,n,hired,rate,ratio

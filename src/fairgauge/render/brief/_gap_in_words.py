@@ -49,7 +49,13 @@ from fairgauge.render.words.display_names import all_called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, shown, shown_ends
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap
+from fairgauge.results.gap_decomposition import (
+    UNADJUSTED,
+    Decomposition,
+    Gap,
+    StratumGap,
+    averages_of,
+)
 from fairgauge.results.scopes import Interval
 
 _MOST_STRATA = 2
@@ -363,31 +369,23 @@ class GapInWords:
             StratumWeights.MANTEL_HAENSZEL: (
                 f"by Mantel and Haenszel’s weights (“adjusted for {strata}” in an audit)"
             ),
+            None: "by regression",
         }
-        found = [
-            (words, part.value, part.interval)
-            for weights, words in named.items()
-            for part in gap.parts
-            if (part.part, part.weights) == (GapPartKind.WITHIN, weights)
-        ]
-        # with controls a regression is not of the same comparison
-        found += [
-            ("by regression", *each.at(gap.scale))
-            for each in gap.adjusted[: 0 if gap.controls else 1]
-        ]
-        known = [(*each, self._shows(each[2])) for each in found if None not in each]
+        known = [(*each, self._shows(each[2])) for each in averages_of(gap)]
         if len({shows for *_, shows in known}) > 1:
-            deciding = (named[StratumWeights.GROUP], named[StratumWeights.REFERENCE])
+            depends = gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS
+            deciding = (StratumWeights.GROUP, StratumWeights.REFERENCE)
             sized = (
-                f"{words} {self.sized_with(value, ends)}"
-                for words, value, ends, _ in known
-                if words in deciding
+                f"{named[weights]} {self.sized_with(value, ends)}"
+                for weights, value, ends, shows in known
+                if (shows if depends else weights in deciding)
             )
+            these = "These show a difference" if depends else "These decide the verdict"
             return (
-                f"The {len(known)} ways to average over {strata} do not all show the same. These "
-                f"decide the verdict: {'; '.join(sized)}."
+                f"The {len(known)} ways to average over {strata} do not all show the same. "
+                f"{these}: {'; '.join(sized)}."
             )
-        values = [value for _, value, _, _ in known if value is not None]
+        values = [value for _, value, _, _ in known]
         ends = sorted((min(values), max(values)), key=abs, reverse=self.by_ratio and self.turned)
         agree = f"All {len(known)} ways to average over {strata} agree"
         agree += "" if known[0][-1] else " that no difference is shown"

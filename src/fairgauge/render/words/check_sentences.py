@@ -237,10 +237,11 @@ def _ratios_were(number: int, kind: str) -> str:
 
 
 def _unchecked_kind(check: Check) -> str:
-    """Return what the ratios that were not checked are, in all tables together."""
+    """Return what the ratios and rates that were not checked are, in all tables together."""
     faults = [fault for table in check.tables for fault in table.faults]
     kinds = {_kind(dict(f.parameters)) for f in faults if f.code is FaultCode.RATIOS_NOT_CHECKED}
-    return kinds.pop() if len(kinds) == 1 else "printed ratio"
+    several = "printed ratio" if all(each.endswith("ratio") for each in kinds) else "printed number"
+    return kinds.pop() if len(kinds) == 1 else several
 
 
 def _column(p: Parameters) -> str:

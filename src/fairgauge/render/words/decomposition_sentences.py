@@ -46,6 +46,7 @@ from fairgauge.results.gap_decomposition import (
     LevelGap,
     OtherIntervals,
     StratumGap,
+    averages_of,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.values import are_years
@@ -111,7 +112,7 @@ _REASONS = {
     WhyInconclusive.TOO_FEW: "insufficient data",
     WhyInconclusive.UNDEFINED: "a ratio of numbers that are not above 0 has no parts",
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
-        "a difference is shown if strata are weighted by the rows of one side, not by the other's"
+        "a difference is shown by some ways to average over {strata}, not by others"
     ),
     WhyInconclusive.SEVERAL_GAPS: "not shown once all gaps are tested together",
     WhyInconclusive.BEYOND_MARGIN: "a confidence interval reaches the margin",
@@ -309,13 +310,12 @@ def _what_becomes(gap: Gap, ends: str) -> str:
             if ends and gap.largest_remaining is not None
             else ""
         )
-        offset = (
-            " This does not show that there is no difference in any stratum: differences of both "
-            "signs may offset each other."
-            if gap.support.strata > 1
-            else ""
+        hidden = (
+            " This does not show that there is no difference in any stratum"
+            f"{': differences of both signs may offset each other' * _has_both_signs(gap)}."
         )
-        return f"The confidence interval of the gap includes no difference.{averages}{offset}"
+        hidden *= gap.support.strata > 1
+        return f"The confidence interval of the gap includes no difference.{averages}{hidden}"
     if gap.verdict is GapVerdict.REMAINS:
         margin = f", and is not shown to be within the margin of {_margin(gap)}"
         return f"The difference remains {within}{margin if gap.margin else ''}{ends}."
@@ -333,12 +333,33 @@ def _what_becomes(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.VARIES:
         return _on_average(gap, ends)
-    if gap.reason is WhyInconclusive.OFFSET:
+    depends = gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS
+    if gap.reason is WhyInconclusive.OFFSET or (depends and not gap.is_shown):
+        by = "some ways to average, not by others" if depends else "the weights of either side"
+        offsets = ", which composition offsets," * _composition_offsets(gap)
         return (
-            f"The confidence interval of the gap includes no difference, but {within} a difference "
-            f"is shown by the weights of either side, which composition offsets{ends}."
+            f"The confidence interval of the gap includes no difference, but {within} a difference"
+            f"{offsets} is shown by {by}{ends}."
         )
     return f"What remains {within} is inconclusive: {_why_inconclusive(gap, ends)}"
+
+
+def _has_both_signs(gap: Gap) -> bool:
+    """Return whether the group has the higher rate in some strata, and the lower one in others."""
+    differences = [each.difference or 0.0 for each in gap.strata]
+    return min(differences, default=0.0) < 0 < max(differences, default=0.0)
+
+
+def _composition_offsets(gap: Gap) -> bool:
+    """Return whether composition is shown to be against all that is shown within strata."""
+    neutral, composition = gap.estimate.definition.neutral, gap.part(GapPartKind.COMPOSITION)
+    shown = [ends for _, _, ends in averages_of(gap) if neutral not in ends]
+    if composition.interval is None or not shown:
+        return False
+    low, high = composition.interval
+    if low > neutral:
+        return all(ends.high < neutral for ends in shown)
+    return high < neutral and all(ends.low > neutral for ends in shown)
 
 
 def describe_detectable(gap: Gap, size: str = "") -> str:
@@ -855,8 +876,8 @@ def _on_average(gap: Gap, ends: str) -> str:
     reverse = "" if ends else _reverse_by_one_side(gap)
     if not gap.is_shown:
         average = (
-            "the confidence interval of the gap includes no difference, as differences that offset "
-            "each other may"
+            "the confidence interval of the gap includes no difference"
+            f"{', as differences that offset each other may' * _has_both_signs(gap)}"
         )
     elif gap.margin:
         average = (
@@ -998,15 +1019,35 @@ def share_words(part: GapPart) -> str:
 
 
 def _within(gap: Gap) -> str:
-    """Return the differences within strata, averaged by the shares of either side."""
-    texts = []
-    for weights, whose in (
-        (StratumWeights.GROUP, called(gap.estimate.group)),
-        (StratumWeights.REFERENCE, called(reference_name(gap.estimate.reference))),
-    ):
-        value, ends = value_words(gap, gap.part(GapPartKind.WITHIN, weights))
-        texts.append(f"{value} weighted by the shares of {whose} ({ends})")
-    return (_RATIO if gap.scale == "ratio" else "") + " and ".join(texts)
+    """Return the differences within strata, averaged by the shares of either side.
+
+    Where these are not all that decides, they are averaged in all ways.
+    """
+    metric = gap.estimate.definition
+    named: dict[StratumWeights | None, str] = {
+        StratumWeights.GROUP: f"weighted by the shares of {called(gap.estimate.group)}",
+        StratumWeights.REFERENCE: (
+            f"weighted by the shares of {called(reference_name(gap.estimate.reference))}"
+        ),
+    }
+    if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
+        named |= {
+            StratumWeights.AVERAGE: "weighted by the mean of both",
+            StratumWeights.MANTEL_HAENSZEL: "with the weights of Mantel and Haenszel",
+            None: "by regression",
+        }
+        found = [
+            (named[weights], metric_value(metric, value), metric_ci(metric, ends))
+            for weights, value, ends in averages_of(gap)
+        ]
+    else:
+        found = [
+            (words, *value_words(gap, gap.part(GapPartKind.WITHIN, weights)))
+            for weights, words in named.items()
+            if weights is not None
+        ]
+    texts = [f"{value} {words} ({ends})" for words, value, ends in found]
+    return (_RATIO if gap.scale == "ratio" else "") + listing(texts)
 
 
 def _at_most(gap: Gap) -> str:
