@@ -197,7 +197,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec)),
-            *exclusion_notes(excluded, spec, cube.cases),
+            *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),

@@ -177,7 +177,7 @@ def why(
     excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
     names, controls = ([each.column for each in of] for of in (strata, beside))
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
-    read = cube.cases + undecided
+    read = cube.read + undecided
     resolution = resolve(crossed.without, spec)
     features = resolution.features
     return Decomposition(

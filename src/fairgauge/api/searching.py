@@ -308,9 +308,9 @@ def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Diagnostic]:
     """Warn of many rows of which it is unclear what the outcomes are that a rate needs."""
     for of, rows in unclear_outcomes(cube, spec, task).items():
-        if of in needs and rows > MANY_MISSING * cube.cases:
+        if of in needs and rows > MANY_MISSING * cube.read:
             yield Diagnostic.warning(
-                DiagnosticCode.UNCOUNTED_ROWS, what=f"clear {of}", rows=rows, total=cube.cases,
+                DiagnosticCode.UNCOUNTED_ROWS, what=f"clear {of}", rows=rows, total=cube.read,
                 ruled=False, counted=True, **spec.unit,
             )  # fmt: skip
 
@@ -326,7 +326,7 @@ def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Di
             if searched.get(why) in (None, *needs)}  # fmt: skip
     for note in exclusion_notes(kept, spec):
         uncounted = note["reason"] == Uncounted.NO_COUNT
-        many = note["rows"] >= _MANY_EXCLUDED * (cube.rows if uncounted else cube.cases)
+        many = note["rows"] >= _MANY_EXCLUDED * (cube.rows if uncounted else cube.read)
         if many and uncounted:
             total = rounded_count(cube.rows, base)
             yield Diagnostic.warning(DiagnosticCode.UNCOUNTED_ROWS, what="count",

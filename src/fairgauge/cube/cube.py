@@ -283,6 +283,11 @@ class Cube:
         return int(self.tables[0].sums[self.plan.cases].sum())
 
     @property
+    def read(self) -> int:
+        """Return the rows that were read, or the cases or people that they stand for."""
+        return self.cases if self.plan.asked.unit else self.rows
+
+    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order.
 

@@ -314,7 +314,7 @@ def rows_in_doubt(
             needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
             copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
-        unclear |= {of: (f"clear {of}", cube.cases) for of in (*_OF_DECISIONS, "label")}
+        unclear |= {of: (f"clear {of}", cube.read) for of in (*_OF_DECISIONS, "label")}
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     spelt = {column: sum(names.values()) for column, names in other_spellings(cube, spec).items()}
@@ -350,7 +350,7 @@ def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) 
         )
         rows = counts.counts[measure][: len(counts.groups), 0].sum(axis=(1, 2))
         fewest.append(rows[large_groups(counts, spec) & known])
-    every = cube.cases if measure == cube.plan.cases else cube.rows
+    every = cube.read if measure == cube.plan.cases else cube.rows
     rows = np.concatenate([*fewest, np.array([every], dtype=np.float64)])
     return float(MANY_MISSING * rows.min())
 
@@ -387,7 +387,7 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
 
 def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
     """Warn of many rows that are in no number at all, as nobody knows what they count for."""
-    read = (cube.rows if spec.of_people else cube.cases) + sum(cube.without_condition.values())
+    read = (cube.rows if spec.of_people else cube.read) + sum(cube.without_condition.values())
     for what, rows in uncounted(cube, features, spec).items():
         of_rows = what in ("count", "weight")
         yield Diagnostic.warning(
