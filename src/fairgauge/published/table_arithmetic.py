@@ -685,7 +685,8 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, F
     own, other = row.rate_range, reference.rate_range
     if own is None or other is None or other[0] <= 0:
         return None
-    pairs = product(row.printed_rates, reference.printed_rates)
+    unprinted = () if reference.share is None else (reference.share,)  # that of all, of the counts
+    pairs = product(row.printed_rates, reference.printed_rates or unprinted)
     printed = [(one / base, one / base) for one, base in pairs if base]
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share

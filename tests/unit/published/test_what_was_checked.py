@@ -137,6 +137,12 @@ def test_ratios_to_a_low_rate_of_whole_per_cents_may_be_of_printed_rates():
     assert FaultCode.RATIO_MISMATCH in error_codes(text.format("4.08"))
 
 
+def test_ratios_of_printed_rates_may_be_to_the_unprinted_rate_of_all():
+    text = "group,n,hired,rate,ratio\nA,100,12,12%,0.96\nB,485,61,13%,{}\n"
+    assert error_codes(text.format("1.04")) <= {FaultCode.REFERENCE_NOT_HIGHEST}
+    assert error_codes(text.format("1.09")) == {FaultCode.NO_COMMON_REFERENCE}
+
+
 @settings(max_examples=60)
 @given(
     two_categories(),
