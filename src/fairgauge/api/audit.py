@@ -196,7 +196,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *_overrides(data, spec),
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
-            *_task_note(measured.task, spec, stated=_task_is_stated(spec)),
+            *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
@@ -643,9 +643,10 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
-def _task_is_stated(spec: Spec) -> bool:
+def _task_is_stated(spec: Spec, options: Options) -> bool:
     """Return whether the question states what label and prediction are."""
-    return spec.task is not None or isinstance(spec.positive, Ordered)
+    of_preset = spec.preset is not None and spec.task is not None
+    return of_preset or bool(options.get("task")) or isinstance(spec.positive, Ordered)
 
 
 def _outcomes(spec: Spec) -> dict[str, Parameter]:

@@ -21,10 +21,12 @@ from fairgauge.scan.source import Source, at_hand
 from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
+_PEOPLE = re.compile(
+    r"user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(
-    r"(.*[_\s])?(id|uuid|guid|user|customer|client|patient|person|subject|session|applicant"
-    r"|candidate|employee|borrower)"
-    r"([_\s]?(id|no|nr|number|ref|key)\.?)?",
+    rf"(.*[_\s])?(id|uuid|guid|{_PEOPLE.pattern})([_\s]?(id|no|nr|number|ref|key)\.?)?",
     re.IGNORECASE,
 )
 _MOST_IDENTIFIERS = 3
@@ -34,7 +36,9 @@ _MOST_COMPARED = 1_000_000
 FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
-"""A column with fewer distinct values than this share of its rows is not an identifier."""
+"""A column with fewer distinct values than this share of its rows is no identifier, unless..."""
+_FEW_PEOPLE = 10
+"""...it has the name of people or sessions, and more values than this."""
 
 
 _OF_CELLS = (Role.ITEM, Role.VARIANT, Role.MODEL)
@@ -89,8 +93,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     named = named[:_MOST_IDENTIFIERS]
     for column, values in (read_rows(source, named, _FIRST_ROWS) if named else {}).items():
         known = [value for value in values if value is not None]
-        different = len(set(known))
-        if _FEWEST_DIFFERENT * len(known) < different < len(known):
+        different, few = len(set(known)), _FEWEST_DIFFERENT * len(known)
+        if _PEOPLE.search(column):
+            few = min(few, _FEW_PEOPLE)
+        if few < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
             found: dict[str, str | bool] = {"verb": asked} if asked else {}
             counted = read_rows(source, [c for c in source.columns if c in used], _FIRST_ROWS)

@@ -73,6 +73,15 @@ def test_a_column_of_few_distinct_values_is_no_identifier():
     assert warned(table(client=[i % 5 for i in range(ROWS)]))
 
 
+def test_people_of_many_rows_are_told_where_the_name_is_of_people():
+    """Of 20 rows a person the first thousand hold 50 people; they were taken for categories."""
+    many = pd.concat([table()] * 25, ignore_index=True).assign(row=range(1_000))
+    ids = [i // 20 for i in range(1_000)]
+    assert [each["distinct"] for each in warned(many.assign(user_id=ids))] == [50]
+    assert not warned(many.assign(branch_id=ids))
+    assert not warned(many.assign(client=[i % 10 for i in range(1_000)]))
+
+
 def test_rows_with_a_count_may_repeat_an_identifier():
     frame = table(user_id=[i // 2 for i in range(ROWS)], n=[1] * ROWS)
     assert warned(frame)
