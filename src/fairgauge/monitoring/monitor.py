@@ -387,8 +387,8 @@ def _findings(
     unlabelled = _unlabelled_groups(asked, names, followed)
     every = (*found, *unlabelled, *_small_groups(asked, names, followed))
     every = _without_labels(asked, names, followed.rows, every)
-    unit, apart = asked.question.unit, {*OF_ROWS, HistoryProblem.GAP}
-    return tuple(each if each.problem in apart else replace(each, **unit) for each in every)
+    unit, apart = asked.question.unit.get("unit"), {*OF_ROWS, HistoryProblem.GAP}
+    return tuple(each if each.problem in apart else replace(each, unit=unit) for each in every)
 
 
 def _without_labels(
