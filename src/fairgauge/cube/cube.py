@@ -189,6 +189,10 @@ class Cube:
                 "counts of people do not add up: people who are in both would count twice; count "
                 "all files together, or each decision (per_person='each', --per-person each)"
             )
+        return self.pooled_with(other)
+
+    def pooled_with(self, other: Cube) -> Cube:
+        """Add the counts of another period, as `add` does: people who are in both count in each."""
         difference = self.plan.difference(other.plan)
         pairs = [with_cases(both) for both in zip(self.tables, other.tables, strict=False)]
         if not difference and any(one.sums.keys() != two.sums.keys() for one, two in pairs):

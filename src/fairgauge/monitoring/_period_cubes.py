@@ -86,7 +86,7 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_by_meaning, sums)]
-    return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
+    return reduce(lambda one, other: one.pooled_with(other), sums)
 
 
 def _by_meaning(cube: Cube) -> Cube:

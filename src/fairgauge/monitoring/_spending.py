@@ -33,6 +33,7 @@ from fairgauge.monitoring._period_rows import (
 )
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.monitor_results import (
@@ -121,13 +122,31 @@ def _few(estimate: Estimate) -> Reason | None:
 
 
 def spending(cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]) -> Spent:
-    """Return the estimates of the comparisons that need intervals, by the number of the period."""
+    """Return the estimates of the comparisons that need intervals, by the number of the period.
+
+    Those of groups without rows are none, as of intervals of numbers, or where a period is held
+    against the values of all: a group comes with its first rows.
+    """
     found: Spent = {}
-    if rules:
-        for t, cube in enumerate(cubes):
-            for each, estimate in period_estimates(cubes, cube, asked, rules).items():
+    for t, cube in enumerate(cubes if rules else ()):
+        with_rows = _groups_with_rows(cubes, cube, asked)
+        for each, estimate in period_estimates(cubes, cube, asked, rules).items():
+            if each.group == ALL_GROUPS or (each.feature, each.group) in with_rows:
                 found.setdefault(each, {})[t] = estimate
     return found
+
+
+def _groups_with_rows(cubes: PeriodCubes, cube: Cube, asked: MonitorSpec) -> set[tuple[str, str]]:
+    try:
+        counted = [*count_groups(cube, asked.question)]
+    except SpecError:
+        counted = [*count_groups(cubes.knowing_all(cube), asked.question)]
+    return {
+        (each.feature, group)
+        for each in counted
+        for group, rows in zip(each.groups, each.counts[cube.plan.cases], strict=False)
+        if rows.any()
+    }
 
 
 def estimated(

@@ -40,8 +40,9 @@ def counted(rows: int, rng: np.random.Generator, missing: float = 0.02) -> Count
     divisor = int(np.gcd.reduce(held)) if len(held) else 1
     values = {"branch": {b: int(n) for b, n in zip(BRANCHES, of_branch, strict=True) if n}}
     return CountedRows(
-        digest=repr(cells.tolist()), rows=rows, excluded={}, new_values={}, values=values,
-        missing={"branch": absent}, lacking={}, divisor=divisor, cells=len(held), coincidence=-50.0,
+        digest=repr(cells.tolist()), rows=rows, read=rows, excluded={}, new_values={},
+        values=values, missing={"branch": absent}, lacking={}, divisor=divisor,
+        cells=len(held), coincidence=-50.0,
         agreement=(rows // 5, rows - rows // 5, rows / 2, rows / 4),
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ def day(
     known = rows - sum(absent.values())
     positive = int(rng.binomial(known, 0.4))
     return CountedRows(
-        digest=str(rng.integers(1 << 60)), rows=rows, excluded={}, new_values={},
+        digest=str(rng.integers(1 << 60)), rows=rows, read=rows, excluded={}, new_values={},
         values={"sex": sizes, "prediction": {"1": positive, "0": known - positive}},
         missing={"sex": 0, "prediction": rows - known}, lacking={"prediction": {"sex": absent}},
         divisor=1, cells=8, coincidence=-50.0,

@@ -595,8 +595,11 @@ def test_a_class_that_comes_later_is_no_group_that_does(weighted):
     assert report.exit_code == 0
 
 
+@pytest.mark.parametrize("metric", ["base_rate", "f1"])
 @pytest.mark.parametrize("counted", [False, True], ids=["rows", "cases"])
-def test_a_group_comes_with_its_first_rows_also_after_a_period_without_a_positive_label(counted):
+def test_a_group_comes_with_its_first_rows_also_after_a_period_without_a_positive_label(
+    metric, counted
+):
     """Such a period is held against the values of all, and had the groups of all later ones."""
     import pandas as pd
 
@@ -608,8 +611,30 @@ def test_a_group_comes_with_its_first_rows_also_after_a_period_without_a_positiv
         rows.loc[rows["sex"] == "X", "n"] = int(i > 1)
         rows.loc[: 20 * (i > 0), "label"] = int(i > 0)
         days[name] = fg.count(rows, **question)
-    rule = {"metric": "base_rate.difference", "between": [-0.2, 0.2]}
+    rule = {"metric": f"{metric}.difference", "between": [-0.2, 0.2]}
     report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
     assert report.late_groups == (("sex", "X", "2026-01-03"),)
     (late,) = [each for each in report.comparisons if each.group == "X"]
     assert [point.n_reference for point in late.points[:2]] == [0, 0]
+
+
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.largest_gap"])
+def test_people_of_periods_with_other_groups_are_monitored(metric):
+    """Their counts were refused as counts of people that do not add up, and every run ended so."""
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    question = {"prediction": "p", "positive": 1, "sensitive": "sex", "person": "id"}
+    days = {}
+    for i, name in enumerate(day_names(14)):
+        sex = rng.choice(["F", "M", "X"] if i % 3 else ["F", "M"], 300)
+        chosen = rng.random(300) < np.where((sex == "F") & (i > 5), 0.05, 0.5)
+        rows = pd.DataFrame({"sex": sex, "p": chosen.astype(int), "id": np.arange(300)})
+        days[name] = fg.count(pd.concat([rows, rows[:100]]), **question)
+    rule = {"metric": metric, "between": [-0.2, 0.2]}
+    report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    assert report.alarms
+    assert {each.rows for each in report.rows} == {300}
+    text = " ".join(str(report).split())
+    assert "4,200 people of 14 days" in text
+    assert "of people with sex “all groups”" not in text

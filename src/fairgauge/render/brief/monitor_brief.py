@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_shares import rate_words
@@ -551,7 +551,9 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
                 "in a new history."
             )
         then = f" and from {now.first} on" * turned if (now := each.alarm.now) else ""
-        yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}{then}.")
+        across = is_of_all_groups(each.each.definition)
+        of = "" if across else f" of {some(each.subject)}"
+        yield reader(f"read cases{of} decided {each.when_words()}{then}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield owner("decide what changes; the next periods show whether it is over.")
     if report.undefined and not report.findings:  # which state what is wrong, and of which days
