@@ -9,6 +9,7 @@ from fairgauge.question.category_words import parted
 
 _LOANS_MADE = re.compile(
     r"\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
+    r"|\bapprov(ed|als?)[\W_]+(and[\W_]+)?(accepted|closed|taken)\b|\baccepted approvals?\b"
 )
 _NOT_ACCEPTED = re.compile(
     r"\bapprov(ed|als?)[\W_]+(but[\W_]+)?(not[\W_]+|un)"
@@ -57,7 +58,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.N,
         re.compile(
-            r"^n$|\bn$|^unweighted |^no\.?$|^#|applica|appl(ied|ying)\b"
+            r"^n$|\bn$|^unweighted |^no\.?$|^#|^apps$|applica|appl(ied|ying)\b"
             r"|\bscored\b|\btested\b|candidat|number|count|total|people|pool"
             r"|population|sample|size|assessed|evaluated|considered|screened|individuals"
         ),
