@@ -16,7 +16,7 @@ _NOT_ACCEPTED = re.compile(
     r"(accepted|originated|funded|closed|taken)"
 )
 _CHOSEN = "selected|hired|passed|approved|accepted|admitted|offered|promoted|invited"
-_REFUSED = "denied|rejected|refused|declined"
+_REFUSED = "denied|denial|rejected|rejection|refused|refusal|declined?"
 _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.RATIO,
@@ -144,6 +144,15 @@ def is_remark(header: str) -> bool:
     """Return whether a column holds remarks, or another statistic: these name no category."""
     words = _words(header)
     return bool(_REMARKS.match(words) or _OTHER_STATISTICS.search(words))
+
+
+def means_denied(header: str) -> bool:
+    """Return whether a header has a word of denials, be it of their number or their rate.
+
+    >>> means_denied("Turned down"), means_denied("Approved")
+    (True, False)
+    """
+    return bool(_DENIED.search(_words(header)))
 
 
 def means_impact(header: str) -> bool:

@@ -869,6 +869,25 @@ def test_apps_are_a_number_of_applications():
     assert fg.check(text.replace("26.0%", "62.0%")).errors
 
 
+@pytest.mark.parametrize("header", ["Decline %", "Decline rate", "Denial %", "% declined"])
+def test_shares_of_declined_applications_are_denial_rates(header):
+    text = f"Branch,Apps,Declined,{header}\nNorth,1000,150,15.0%\nSouth,500,130,{{}}\n"
+    assert not fg.check(text.format("26.0%")).errors
+    assert fg.check(text.format("62.0%")).errors
+
+
+def test_a_table_of_denials_in_other_words_names_their_columns():
+    """It named those of selected people alone."""
+    text = "Branch,Files,Turned down\nNorth,1000,150\nSouth,500,130\n"
+    with pytest.raises(fg.DataError, match="--column not_selected=NAME --column denial_rate=NAME"):
+        fg.check(text)
+    found = fg.check(text, columns={"n": "Files", "not_selected": "Turned down"})
+    assert [group.selected for group in found.tables[0].groups] == [850, 370]
+    with pytest.raises(fg.DataError) as caught:
+        fg.check(text.replace("Turned down", "Score"))
+    assert "not_selected" not in str(caught.value)
+
+
 @pytest.mark.parametrize(("rate", "rates"), [("Denial", (15.4, 23.6)), ("Approval", (84.6, 76.4))])
 def test_decided_people_are_all_where_no_others_are_stated(rate, rates):
     text = f"Race,Decided,Approved,Denied,{rate} rate\n"
