@@ -11,6 +11,7 @@ from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
 from fairgauge.published._header_words import (
     is_remark,
     means_decided,
+    means_denied,
     means_impact,
     means_loans_made,
     means_not_accepted,
@@ -630,7 +631,9 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
                 "and of selected people"
             )
         missing = [role for role in _COUNTS_AND_RATE if role not in roles]
-        flags = " ".join(f"--column {role}=NAME" for role in missing)
+        of_denials = _OF_DENIALS if any(means_denied(grid.header[i]) for i in free) else ()
+        named = (role for role in (*missing, *of_denials) if role not in roles)
+        flags = " ".join(f"--column {role}=NAME" for role in named)
         raise DataError(
             f"{_called(grid)} needs the number of people and of selected people, or "
             f"the selection rates; of its columns {headers} none is known to be the "

@@ -9,13 +9,14 @@ from fairgauge.question.category_words import parted
 
 _LOANS_MADE = re.compile(
     r"\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
+    r"|\bapprov(ed|als?)[\W_]+(and[\W_]+)?(accepted|closed|taken)\b|\baccepted approvals?\b"
 )
 _NOT_ACCEPTED = re.compile(
     r"\bapprov(ed|als?)[\W_]+(but[\W_]+)?(not[\W_]+|un)"
     r"(accepted|originated|funded|closed|taken)"
 )
 _CHOSEN = "selected|hired|passed|approved|accepted|admitted|offered|promoted|invited"
-_REFUSED = "denied|rejected|refused|declined"
+_REFUSED = "denied|denial|rejected|rejection|refused|refusal|declined?"
 _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.RATIO,
@@ -57,7 +58,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.N,
         re.compile(
-            r"^n$|\bn$|^unweighted |^no\.?$|^#|applica|appl(ied|ying)\b"
+            r"^n$|\bn$|^unweighted |^no\.?$|^#|^apps$|applica|appl(ied|ying)\b"
             r"|\bscored\b|\btested\b|candidat|number|count|total|people|pool"
             r"|population|sample|size|assessed|evaluated|considered|screened|individuals"
         ),
@@ -143,6 +144,15 @@ def is_remark(header: str) -> bool:
     """Return whether a column holds remarks, or another statistic: these name no category."""
     words = _words(header)
     return bool(_REMARKS.match(words) or _OTHER_STATISTICS.search(words))
+
+
+def means_denied(header: str) -> bool:
+    """Return whether a header has a word of denials, be it of their number or their rate.
+
+    >>> means_denied("Turned down"), means_denied("Approved")
+    (True, False)
+    """
+    return bool(_DENIED.search(_words(header)))
 
 
 def means_impact(header: str) -> bool:

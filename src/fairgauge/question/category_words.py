@@ -50,8 +50,9 @@ _TOTAL = _words(
     dutch=r"^(sub)?tota(al|len)|^som$|^allen?($| (sollicit|kandida|groep)\w+)",
 )
 _NOT_KNOWN = _words(
-    english=r"(un|no[nt] ?)(known|specified|determined|recorded|stated|available)|^n ?[/.]? ?a$"
-    r"|^(blank|empty)$|^no (data|info|information)|^(\w+ )?not (collected|captured|entered|asked)$",
+    english=r"(un|no[nt] ?)(known|specified|determined|recorded|stated|avail(able)?)"
+    r"|^(n ?[/.]? ?a|unk|blank|empty)$|^no (data|info|information)"
+    r"|^(\w+ )?not (collected|captured|entered|asked)$",
     spanish=r"(se )?desconoce|desconocid[oa]s?|ignorad[oa]s?|indeterminad[oa]s?|no consta"
     r"|(no|sin) (especific|determin)(ad[oa]s?|ar)|no (identificad[oa]|disponible)"
     r"|sin (datos?|informacion)|^(n/d|s/d)$",
@@ -70,7 +71,8 @@ _NOT_TOLD = _words(
     r"|missing|declined?|^refus(ed|al) to|(rather|prefer(red|s)?) not|cho(o?se|oses) not"
     r"|do(es)?( not|n['\u2019]?t) (wish|want|know)|no(n ?| )(answer|response)|did not"
     r"|free form text only|^opt(ed)? out$|^no co ?(applicant|borrower)s?$"
-    r"|^(\w+ )?not (applicable|given|chosen|supplied|shared)$|^no (selection|choice|entry|value)$"
+    r"|^(\w+ )?not (applicable|given|chosen|supplied|shared|furnished)$"
+    r"|^no (selection|choice|entry|value)$"
     r"|^none (selected|chosen|entered|given|provided|specified|stated|supplied)$",
     spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
     r"|respond(e|io)|sabe|declara(d[oa])?|informad[oa]|indica(d[oa])?)|sin (respuesta|contestar"
@@ -92,8 +94,12 @@ _NOT_TOLD = _words(
 _REFUSED = re.compile("refused|withheld|not selected")
 """Of groups, people who did not state theirs; of outcomes, and columns of a table, refusals."""
 
+_OWN_WORD = r"(race|ethnicity|sex|gender|age)"
+_BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
+"""What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
+
 _MISSING_MARKERS = {
-    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "unk", "?", "-", "--", "", "tbd",
+    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "-", "--", "", "tbd",
 }  # fmt: skip
 _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show")
 """Of these and words of no decision, those that are as often a category, or a yes's opposite."""
@@ -118,9 +124,18 @@ def is_total(category: str) -> bool:
 
 
 def is_unknown(category: str) -> bool:
-    """Return whether a category is that of people whose category is not known."""
-    text = _plain(category)
+    """Return whether a category is that of people whose category is not known.
+
+    >>> is_unknown("Race N/A"), is_unknown("Not avail. (sex)"), is_unknown("Native American (NA)")
+    (True, True, False)
+    """
+    text = _without_own_words(category)
     return bool(_NOT_KNOWN.search(text) or _NOT_TOLD.search(text))
+
+
+def _without_own_words(category: str) -> str:
+    """Return a category as words are listed, without what its column may be called."""
+    return _bare(_BESIDE_OWN_WORDS.sub("", _plain(category)))
 
 
 def means_missing(value: object) -> bool:
@@ -130,7 +145,9 @@ def means_missing(value: object) -> bool:
     (True, True, False)
     """
     return isinstance(value, str) and (
-        is_unknown(value) or means_no_outcome(value) or bool(_REFUSED.fullmatch(_plain(value)))
+        is_unknown(value)
+        or means_no_outcome(value)
+        or bool(_REFUSED.fullmatch(_without_own_words(value)))
     )
 
 

@@ -445,7 +445,7 @@ HEADINGS = (
     "Impact ratio", "AIR", "Four-fifths ratio", "Relative risk", "Denial rate", "% denied",
     "Rejection rate ratio", "Hire rate", "Approval rate", "Scoring rate", "% approved",
     "Approved %", "Share hired", "Not selected", "Non-selected", "Turned down rate", "Loans made",
-    "Approved but not accepted",
+    "Approved but not accepted", "Approved and accepted", "Apps",
     "Group n", "Odds ratio", "Loan-to-value ratio", "True positive rate", "Preapproval requests",
 )  # fmt: skip
 
@@ -819,6 +819,18 @@ def test_approvals_that_are_not_accepted_are_selected_beside_loans_made(header, 
     assert table.columns["not_selected"] == "Denied"
 
 
+@pytest.mark.parametrize("made", [
+    "Approved and accepted", "Approved, accepted", "Approved & closed", "Accepted approvals",
+])  # fmt: skip
+def test_approvals_that_state_that_they_were_accepted_are_loans_made(made):
+    """84.6% was called an error beside 7400 of 9100."""
+    text = DISPOSITIONS.format("Approved not accepted", *OF_DECIDED).replace("Originated", made)
+    (table,) = fg.check(text).tables
+    assert not table.errors
+    assert [group.selected for group in table.groups] == [7700, 2040]
+    assert table.columns["selected"] == f"{made} + Approved not accepted"
+
+
 def test_rates_of_loans_made_are_of_these_alone():
     text = DISPOSITIONS.format("Approved not accepted", "74.0%\t14.0%", "65.0%\t21.0%")
     (table,) = fg.check(text.replace("Approval rate", "Rate")).tables
@@ -844,6 +856,36 @@ def test_requests_for_a_preapproval_are_no_applications():
     (table,) = fg.check(text).tables
     assert not table.errors
     assert table.columns["not_selected"] == "Denied"
+
+
+def test_apps_are_a_number_of_applications():
+    """They were not read, and "the number of people is not printed" was untrue."""
+    text = "Race,Apps,Denied,Denial rate,Denial ratio (vs. White)\n"
+    text += "White,1000,150,15.0%,1.00\nBlack,500,130,26.0%,1.73\n"
+    check = fg.check(text)
+    assert (check.errors, check.tables[0].columns["n"]) == (0, "Apps")
+    assert [group.n for group in check.tables[0].groups] == [1000, 500]
+    assert "not printed" not in str(check)
+    assert fg.check(text.replace("26.0%", "62.0%")).errors
+
+
+@pytest.mark.parametrize("header", ["Decline %", "Decline rate", "Denial %", "% declined"])
+def test_shares_of_declined_applications_are_denial_rates(header):
+    text = f"Branch,Apps,Declined,{header}\nNorth,1000,150,15.0%\nSouth,500,130,{{}}\n"
+    assert not fg.check(text.format("26.0%")).errors
+    assert fg.check(text.format("62.0%")).errors
+
+
+def test_a_table_of_denials_in_other_words_names_their_columns():
+    """It named those of selected people alone."""
+    text = "Branch,Files,Turned down\nNorth,1000,150\nSouth,500,130\n"
+    with pytest.raises(fg.DataError, match="--column not_selected=NAME --column denial_rate=NAME"):
+        fg.check(text)
+    found = fg.check(text, columns={"n": "Files", "not_selected": "Turned down"})
+    assert [group.selected for group in found.tables[0].groups] == [850, 370]
+    with pytest.raises(fg.DataError) as caught:
+        fg.check(text.replace("Turned down", "Score"))
+    assert "not_selected" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("rate", "rates"), [("Denial", (15.4, 23.6)), ("Approval", (84.6, 76.4))])

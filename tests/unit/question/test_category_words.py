@@ -16,7 +16,9 @@ UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
     "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
-    "|Unidentified|Non-response|Don't know|No co-applicant|No Co-Applicant|No coapplicant",
+    "|Unidentified|Non-response|Don't know|No co-applicant|No Co-Applicant|No coapplicant"
+    "|Race N/A|Race NA|N/A (race)|Sex N/A|Gender: n/a|Race/Ethnicity N/A|Sex refused|Unk|Race Unk"
+    "|Race not avail|Not furnished",
     "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
     "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
     "|No contesta|Ignorado",
@@ -49,6 +51,7 @@ CATEGORIES = (
     "|Sin estudios|Sans diplôme|Ohne Abschluss|No hispano|Nicht deutsch|Non marié|Niet-westers"
     "|None declared|None recorded|No record|U|Unmarried|Not a veteran|Not Hispanic|Empty nester"
     "|Retraité|Jubilado|North Dakota|Noord-Brabant|Pendleton|Corso|Incontro|Desisto"
+    "|Native American (NA)|NA Sales|Race A|Other race|Two races|Unfurnished|Agender|Sex|Race|NAs"
 )
 OUTCOMES = (
     "Avanza|Rechazado|Rechazado: documentación incompleta|No seleccionado|Aprobado|Suspendido"
@@ -185,6 +188,15 @@ def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
     (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_MARKER]
     assert (warned.feature, warned["value"], warned["rows"]) == ("g", word, 100)
     assert word not in {each.reference for each in report.estimates}
+
+
+@pytest.mark.parametrize("word", ["Race N/A", "Race NA", "Race not avail.", "Not furnished", "Unk"])
+def test_a_check_reads_such_a_row_as_people_of_unknown_category(word):
+    """They were judged as a category."""
+    text = f"Race,Applicants,Hired,Rate\nWhite,400,200,50%\nBlack,300,120,40%\n{word},50,10,20%\n"
+    (table,) = fg.check(text).tables
+    assert [group.name for group in table.groups] == ["White", "Black"]
+    assert "how many people are of unknown category" not in str(fg.check(text))
 
 
 @pytest.mark.parametrize("word", ["N.D.", "Otra", "Sin estudios"])
