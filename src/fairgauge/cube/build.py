@@ -52,8 +52,9 @@ def build(
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
-    Cells that hold no counted row, or rows of count 0 alone, are omitted. Sums of weights are rounded to 12 significant
-    digits, so that the order of rows, in which engines differ, does not show.
+    Cells that hold no counted row, or rows of count 0 alone, are omitted. Sums of weights are
+    rounded to 12 significant digits, so that the order of rows, in which engines differ, does not
+    show.
 
     Parameters
     ----------
