@@ -36,7 +36,7 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.errors import Problem, SpecError, refuse
+from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.interval import StatisticInterval
@@ -122,6 +122,11 @@ def choose_thresholds(
         problems.append(Problem("score", "thresholds are chosen for a binary outcome"))
     if not resolution.features:
         problems.append(Problem("sensitive", "name the groups that thresholds are chosen for"))
+    problems += [
+        Problem("sensitive", f"no row has a group of {quote(of.feature)}")
+        for of in resolution.features
+        if not of.groups
+    ]
     for option, instead in _NOT_COUNTED.items():
         if getattr(spec, option):
             why = "the counts of scores, by which thresholds are chosen, do not hold it"

@@ -819,7 +819,7 @@ def critical_of_views(
     rank = ceil(_DRAWS * confidence + _UPPER * sqrt(_DRAWS * confidence * (1 - confidence)))
     sides, pairs = _sides_and_pairs(codes, sizes)
     work = _DRAWS * len(sums) * counts.shape[2] * (len(pairs) + len(sides) * len(codes) / 8)
-    if rank >= _DRAWS or work > _MOST_WORK or not counts.any():
+    if rank >= _DRAWS or work > _MOST_WORK or not counts.any() or not len(sides):
         return None
     chance = np.random.default_rng(0)
     shares = counts.ravel() / counts.sum()

@@ -458,6 +458,11 @@ class Grouping:
     group_of: Index
     reference: int | None
 
+    def known(self, codes: Index) -> Index:
+        """Return codes of values, -1 of all that are in a group of missing ones."""
+        missing = self.group_of[-1]
+        return np.where((self.group_of[codes] == missing) & (missing >= 0), -1, codes)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
@@ -604,7 +609,7 @@ def unknown_levels(
     asked = spec.unknown if axis.role is role and not axis.cuts else ()
     if not asked:
         return np.zeros(len(levels), dtype=bool)
-    return np.array([is_one_of(level, asked) for level in levels])
+    return np.array([is_one_of(level, asked) for level in levels], dtype=bool)
 
 
 def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
@@ -808,7 +813,8 @@ def _cluster_table(
     counts.setdefault("n", counts["rows"])
     group = _or_last(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
     codes = [cluster, group, *others]
-    levels = tuple(1 + each[kept] for each in table.codes.T[: len(columns)])  # 0 is missing
+    values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
+    levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
     return [code[kept] for code in codes], levels, counts
 
 

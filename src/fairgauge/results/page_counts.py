@@ -81,7 +81,8 @@ def counts_by_edge(
     negative where all are ``labelled``, as profile clarify does.
     """
     found = steps(several, low, high)
-    reached = np.clip((np.array(found.places) + (closed == "left")) // 2, 0, GRID + 1)
+    places = np.array(found.places, dtype=np.int64)
+    reached = np.clip((places + (closed == "left")) // 2, 0, GRID + 1)
     if several[0].turned is not None:
         reached = GRID + 1 - reached
     counts = np.zeros((3, GRID + 3))

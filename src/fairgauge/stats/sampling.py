@@ -107,6 +107,8 @@ class Sampling(NamedTuple):
         moved = (first * found.rows + by_value * found.values) / (1 - found.shares)
         totals = np.bincount(found.cluster, moved)
         clusters = len(np.unique(found.cluster))
+        if not clusters:
+            return float("inf")
         between = (clusters - 1) / clusters * float((totals**2).sum())
         sides = zip((self.group, self.reference), level, slope, strict=True)
         independent = sum(float(side.variance(*each)) for side, *each in sides)

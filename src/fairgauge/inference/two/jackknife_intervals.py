@@ -134,10 +134,11 @@ def _distance(
     """Return the ball of a norm, around the shares of both sides without some clusters."""
     if metric.by == "kl" or metric.by == "js":
         raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
-    sides = [clusters_of(each).sides() for each in (compared.reference, compared.group)]
-    shares = [_shares(side.classes[metric.of]) for side in sides]
+    clusters = [clusters_of(each) for each in (compared.reference, compared.group)]
+    shares = [_shares(each.sides().classes[metric.of]) for each in clusters]
     gaps = shares[1] - shares[0]
-    deviation = deviations(gaps.reshape(-1, len(degrees), gaps.shape[1]))
+    blocks = 1 + clusters[0].of.blocks
+    deviation = deviations(gaps.reshape(blocks, len(degrees), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
     limits = jackknife_norm_interval(
         here[1] - here[0],

@@ -17,6 +17,8 @@ from fairgauge.results.disparities import gap, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate
 
 _DIGITS, _MOST_DECIMALS = 2, 6
+_ANY = "any amount"
+"""An end of an interval that the data do not bound."""
 _ROUNDING, _LEAST = 1e-9, 1e-12
 """Numbers that are no further apart, relative to their size and absolutely, are the same."""
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
@@ -193,7 +195,8 @@ class ComparedMeans:
         if text is None or self.interval is None or self.is_ratio or self.interval == (0, 0):
             return text
         most = _number(max(map(abs, self.interval)), _decimals(self._scale))
-        return f"{text} The data do not exclude differences of up to {most}."
+        up_to = "" if most == _ANY else "up to "
+        return f"{text} The data do not exclude differences of {up_to}{most}."
 
     def interval_sentence(self) -> str | None:
         """Return the interval in words: "between 0.27 and 0.32 higher"."""
@@ -272,6 +275,8 @@ def _decimals(scale: float) -> int:
 
 
 def _number(value: float, decimals: int) -> str:
+    if math.isinf(value):
+        return _ANY
     text = f"{value:,.{decimals}f}"
     return minus(text if float(text.replace(",", "")) else text.removeprefix("-"))
 
@@ -291,6 +296,10 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
     'between 1.15 and 1.18 times as high'
     >>> _range((0.0, 0.0), 0.0, by_ratio=False)
     'no difference'
+    >>> _range((-math.inf, math.inf), 0.3, by_ratio=False)
+    'between any amount lower and any amount higher'
+    >>> _range((-math.inf, -0.3), 0.3, by_ratio=False), _range((1.2, math.inf), 1, by_ratio=True)
+    ('at least 0.30 lower', 'at least 1.20 times as high')
     """
     if {*ends} == {1.0 if by_ratio else 0.0}:
         return "no difference"
@@ -299,6 +308,8 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
         while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
             decimals += 1
         low, high = (f"{end:.{decimals}f}" for end in ends)
+        if math.isinf(ends[1]):
+            return f"at least {low} times as high"
         return f"between {low} and {high} times as high"
     decimals = _decimals(scale)
     while decimals < _MOST_DECIMALS and (
@@ -310,4 +321,5 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
     if ends[0] < 0 < ends[1]:
         low, high = (_number(abs(end), decimals) for end in ends)
         return f"between {low} lower and {high} higher"
-    return f"between {near} and {far} {'higher' if ends[1] > 0 else 'lower'}"
+    side = "higher" if ends[1] > 0 else "lower"
+    return f"at least {near} {side}" if far == _ANY else f"between {near} and {far} {side}"

@@ -30,6 +30,7 @@ from fairgauge.render.words.question_sentences import (
     positive_words,
     score_words,
     unit,
+    unit_of,
 )
 from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
 from fairgauge.results.estimates import Estimate
@@ -167,7 +168,7 @@ class Vocabulary:
     decisions : of decisions without words of the user, the nouns of the positive one and of the
         negative one: ``("a score of at least 0.5", "a score below 0.5")``. By default the column
         that the specification names states them.
-    unit : what rows are without a word of the user.
+    unit : what rows are without a word of the user, by default what the specification counts.
     repeated : whether several rows are of one person, so that counts of them are not of people; so
         are those of a specification with clusters.
     """
@@ -178,12 +179,12 @@ class Vocabulary:
         groups: Iterable[NamedGroup] = (),
         *,
         decisions: tuple[str, str] | None = None,
-        unit: str = "rows",
+        unit: str | None = None,
         repeated: bool = False,
     ) -> None:
         self.spec = spec
         self.words = words_of(spec)
-        self.unit = self.words.unit or unit
+        self.unit = self.words.unit or unit or unit_of(spec)
         repeated = repeated or bool(spec.get("cluster"))
         self.noun = self.words.noun or (self.unit if repeated else "people")
         of_people = self.noun in _NOUNS or counts_people(spec)

@@ -71,7 +71,7 @@ from fairgauge.render.words.diagnostic_sentences import (
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.finding_sentences import among_compared, uncertainty
 from fairgauge.render.words.metric_words import compared_rate, metric_value
-from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
+from fairgauge.render.words.numbers import listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     can_decompose,
     chosen_rows,
@@ -574,7 +574,7 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     used = used_words(report)
-    yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
+    yield Sentence(f"{numbered(data.cases, words.unit)}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))

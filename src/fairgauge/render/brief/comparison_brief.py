@@ -175,7 +175,7 @@ def _facts(origin: Origin, unit: str) -> str:
     complete = "used" if whole else "with known outcomes and a group"
     used = f", {least}{count(origin.used)} {complete}" if origin.used != origin.rows else ""
     cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
-    rows = f"{count(origin.rows)} rows{cases}{used}"
+    rows = f"{numbered(origin.rows)}{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
 
 

@@ -56,7 +56,7 @@ from fairgauge.render.words.model_sentences import (
     overturned_sentences,
     without_margin,
 )
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.model_comparison import (
@@ -221,7 +221,8 @@ class _ModelsBrief:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
 
     def _alike(self, one: Candidate) -> str:
-        every = f"all {count(one.rows)} {self.words.unit}"
+        rows = numbered(one.rows, self.words.unit)
+        every = f"all {rows}" if one.rows != 1 else f"the {rows}"
         return f"{called(one.name)} decides {every} as {self.current} does"
 
     def _remaining(self) -> Iterator[Sentence]:
@@ -322,7 +323,7 @@ class _ModelsBrief:
         which = f"The {plural(len(names), 'candidate', 'candidates')} {listing(names)}"
         yield Sentence(
             f"{which} and the model in use, “{self.current}”, decide the same "
-            f"{count(self.best.rows)} {self.words.unit} of "
+            f"{numbered(self.best.rows, self.words.unit)} of "
             f"{file_of(self.comparison.data.source)}.",
             (f"{self.place}.rows",),
         )
@@ -333,8 +334,8 @@ class _ModelsBrief:
             yield Sentence(text, ("data.excluded",))
         if self.best.undecided:
             yield Sentence(
-                f"{count(self.best.undecided)} {self.words.unit} that one of both models does not "
-                "decide are excluded.",
+                f"{numbered(self.best.undecided, self.words.unit)} that one of both models does "
+                f"not decide {plural(self.best.undecided, 'is', 'are')} excluded.",
                 (f"{self.place}.undecided",),
             )
 
@@ -423,7 +424,8 @@ class _ModelsBrief:
         if overall is None or event is None:
             return
         changed = overall.gained + overall.lost
-        text = f"The decision changes for {count(changed)} of {count(overall.n)} {self.words.unit}"
+        rows = numbered(overall.n, self.words.unit)
+        text = f"The decision changes for {count(changed)} of {rows}"
         feature = next((one.feature for _, one in every if one.feature is not None), None)
         groups = [(i, one) for i, one in every if one.feature == feature]
         sufficient = {

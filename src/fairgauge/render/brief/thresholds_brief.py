@@ -36,7 +36,7 @@ from fairgauge.render.words.metric_words import (
     shown,
     unit,
 )
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import listing, numbered, plural
 from fairgauge.render.words.threshold_sentences import (
     HOW,
     TESTED,
@@ -200,8 +200,8 @@ class _ThresholdsBrief:
             question_sentence(choice, asked, happens), ("goal", "kept", "margin", "today")
         )
         yield Sentence(
-            f"{count(choice.data.rows)} {self.words.unit}: one random half chooses thresholds, and "
-            "every rate on this page is of the other half, which tests them. The rates of all "
+            f"{numbered(choice.data.rows, self.words.unit)}: one random half chooses thresholds, "
+            "and every rate on this page is of the other half, which tests them. The rates of all "
             "rows may differ slightly.",
             ("data.rows", "seed"),
         )

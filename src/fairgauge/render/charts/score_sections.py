@@ -360,7 +360,7 @@ def _calibration(at: str, drawn: Sequence[ScoreCounts], found: dict[str, Group])
             for (x, y), b in zip(points, bins, strict=True)
         ]
         notes = [
-            f"{numbers.count(sum(b.n for b in bins))} rows",
+            numbers.numbered(sum(b.n for b in bins)),
             _error(found.get(each.group)),
         ]
         yield Curve(f"{at}-c{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])

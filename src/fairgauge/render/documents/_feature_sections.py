@@ -288,7 +288,8 @@ def _tested_strata(inside: Sequence[Estimate], tests: int) -> str:
     if are_years(str(each.stratum) for each in inside):
         return "Years are not tested one by one: they have a trend."
     of_all = " of all comparisons" * (tests > len(inside))
-    of = f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
+    one = "the only stratum with rows of both sides"
+    of = one if tests == 1 else f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
     if any(map(holds_with_others, inside)):
         of += ", and for all groups of a stratum"
     if not (found := significant_strata(inside, tests)):

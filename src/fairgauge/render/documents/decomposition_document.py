@@ -607,7 +607,8 @@ def _untested(gap: Gap) -> list[str]:
     """Return a note on strata without sufficient clusters, if there are any."""
     untested, used = gap.support.strata_untested, gap.support.strata_used
     few = "fewer than two clusters on a side"
-    return [f"Not tested ({few}): {untested:,} of {used:,} strata."] if untested else []
+    strata = f"{used:,} {numbers.plural(used, 'stratum', 'strata')}"
+    return [f"Not tested ({few}): {untested:,} of {strata}."] if untested else []
 
 
 def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:

@@ -34,7 +34,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.question_sentences import caveat
+from fairgauge.render.words.question_sentences import caveat, unit_of
 from fairgauge.render.words.reason_sentences import (
     INSUFFICIENT,
     describe_reason,
@@ -116,7 +116,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     return document_of(
         comparison,
         title=f"{names} against {current}",
-        beside=f"{numbers.count(rows)} rows",
+        beside=numbers.numbered(rows, unit_of(comparison.spec)),
         lead=caveat(comparison.spec),
         warnings=warnings,
         verdict=", ".join(

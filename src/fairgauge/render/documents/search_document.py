@@ -59,7 +59,7 @@ METHOD_OF_CALIBRATION = (
 def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a search for subgroups."""
     question, overall = found.question, found.overall
-    beside = f"{numbers.count(overall.n)} {words.counted(found)}{words.complete(found)}"
+    beside = f"{numbers.numbered(overall.n, words.counted(found))}{words.complete(found)}"
     if overall.n != overall.rows:
         beside += f" of {numbers.numbered(overall.rows, words.of_whom(found))}"
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""

@@ -27,6 +27,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     unit,
 )
+from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.scopes import Interval
@@ -80,7 +81,7 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> tree.D
     return document_of(
         choice,
         title=f"Thresholds of {called(choice.score)}",
-        beside=f"{numbers.count(choice.data.rows)} rows",
+        beside=numbers.numbered(choice.data.rows, unit_of(choice.spec)),
         verdict=verdict,
         tone=worst,
         sections=sections,

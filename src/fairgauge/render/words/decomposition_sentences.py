@@ -263,8 +263,9 @@ def _untested(gap: Gap) -> str:
     untested, used = gap.support.strata_untested, gap.support.strata_used
     if not untested:
         return ""
+    of = f"{untested:,} of the {used:,} strata" if used > 1 else "The stratum"
     return (
-        f" {untested:,} of the {used:,} strata with both sides {plural(untested, 'has', 'have')} "
+        f" {of} with both sides {plural(untested, 'has', 'have')} "
         "fewer than two clusters on a side, so that the difference in "
         f"{plural(untested, 'it', 'them')} cannot be tested."
     )

@@ -23,7 +23,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import excluded, metric_words, shown_range
-from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
+from fairgauge.render.words.numbers import amount, percent, plural, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 from fairgauge.results.estimates import Estimate, GroupPair
 from fairgauge.results.scopes import Interval, Reference
@@ -235,7 +235,8 @@ def _(metric: Imbalance, estimate: Estimate, value: float) -> str:
     ours, theirs = estimate.rate_group or 0.0, estimate.rate_reference or 0.0
     share = ours / (ours + theirs) if ours + theirs else math.nan
     other = reference_name(estimate.reference)
-    return f"{ours:,.10g} rows vs {theirs:,.10g} for {other}, {percent(share)} of both"
+    rows = plural(ours, "row", "rows")
+    return f"{ours:,.10g} {rows} vs {theirs:,.10g} for {other}, {percent(share)} of both"
 
 
 @_compared.register(Combined)

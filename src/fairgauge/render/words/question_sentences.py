@@ -280,9 +280,13 @@ def how_many_used(result: Report | Decomposition, every: float) -> str:
 
 
 def unit(report: Report, other: str = "rows") -> str:
-    """Return what is counted: people, the cases of a count, or ``other``."""
-    counted = "cases" if report.spec.get("count") else other
-    return "people" if counts_people(report.spec) else counted
+    """Return what a report counts: people, the cases of a count, or ``other``."""
+    return unit_of(report.spec, other)
+
+
+def unit_of(spec: Mapping[str, Any], other: str = "rows") -> str:
+    """Return what is counted where this is asked: people, the cases of a count, or ``other``."""
+    return "people" if counts_people(spec) else "cases" if spec.get("count") else other
 
 
 def counts_people(spec: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -232,10 +233,21 @@ def _lacking_values(reason: Reason) -> str:
 def _few_expected(reason: Reason) -> str:
     if reason["expected"] == 0:
         return "its rate is 0% or 100%, the same in both groups"
+    rows = _rows_below(reason["expected"], reason["minimum"])
     return (
-        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
-        f"under no difference, below {reason['minimum']:g}"
+        f"sparse: {rows} expected in the rarest cell under no difference, below "
+        f"{reason['minimum']:g}"
     )
+
+
+def _rows_below(value: float, minimum: float, kind: str = "") -> str:
+    """Write how many rows there are, a number below a minimum.
+
+    >>> _rows_below(3.21, 5), _rows_below(1.0, 5, "effective ")
+    ('3.2 rows', '1 effective row')
+    """
+    shown = _below(value, minimum)
+    return f"{shown} {kind}{'row' if shown == '1' else 'rows'}"
 
 
 def _below(value: float, minimum: float) -> str:
@@ -338,7 +350,8 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ),
     ReasonCode.LACKING_VALUES: _lacking_values,
     ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
-        f"{reason['rate']} is {reason['value']:g} on both sides"
+        f"{reason['rate']} is "
+        f"{f'{value:g}' if math.isfinite(value := reason['value']) else 'infinite'} on both sides"
     ),
     ReasonCode.RATIO_NOT_ABOVE_ZERO: lambda reason: (
         f"{reason['rate']} is 0 or below in a group that is compared, so that ratios of it are "
@@ -357,7 +370,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         f"{numbered(reason['clusters'], 'effective clusters')}{_below_minimum(reason)}"
     ),
     ReasonCode.FEW_EFFECTIVE_ROWS: lambda reason: (
-        f"the weights leave {_below(reason['rows'], reason['minimum'])} effective rows"
+        f"the weights leave {_rows_below(reason['rows'], reason['minimum'], 'effective ')}"
         f"{_below_minimum(reason)}"
     ),
     ReasonCode.FEW_EFFECTIVE_PEOPLE: lambda reason: (

@@ -7,7 +7,7 @@ from fairgauge.enums import DiagnosticCode, SearchControl, SearchedReference, Wo
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import other_features
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.question_sentences import counts_people
+from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
 
 
@@ -56,8 +56,8 @@ def among(found: SubgroupSearch) -> str:
 
 
 def of_whom(found: SubgroupSearch) -> str:
-    """Return what is counted: people, or rows."""
-    return "people" if counts_people(found.spec) else "rows"
+    """Return what is counted: people, cases, or rows."""
+    return unit_of(found.spec)
 
 
 def examined(found: SubgroupSearch) -> str:
