@@ -355,6 +355,7 @@ def could_leave_none(report: Report, contrast: Estimate, row: Statistic) -> bool
         each.code is DiagnosticCode.MISSING_OUTCOMES
         and each.feature == contrast.feature
         and each["what"] in needs
+        and each["groups"] > 1
         and each["p"] < _HARDLY_CHANCE
         for each in report.diagnostics
     )
