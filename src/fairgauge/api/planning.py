@@ -142,9 +142,8 @@ def plan(
     if confidence is not None:
         options["confidence"] = confidence
     options = {**with_config(config, cast("Options", options))}
-    confidence = options.pop("confidence", None)
-    of_level: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
-    confidence = _LEVEL if confidence is None else confidence
+    asked_level = options.pop("confidence", None)
+    confidence = _LEVEL if asked_level is None else asked_level
     stated = tolerance is not None
     tolerance = _TOLERANCE if tolerance is None else tolerance
     numbers = {
@@ -179,9 +178,11 @@ def plan(
         )
         return planned(needed=tuple(goals))
     if data is not None:
-        report = audit(data, **options, **of_level)
+        if asked_level is not None:
+            options["confidence"] = asked_level
+        report = audit(data, **options)
         cube = report.counts
-        spec = ask(base=cube.asked, **options, **of_level)
+        spec = ask(base=cube.asked, **options)
         reports = needed_self_reports(cube, spec, power) if spec.probabilities else ()
         return planned(
             confidence=spec.confidence,
