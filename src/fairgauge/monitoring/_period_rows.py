@@ -115,7 +115,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
         new_values(cube, first, question),
         *_rows_of_values(cases, question),
-        _lacking(cases),
+        _lacking(cases, question),
         *_regularity(cube),  # type: ignore[arg-type]
         _agreement(cases, question),
         *_scores(cases),
@@ -295,9 +295,10 @@ def _has_names(cube: Cube, axis: Axis) -> bool:
     return not axis.grid and len(cube.levels[axis]) <= _MOST_VALUES
 
 
-def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
+def _lacking(cube: Cube, question: Spec) -> dict[str, dict[str, dict[str, int]]]:
     """Return of labels, predictions and clusters the rows of every group that have none."""
     found: dict[str, dict[str, dict[str, int]]] = {}
+    apart = _apart(question)
     features = [a for a in cube.plan.axes if a.role is Role.FEATURE and _has_names(cube, a)]
     for outcome in filter(None, map(cube.plan.axis, _BY_GROUP)):
         for axis in features:
@@ -305,7 +306,7 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
             without = (table.codes[:, 1] < 0) & (table.codes[:, 0] >= 0)
             rows = zip(table.codes[without, 0], table.sums["rows"][without], strict=True)
             names = axis.names(cube.levels[axis])
-            named = {names[code]: int(n) for code, n in rows if n}
+            named = {names[code]: int(n) for code, n in rows if n and names[code] not in apart}
             if named:
                 found.setdefault(outcome.column, {})[axis.column] = named
     return found

@@ -265,3 +265,17 @@ def test_a_column_without_values_holds_no_value(column: str) -> None:
     counts = {"2026-01-01": fg.count(rows.assign(**change), **QUESTION)}
     with pytest.raises(fg.DataError, match=message):
         fg.monitor(counts, {**asked(RATIO, labels="later"), **asks})
+
+
+def test_rows_of_excluded_groups_are_no_rows_of_the_reference() -> None:
+    """It was stated that 3 of the 0 rows of the reference have no value."""
+    rows = pd.DataFrame({"sex": ["F"] * 30 + ["M", "X"] * 10, "prediction": [0.0, 1.0] * 25})
+    rows.loc[44:, "prediction"] = None
+    question = {"prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    question |= {"exclude_groups": "M", "unknown": "X"}
+    rule = {"metric": "selection_rate.difference", "between": [-0.2, 0.2], "groups": "F"}
+    days = {name: fg.count(rows, **question) for name in day_names(3)}
+    report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    (women,) = report.comparisons
+    assert women.points[-1].reason.code.value != "lacking_values"
+    assert "of the reference (0)" not in str(report)
