@@ -189,46 +189,7 @@ class Cube:
                 "counts of people do not add up: people who are in both would count twice; count "
                 "all files together, or each decision (per_person='each', --per-person each)"
             )
-        return self.pooled_with(other)
-
-    def pooled_with(self, other: Cube) -> Cube:
-        """Add the counts of another period, as `add` does: people who are in both count in each."""
-        difference = self.plan.difference(other.plan)
-        pairs = [with_cases(both) for both in zip(self.tables, other.tables, strict=False)]
-        if not difference and any(one.sums.keys() != two.sums.keys() for one, two in pairs):
-            difference = "they were counted by different versions of fairgauge"
-        if difference:
-            raise CubeError(f"the cubes count different things: {difference}")
-        if self.clusters != other.clusters or self.clusters == "numbered":
-            raise CubeError(
-                "the clusters of the two have no common names, so that one that is in both would "
-                "be two: count all files together, or each with the same key in the environment "
-                "(FAIRGAUGE_CLUSTER_KEY)"
-            )
-        levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
-        # not rounded: the rounding of a hundred shards would add up to what shows in the digest
-        tables = tuple(
-            aggregate(
-                mine.axes,
-                np.concatenate([_recode(mine, self, levels), _recode(theirs, other, levels)]),
-                {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
-            )
-            for mine, theirs in pairs
-        )
-        reasons = {*self.excluded, *other.excluded}
-        excluded = {r: self.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
-        question = common_question(self.asked, other.asked)
-        unseen = self.unseen & other.unseen
-        rows = self.rows + other.rows
-        held = Counter(dict(self.placeholders)) + Counter(dict(other.placeholders))
-        return replace(
-            self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-            unseen=unseen, ends=self.ends | other.ends, conflicts=(),
-            coded=values_together(each.coded for each in (self, other)),
-            spellings=max(self.spellings, other.spellings),
-            placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
-            undecided=values_together(each.undecided for each in (self, other)),
-        )  # fmt: skip
+        return pooled(self, other)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self.digest == other.digest
@@ -402,6 +363,46 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
         before = found.get((column, value), [0] * len(numbers))
         found[column, value] = [a + b for a, b in zip(before, numbers, strict=True)]
     return tuple((*key, *numbers) for key, numbers in sorted(found.items()))
+
+
+def pooled(one: Cube, other: Cube) -> Cube:
+    """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
+    difference = one.plan.difference(other.plan)
+    pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
+    if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
+        difference = "they were counted by different versions of fairgauge"
+    if difference:
+        raise CubeError(f"the cubes count different things: {difference}")
+    if one.clusters != other.clusters or one.clusters == "numbered":
+        raise CubeError(
+            "the clusters of the two have no common names, so that one that is in both would "
+            "be two: count all files together, or each with the same key in the environment "
+            "(FAIRGAUGE_CLUSTER_KEY)"
+        )
+    levels = {axis: _joined_levels(axis, one, other) for axis in one.plan.axes}
+    # not rounded: the rounding of a hundred shards would add up to what shows in the digest
+    tables = tuple(
+        aggregate(
+            mine.axes,
+            np.concatenate([_recode(mine, one, levels), _recode(theirs, other, levels)]),
+            {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
+        )
+        for mine, theirs in pairs
+    )
+    reasons = {*one.excluded, *other.excluded}
+    excluded = {r: one.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
+    question = common_question(one.asked, other.asked)
+    unseen = one.unseen & other.unseen
+    rows = one.rows + other.rows
+    held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
+    return replace(
+        one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
+        unseen=unseen, ends=one.ends | other.ends, conflicts=(),
+        coded=values_together(each.coded for each in (one, other)),
+        spellings=max(one.spellings, other.spellings),
+        placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
+        undecided=values_together(each.undecided for each in (one, other)),
+    )  # fmt: skip
 
 
 def cases_alone(cube: Cube) -> int:

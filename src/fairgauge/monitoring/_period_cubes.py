@@ -10,7 +10,15 @@ from typing import overload
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together, with_cases
+from fairgauge.cube.cube import (
+    CountTable,
+    Cube,
+    aggregate,
+    pooled,
+    settled,
+    values_together,
+    with_cases,
+)
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
@@ -86,7 +94,7 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
     if len(sums) > 1:
         sums = [*map(_by_meaning, sums)]
-    return reduce(lambda one, other: one.pooled_with(other), sums)
+    return reduce(pooled, sums)
 
 
 def _by_meaning(cube: Cube) -> Cube:
