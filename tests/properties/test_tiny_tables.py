@@ -45,7 +45,7 @@ VERBS: dict[str, Callable[..., Any]] = {
         rows, label="y", positive=1, sensitive="g", intersections=[("g", "s")], exact=True
     ),
 }  # fmt: skip
-WRONG = re.compile(r"(?<![\w,.])(?<!of )(1 (rows|cases|strata|groups)|nan|NaN|inf)(?![\w)])")
+WRONG = re.compile(r"(?<![\w,.])(1 (rows|cases|strata|groups)|nan|NaN|inf)(?![\w)])")
 """Words that no page may hold: the plural of one, and numbers that are none."""
 
 

@@ -79,13 +79,13 @@ class RateWords:
         """Return a share as a count: "Of 100 women, 36 were approved"."""
         when = f" {when}" if when else ""
         if self.event is None:
-            return f"{capitalised(self.clause)} for {hits} of {of} {some(people)}{when}"
-        return f"Of {of} {self.among(some(people))}, {hits} {self.event.happened}{when}"
+            return f"{capitalised(self.clause)} for {hits} of {of} {some(people, of)}{when}"
+        return f"Of {of} {self.among(some(people, of))}, {hits} {self.event.happened}{when}"
 
     def counted_beside(self, of: str, people: str, hits: str) -> str:
         """Return the share of others after :meth:`counted`: "of 100 men, 53"."""
         if self.event is None:
-            return f"for {hits} of {of} {some(people)}"
+            return f"for {hits} of {of} {some(people, of)}"
         return f"of {of} {self.such(people)}, {hits}"
 
     def such(self, people: str) -> str:

@@ -538,14 +538,20 @@ class AllPeople(str):
         return found
 
 
-def some(people: str) -> str:
+_ONE = {"rows": "row", "cases": "case", "people": "person"}
+
+
+def some(people: str, of: str = "") -> str:
     """Return people after a number of them.
 
     >>> some("women"), some(AllPeople("people", other=True)), some(AllPeople("people"))
     ('women', 'other people', 'people overall')
+    >>> some("rows with sex F", of="1")
+    'row with sex F'
     """
     if not isinstance(people, AllPeople):
-        return people
+        unit, space, which = people.partition(" ")
+        return f"{_ONE.get(unit, unit)}{space}{which}" if of == "1" else people
     return f"other {people.noun}" if people.other else f"{people.noun} overall"
 
 

@@ -960,7 +960,7 @@ def _reference_tied(d: Diagnostic) -> str:
     groups = numbers.listing([quote(each) for each in (d["chosen"], *d["others"])])
     if d.definition is None:
         return (
-            f"{groups} are the largest groups, with {amount(d['value'])} rows each; all groups are "
+            f"{groups} are the largest groups, with {numbered(d['value'])} each; all groups are "
             f"compared with {quote(d['chosen'])}, the first by name"
         )
     rate = _rate(d)
