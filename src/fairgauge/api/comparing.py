@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
-from fairgauge.errors import Problem, SpecError, listing, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
@@ -24,7 +25,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve.data_checks import likely_mistakes
-from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcome_checks import undecided_outcomes
@@ -160,6 +161,7 @@ def compare_models(
         )
         raise SpecError(Problem("candidate", message))
     check_known(cube, spec)
+    _refuse_unclustered(cube, spec)
     candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
     return ModelComparison(
         **made_now(),
@@ -262,6 +264,18 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
             **spec.unit,
             rows=sum(strange.values()),
             in_use=True,
+        )
+
+
+def _refuse_unclustered(cube: Cube, spec: Spec) -> None:
+    """Refuse many rows without a cluster: they are in a change, and not in its interval."""
+    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
+    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
+        column = quote(spec.cluster or "")
+        raise DataError(
+            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
+            "theirs would be in no confidence interval; give each its own, or "
+            f"exclude them (--where {shlex.quote(f'{spec.cluster} != (missing)')})"
         )
 
 

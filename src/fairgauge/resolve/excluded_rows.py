@@ -25,7 +25,7 @@ _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
 """The roles of axes that tables of the same outcomes do not share."""
 _ALL_OUTCOMES = (*OUTCOMES, Role.SCORE)
-_MANY = 0.05
+MANY_UNCLUSTERED = 0.05
 """The share of the rows from which those without a cluster are warned of."""
 
 
@@ -159,7 +159,7 @@ def exclusion_notes(
         unit = {} if reason in {*Uncounted} else spec.unit
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
-            many = reason == NO_CLUSTER and rows >= _MANY * every
+            many = reason == NO_CLUSTER and rows >= MANY_UNCLUSTERED * every
             yield replace(note, level=Level.WARNING) if many else note
 
 

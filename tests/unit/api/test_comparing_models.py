@@ -7,6 +7,7 @@ from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, Level
+from fairgauge.errors import DataError
 from fairgauge.render import render
 
 PEOPLE = rows()
@@ -244,3 +245,21 @@ def test_a_rule_makes_the_margins_of_its_groups_and_features(where):
     held = {(one.feature, one.group) for one in found.disparities if one.margin is not None}
     assert held
     assert held <= ({("sex", "F")} if "groups" in where else {("sex", "F"), ("sex", "M")})
+
+
+@pytest.mark.parametrize("lacking", [4, 200])
+def test_many_rows_without_an_identifier_are_refused(lacking):
+    """Changes of new customers, who have none yet, were in the change and not in its interval."""
+    n = 400
+    rows = pl.DataFrame({
+        "y": [0, 1] * 200, "now": [1, 1, 0, 0] * 100, "new": [0, 1, 1, 0] * 100,
+        "sex": ["F", "F", "M"] * 133 + ["M"],
+        "who": [None if i < lacking else f"c{i // 2}" for i in range(n)],
+    })  # fmt: skip
+    asked = {"label": "y", "prediction": "now", "candidate": "new", "sensitive": "sex"}
+    if lacking / n < 0.05:
+        assert fg.compare_models(rows, **asked, cluster="who").candidates
+        return
+    with pytest.raises(DataError, match=r"200 of 400 rows .* --where 'who != \(missing\)'"):
+        fg.compare_models(rows, **asked, cluster="who")
+    assert fg.compare_models(rows, **asked, cluster="who", where="who != (missing)").candidates
