@@ -260,6 +260,6 @@ def test_many_rows_without_an_identifier_are_refused(lacking):
     if lacking / n < 0.05:
         assert fg.compare_models(rows, **asked, cluster="who").candidates
         return
-    with pytest.raises(DataError, match=r"200 of 400 rows .* --where 'who != \(missing\)'"):
+    with pytest.raises(DataError, match=r"200 of 400 rows .*--where 'who != \(missing\)'"):
         fg.compare_models(rows, **asked, cluster="who")
     assert fg.compare_models(rows, **asked, cluster="who", where="who != (missing)").candidates
