@@ -125,7 +125,7 @@ def heavy(others=1.0):
 
 EVEN, SPREAD, TWO = np.ones(100), np.arange(100) % 30, np.arange(100) % 2
 UNEVEN = {
-    "a heavy woman": ("weight", "w", heavy(), "the weights leave 1 effective rows in the group"),
+    "a heavy woman": ("weight", "w", heavy(), "the weights leave 1 effective row in the group"),
     "two clusters": ("cluster", "site", TWO, "2 effective clusters in the group, below 5"),
 }
 FEW = {"weight": "fewer than 5 effective rows by the weights",
@@ -205,7 +205,7 @@ def test_weights_are_named_before_the_expected_counts_that_they_distort():
     frame.loc[[0, 1], "p"] = 0
     report = monitored("weight", "w", {NAMES[0]: frame})
     assert report.comparisons[0].state.value == "insufficient data"
-    assert "the weights leave 1 effective rows" in report.comparisons[0].says
+    assert "the weights leave 1 effective row" in report.comparisons[0].says
 
 
 @pytest.mark.parametrize(

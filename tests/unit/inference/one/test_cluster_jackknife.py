@@ -429,7 +429,7 @@ def test_a_number_at_the_end_of_its_range_has_no_limits():
     found = ask(rows, metrics=["conditional_acceptance.difference", "GE"])
     for each in found.estimates:
         assert each.interval is None
-        assert each.reason.code is ReasonCode.JACKKNIFE_UNDEFINED
+        assert each.reason.code in (ReasonCode.JACKKNIFE_UNDEFINED, ReasonCode.ONE_VALUE)
 
 
 def test_too_many_strata_are_told(monkeypatch):
