@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +19,9 @@ from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.category_words import no_outcomes
+from fairgauge.question.conditions import NOT
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.options import Options
+from fairgauge.question.options import Options, flag_of
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve.data_checks import likely_mistakes
@@ -275,7 +275,7 @@ def _refuse_unclustered(cube: Cube, spec: Spec) -> None:
         raise DataError(
             f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
             "theirs would be in no confidence interval; give each its own, or "
-            f"exclude them (--where {shlex.quote(f'{spec.cluster} != (missing)')})"
+            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
         )
 
 
