@@ -224,14 +224,23 @@ def test_a_group_without_a_place_has_no_lower_limit() -> None:
     assert ratio.high == pytest.approx(high)
 
 
-def test_equal_scores_tell_nothing() -> None:
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (0.5, Reason.of(ReasonCode.ONE_VALUE, of="score", value="0.5")),
+        (0.4, Reason.of(ReasonCode.ONE_RANK)),
+    ],
+)
+def test_equal_scores_tell_nothing(other: float, reason: Reason) -> None:
+    """Those of a group that is excluded may be others."""
     frame = people().with_columns(s=pl.lit(0.5))
-    report = audited("ranked", frame)
+    excluded = frame.head(9).with_columns(g=pl.lit("excluded"), s=pl.lit(other))
+    report = audited("ranked", pl.concat([frame, excluded]), exclude_groups="excluded")
     even = next(e for e in report.estimates if e.metric == "ndkl")
     for found, neutral in ((report["exposure_ratio", "g", "a"], 1), (even, 0)):
         assert found.value == pytest.approx(neutral, abs=1e-12)
         assert found.low is None
-        assert found.reason == Reason.of(ReasonCode.ONE_RANK)
+        assert found.reason == reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
