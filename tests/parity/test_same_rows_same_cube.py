@@ -215,14 +215,15 @@ def test_codes_among_counts_and_weights(rows_as):
 
 def test_counts_and_weights_together(rows_as):
     rows = table(
-        g=["a", "b", "b", "c", "a"], y=[1, 0, 1, 1, 1], n=[3, 0, None, 2, 5],
-        w=[0.5, 1, 1, None, 0],
+        g=["a", "b", "b", "c", "a", "c"], y=[1, 0, 1, 1, 1, 1], n=[3, 0, None, 2, 5, None],
+        w=[0.5, 1, 1, None, 0, None],
     )  # fmt: skip
     cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")
+    assert cells(cube, "cases") == {("a", 1): 8, ("b", 0): 0}
     assert cells(cube, "n") == {("a", 1): 3, ("b", 0): 0}
     assert cells(cube, "w") == {("a", 1): 1.5, ("b", 0): 0}
     assert cells(cube, "w2") == {("a", 1): 0.75, ("b", 0): 0}
-    assert cube.excluded == {"missing count": 1, "missing weight": 1}
+    assert cube.excluded == {"missing count": 2, "missing weight": 2}  # rows, and cases
 
 
 @pytest.mark.one_in(6)

@@ -180,7 +180,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             source.name if source else "counts",
             cube.digest,
             cube.rows + (0 if spec.of_people else undecided_rows),
-            cube.cases + undecided + (0 if spec.count else weightless),
+            cube.cases + undecided + weightless,
             used,
             excluded,
         ),

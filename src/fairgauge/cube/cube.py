@@ -70,7 +70,7 @@ class CountTable:
 
     @property
     def cases(self) -> Sums:
-        """Return the cases of every cell: what its rows stand for."""
+        """Return the cases of every cell: what its rows stand for, those of weight 0 apart."""
         return self.sums.get("n", self.sums["rows"])
 
 
@@ -250,7 +250,10 @@ class Cube:
     @property
     def read(self) -> int:
         """Return the rows that were read, or the cases or people that they stand for."""
-        return self.cases if self.plan.asked.unit else self.rows
+        if not self.plan.asked.unit:
+            return self.rows
+        without_weight = self.excluded.get(Uncounted.NO_WEIGHT, 0) if self.plan.count else 0
+        return self.cases + without_weight
 
     @property
     def digest(self) -> str:
@@ -414,10 +417,10 @@ def cases_alone(cube: Cube) -> int:
     return max(int((table.sums[cube.plan.cases] == 1).sum()) for table in cube.tables)
 
 
-def rows_of_no_weight(cube: Cube) -> int:
-    """Return how many counted rows have a weight of 0; of counts with a weight, 0."""
-    sums = cube.tables[0].sums
-    return 0 if cube.plan.count or "n" not in sums else int((sums["rows"] - sums["n"]).sum())
+def cases_of_no_weight(cube: Cube) -> int:
+    """Return how many counted cases have a weight of 0."""
+    table = cube.tables[0]
+    return int((table.sums[cube.plan.cases] - table.cases).sum())
 
 
 def read_cube(text: str, name: str) -> Cube:

@@ -265,16 +265,19 @@ class Plan:
     def measures(self) -> tuple[str, ...]:
         """Return what is summed: physical rows, cases, powers of weights, and moments.
 
-        Of rows with weights the cases are those of a weight above 0: the others are no evidence.
+        Of rows with weights, n are the cases of a weight above 0: the others are no evidence.
         """
-        cases = ("n",) if self.count or self.weight else ()
+        every = ("cases",) if self.count and self.weight else ()
+        cases = (*every, "n") if self.count or self.weight else ()
         weights = WEIGHTS if self.weight and self.moments else WEIGHTS[:2] if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
     @property
     def cases(self) -> str:
         """Return the measure of cases: a row is one, or stands for as many as its count states."""
-        return "n" if self.count else "rows"
+        if not self.count:
+            return "rows"
+        return "cases" if self.weight else "n"
 
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""

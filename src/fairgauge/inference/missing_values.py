@@ -26,7 +26,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import contrast_of
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
-from fairgauge.cube.cube import Cube, rows_of_no_weight
+from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.identity import GroupId, ValueSet
 from fairgauge.question.category_words import means_missing
@@ -270,14 +270,11 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     Many beside some group: their groups and outcomes are not known, and no rule passes without
     them.
     """
-    found = {
-        "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
-        "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
-    }
-    few = _few(cube, features, spec, "rows")  # nobody knows for how many cases each stands
-    many = {what: n for what, n in found.items() if n > few}
-    weightless = any(_weighs_unevenly(counts) for counts in features)
-    found = {"weight above 0": rows_of_no_weight(cube)} if weightless else {}
+    without = cube.excluded.get(Uncounted.NO_COUNT, 0)  # nobody knows for how many cases each is
+    many = {"count": without} if without > _few(cube, features, spec, "rows") else {}
+    found = {"weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0)}
+    if any(_weighs_unevenly(counts) for counts in features):
+        found["weight above 0"] = cases_of_no_weight(cube)
     found |= {f"value of {of}": cases for of, cases in cube.without_condition.items()}
     few = _few(cube, features, spec, cube.plan.cases)
     return many | {what: n for what, n in found.items() if n > few}
@@ -374,8 +371,9 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
 
     A group whose rows all weigh 0 is warned of apart.
     """
+    every = "cases" if "cases" in counted.counts else "rows"
     rows, n = (
-        counted.counts[name][: len(counted.groups), 0].sum(axis=(1, 2)) for name in ("rows", "n")
+        counted.counts[name][: len(counted.groups), 0].sum(axis=(1, 2)) for name in (every, "n")
     )
     held = (rows >= FEWEST_ROWS) & (n > 0)
     if not counted.weighted or held.sum() < _TWO or not (n < rows)[held].any():
@@ -389,7 +387,7 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
     """Warn of many rows that are in no number at all, as nobody knows what they count for."""
     read = (cube.rows if spec.of_people else cube.read) + sum(cube.without_condition.values())
     for what, rows in uncounted(cube, features, spec).items():
-        of_rows = what in ("count", "weight")
+        of_rows = what == "count" or (what == "weight" and not spec.count)
         yield Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS,
             what=what,

@@ -48,7 +48,7 @@ PERIODS = Axis(Role.STRATUM, "period")
 _MOST_CELLS = 500_000
 """Cells of periods by groups, labels and predictions that are resolved at once."""
 _KEPT = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
-_CASES = ("rows", "n")
+_CASES = ("rows", "cases", "n")
 
 
 def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:

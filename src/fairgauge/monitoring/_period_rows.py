@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import HANDFUL, CountTable, Cube, rows_of_no_weight
+from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
@@ -448,7 +448,7 @@ def _coincidence(table: CountTable) -> float:
 def _complete(cube: Cube, question: Spec) -> bool:
     """Return whether nothing can be excluded: no value is missing, and none is excluded by name."""
     named = question.unknown or question.exclude_groups
-    nothing = not (named or cube.excluded or rows_of_no_weight(cube))
+    nothing = not (named or cube.excluded or cases_of_no_weight(cube))
     return nothing and all((table.codes >= 0).all() for table in cube.tables)
 
 

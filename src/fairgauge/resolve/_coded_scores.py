@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, rows_of_no_weight
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import is_of_scale
 from fairgauge.enums import Role
 from fairgauge.question.category_words import NEARBY
@@ -21,7 +21,7 @@ def coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
         return {}
     table = cube.marginal([axis])
     rows = np.zeros(axis.bins + 1)
-    rows[table.codes[:, 0]] = table.sums["n" if rows_of_no_weight(cube) else cube.plan.cases]
+    rows[table.codes[:, 0]] = table.cases
     found = {}
     for column, end in ends:
         points = np.clip([end, -end, 0.0, NEARBY * end], *axis.bounds)

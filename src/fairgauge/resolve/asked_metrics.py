@@ -10,7 +10,7 @@ from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube, rows_of_no_weight
+from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.enums import Profile, ReferenceRule, Role, Task
 from fairgauge.errors import Problem, quote, refuse
 from fairgauge.question.needs import unmet_need
@@ -117,7 +117,7 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
     Where rows are excluded some of these may have no weight, or one of 0, and single rows are read
     without it.
     """
-    if spec.weight is None or cube.excluded or rows_of_no_weight(cube):
+    if spec.weight is None or cube.excluded or cases_of_no_weight(cube):
         return spec
     sums = cube.tables[0].sums
     n, w, w2 = (float(sums[name].sum()) for name in ("n" if "n" in sums else "rows", "w", "w2"))

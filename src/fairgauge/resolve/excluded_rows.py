@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, rows_of_no_weight
+from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
 from fairgauge.question.specification import Spec
@@ -85,9 +85,8 @@ def used_rows(
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
                 in_any |= np.all([in_group[column] for column in feature.columns], axis=0)
-        rows = table.sums["n" if rows_of_no_weight(cube) else cube.plan.cases]
-        used = max(used, int(rows[known & in_any].sum()))
-        complete = int(rows[known].sum())
+        used = max(used, int(table.cases[known & in_any].sum()))
+        complete = int(table.cases[known].sum())
         together |= groups <= {*table.axes}
     exact = together or used == complete
     return used, () if exact else (Diagnostic.note(DiagnosticCode.USED_AT_LEAST, rows=used),)
@@ -98,7 +97,7 @@ def excluded_rows(
 ) -> dict[str, int]:
     """Count cases excluded, by reason; those without an outcome where it is needed.
 
-    Rows without a count stand for nobody knows how many: they are rows.
+    Rows without a count are rows, as nobody knows for how many cases they stand.
     """
     reasons = _not_counted(cube, spec)
     for axis in cube.plan.axes:
@@ -140,7 +139,7 @@ def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
 def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
     """Return the rows that are in no cell, by reason."""
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
-    if weightless := rows_of_no_weight(cube):
+    if weightless := cases_of_no_weight(cube):
         reasons[OF_NO_WEIGHT] = weightless
     if spec.of_people:  # who are counted, and not rows
         return reasons
@@ -156,7 +155,8 @@ def exclusion_notes(
     Intervals would be of a part of the rows that values are of.
     """
     for reason, rows in excluded.items():
-        unit = {} if reason in {*Uncounted} else spec.unit
+        of_rows = reason in {*Uncounted} and not (reason == Uncounted.NO_WEIGHT and spec.count)
+        unit = {} if of_rows else spec.unit
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
             many = reason == NO_CLUSTER and rows >= MANY_UNCLUSTERED * every

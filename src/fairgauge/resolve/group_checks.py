@@ -92,7 +92,8 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
     """Warn of groups whose rows all have a weight of 0: nothing is estimated of them."""
     if not counts.weighted:
         return
-    rows, weights = (counts.counts[name][:-1, 0].sum(axis=(1, 2)) for name in ("rows", "w"))
+    every = "cases" if "cases" in counts.counts else "rows"
+    rows, weights = (counts.counts[name][:-1, 0].sum(axis=(1, 2)) for name in (every, "w"))
     none = np.flatnonzero((rows > 0) & (weights == 0))
     if len(none):
         yield Diagnostic.warning(

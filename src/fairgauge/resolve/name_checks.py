@@ -226,8 +226,9 @@ def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def _mean(cube: Cube, role: str) -> float:
     """Return the mean count of a row, or the mean weight of a case."""
     sums = cube.tables[0].sums
-    of, among = ("n", "rows") if role == "count" else ("w", "n" if "n" in sums else "rows")
-    return float(sums[of].sum() / sums[among].sum())
+    if role == "count":
+        return float(sums[cube.plan.cases].sum() / sums["rows"].sum())
+    return float(sums["w"].sum() / cube.tables[0].cases.sum())
 
 
 def _same_names(

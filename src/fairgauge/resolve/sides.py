@@ -20,7 +20,7 @@ Measure = Literal["n", "w", "w2", "w3", "low", "high"]
 """What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
 most cases that protected counts allow."""
 
-COUNTS = ("rows", "n", "open", *WEIGHTS, *RANGE)
+COUNTS = ("rows", "cases", "n", "open", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 

@@ -87,7 +87,8 @@ class Totals:
             values = numbers[column]
             if column not in complete:
                 known = ~np.isnan(values)
-                self.excluded[reason] += len(known) - int(np.count_nonzero(known))
+                cases = factors[0] if factors else np.ones(len(known))
+                self.excluded[reason] += int(cases[~known].sum())
                 counted = known if counted is None else counted & known
                 values = np.where(known, values, 0.0)
             factors.append(values)
@@ -98,7 +99,7 @@ class Totals:
             cases = factors[0]
             fractions = cases[cases != np.floor(cases)]
             self.fractional = float(fractions.max()) if len(fractions) else self.fractional
-            measures["n"] = times = times * cases
+            measures[plan.cases] = times = times * cases
         if plan.weight:
             measures["n"] = np.multiply(times, factors[-1] > 0)
             for name in WEIGHTS:
@@ -143,7 +144,7 @@ def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[s
     for part in parts:
         totals.add(part.totals)
     tables = [_together(same) for same in zip(*(part.tables for part in parts), strict=True)]
-    cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in ("n", "w"))
+    cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in (plan.cases, "w"))
     check_counts(plan, totals.fractional, cases, weight, totals.rows)
     return build(
         plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,

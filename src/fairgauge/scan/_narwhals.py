@@ -426,7 +426,7 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
 
     found = {"fg_rows": counted} if known else {}
     if cases:
-        found["fg_n"] = counted_only(cases[0])
+        found[f"fg_{plan.cases}"] = counted_only(cases[0])
         found["fg_no_count"] = nw.lit(1, nw.Int64) - cases[1]
         fractional = as_flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
         found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
@@ -437,7 +437,10 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
         for name in (each for each in WEIGHTS if each in plan.measures):
             times = weight[0] if times is None else times * weight[0]
             found[f"fg_{name}"] = counted_only(times)
-        found["fg_no_weight"] = nw.lit(1, nw.Int64) - weight[1]
+        unweighted = nw.lit(1, nw.Int64) - weight[1]
+        if cases:
+            unweighted = nw.when(unweighted * cases[1] == 1).then(cases[0]).otherwise(nw.lit(0.0))
+        found["fg_no_weight"] = unweighted
     for moment in plan.moments:
         value = _moment(moment, numbers)
         again = [weight] * (moment.power - 1) if weight else []
@@ -465,7 +468,7 @@ def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: 
     check_numbers(plan, seen)
     rows = int(sum(known("fg_all")))
     fractional = max(known("fg_fraction"), default=None)
-    check_counts(plan, fractional, sum(known("fg_n")), sum(known("fg_w")), rows)
+    check_counts(plan, fractional, sum(known(f"fg_{plan.cases}")), sum(known("fg_w")), rows)
     excluded = {
         Uncounted.NO_COUNT: int(sum(known("fg_no_count"))),
         Uncounted.NO_WEIGHT: int(sum(known("fg_no_weight"))),

@@ -221,11 +221,10 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     factors = [name for name, column in (("n", plan.count), ("w", plan.weight)) if column]
     times = " * ".join(factors)
     sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
-    cases = "n" if plan.count else "1"
-    if plan.weight:
-        sums.append(f"sum(CASE WHEN w > 0 THEN {cases} ELSE 0 END)")
-    elif plan.count:
+    if plan.count:
         sums.append("sum(n)")
+    if plan.weight:
+        sums.append(f"sum(CASE WHEN w > 0 THEN {'n' if plan.count else '1'} ELSE 0 END)")
     powers = [" * ".join([times, *["w"] * power]) for power in range(len(WEIGHTS))]
     sums += [
         f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures
@@ -235,9 +234,12 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
         product = " * ".join([*([powers[moment.power - 1]] if times else []), value])
         sums.append(f"sum({product})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
-    known = "has_" if len(factors) > 1 else ""
-    sums.append(f"count(*) - count({known}n)" if plan.count else "0")
-    sums.append(f"count(*) - count({known}w)" if plan.weight else "0")
+    if plan.count and plan.weight:
+        sums.append("count(*) - count(has_n)")
+        sums.append("sum(CASE WHEN has_w IS NULL THEN coalesce(has_n, 0) ELSE 0 END)")
+    else:
+        sums.append("count(*) - count(n)" if plan.count else "0")
+        sums.append("count(*) - count(w)" if plan.weight else "0")
     ranged = ranged_columns(plan)
     for i, column in enumerate(plan.numeric_columns):
         sums.append(f"min(v{i})" if column in ranged else "NULL")
@@ -358,7 +360,7 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
     total = {m: float(each[first].sum()) for m, each in sums.items()}
     rows = int(_numbers(fields[axes + 1])[first].sum())
     fractional = next((each for each in fields[after] if each is not None), None)
-    check_counts(plan, fractional, total.get("n", 0.0), total.get("w", 0.0), rows)
+    check_counts(plan, fractional, total.get(plan.cases, 0.0), total.get("w", 0.0), rows)
     excluded = {
         Uncounted.NO_COUNT: int(_numbers(fields[after + 1])[first].sum()),
         Uncounted.NO_WEIGHT: int(_numbers(fields[after + 2])[first].sum()),

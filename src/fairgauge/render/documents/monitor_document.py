@@ -456,7 +456,8 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
     for why, rows in totals.most_common():
         last = report.rows[-1]
         found, in_last = numbers.count(rows), numbers.count(last.excluded.get(why, 0))
-        if unit == "rows" or why not in {*Uncounted}:
+        of_rows = why in {*Uncounted} and (unit, why) != ("cases", Uncounted.NO_WEIGHT)
+        if unit == "rows" or not of_rows:
             found, in_last = f"{found} of {total}", f"{in_last} of {numbers.count(last.rows)}"
         else:  # nobody knows of how many cases or people
             found = numbers.numbered(rows)
