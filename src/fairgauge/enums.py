@@ -533,7 +533,8 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not
     # remain because of rows without a group alone
-    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references, itself
+    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references; itself,
+    # or others: the other side would be the opposite
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"

@@ -555,7 +555,7 @@ def judged(
     verdicts = judge_together(measured, spec, measure_at)
     notes = [
         *remaining_notes(measured, spec, verdicts),
-        *reference_notes(measured, spec.rules, verdicts),
+        *reference_notes(measured, spec, verdicts),
     ]
     if spec.inconclusive is None:
         return measured, verdicts, notes

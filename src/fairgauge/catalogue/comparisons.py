@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,17 @@ Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native", "own"]
 
 Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
+
+Ends: TypeAlias = tuple[float, float]
+
+
+def _negative(ends: Ends) -> Ends:
+    return -ends[1], -ends[0]
+
+
+def _inverse(ends: Ends) -> Ends:
+    low, high = ends
+    return 1 / high if high > 0 else math.inf, 1 / low if low > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +97,14 @@ class Metric(ABC):
     def neutral(self) -> float:
         """Return the value that means "no difference"."""
         return 0.0
+
+    @property
+    def turn(self) -> Callable[[Ends], Ends] | None:
+        """Return how limits are seen from the other side; None where that is no range of values."""
+        low, _ = self.range
+        if self.neutral == 1:
+            return _inverse if low >= 0 else None
+        return _negative if low < 0 else lambda ends: ends
 
     @property
     def reading(self) -> str:

@@ -162,10 +162,8 @@ def _content(cube: Cube, axis: Axis, *, by_rows: bool) -> NDArray[np.int64]:
         cases = table.sums["rows" if by_rows else "n" if "n" in table.sums else "rows"]
         held = (table.codes[:, at] >= 0) & (cases > 0)
         others = np.delete(table.codes, at, axis=1)
-        sums = [
-            cases,
-            *(each for name, each in table.sums.items() if name not in ("rows", "cases")),
-        ]
+        more = (each for name, each in table.sums.items() if name not in ("rows", "cases"))
+        sums = [cases, *more]
         kind = _ranks_of_rows([*others.T[:, held], *(each[held] for each in sums)])
         clusters.append(table.codes[held, at])
         cells.append(kind + before)

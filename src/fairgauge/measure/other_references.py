@@ -12,6 +12,7 @@ from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRul
 from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
 from fairgauge.question.rules import Rule
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.asked_metrics import AskedMetric
 from fairgauge.resolve.references import Tie, admissible_groups
 from fairgauge.results.estimates import Measured, OtherReference
@@ -103,13 +104,53 @@ def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Dia
 
 
 def reference_notes(
-    measured: Measured, rules: Sequence[Rule], verdicts: Sequence[Verdict]
+    measured: Measured, spec: Spec, verdicts: Sequence[Verdict]
 ) -> list[Diagnostic]:
     """Warn of verdicts that would be the opposite with another admissible group as reference.
 
     Also of passes where the reference, compared with the group that passes, would fail: of two
-    groups there are no others.
+    groups there are no others; and those that are in no named set are no group of their own.
     """
+    return [
+        *_other_groups(measured, spec.rules, verdicts),
+        *_others_of_sets(measured, spec, verdicts),
+    ]
+
+
+def _others_of_sets(
+    measured: Measured, spec: Spec, verdicts: Sequence[Verdict]
+) -> Iterator[Diagnostic]:
+    """Warn of named sets that pass a rule that all others, compared with them, would fail."""
+    sets = {each.column for each in spec.sensitive if each.values}
+    passed = {(v.rule, v.feature, v.group) for v in verdicts if v.outcome is Outcome.PASS}
+    mirrored = {(e.feature, e.group) for e in measured.estimates if e.mirror_of is not None}
+    for rule in spec.rules:
+        turned = [each for each in map(_turned, rule.limits) if each is not None]
+        if spec.reference is not ReferenceRule.OTHERS or len(turned) < len(rule.limits):
+            continue
+        instead = replace(turned[0], alternatives=tuple(turned[1:]))
+        for verdict in judge(measured, [instead], explain=False):
+            key = str(rule), verdict.feature, verdict.group
+            alone = verdict.feature in sets and key[1:] not in mirrored
+            if alone and key in passed and verdict.outcome is Outcome.FAIL:
+                yield Diagnostic.warning(
+                    DiagnosticCode.REFERENCE_DECIDES, verdict.feature,
+                    rule=key[0], group=verdict.group, outcome="pass", references=(), others=True,
+                )  # fmt: skip
+
+
+def _turned(limit: Rule) -> Rule | None:
+    """Return a limit as seen from the other side; None of what no two sides have."""
+    metric = limit.definition
+    if not isinstance(metric, Contrast) or metric.turn is None:
+        return None
+    low, high = metric.turn((limit.low, limit.high))
+    return replace(limit, low=low, high=high)
+
+
+def _other_groups(
+    measured: Measured, rules: Sequence[Rule], verdicts: Sequence[Verdict]
+) -> list[Diagnostic]:
     opposite: dict[tuple[str, str | None, str | None], list[str]] = {}
     given = {(each.rule, each.feature, each.group): each.outcome for each in verdicts}
     for other in measured.other_references:

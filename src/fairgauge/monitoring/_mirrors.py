@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast, Ends, Metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Favourable, ReferenceRule
 from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
@@ -26,9 +26,6 @@ from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.monitor_results import MonitoredComparison, other_of_two
 from fairgauge.stats.arrays import Array, Mask
-
-Ends: TypeAlias = "tuple[float, float]"
-Turn: TypeAlias = "Callable[[Ends], Ends]"
 
 _PAIR = 2
 _TURNED = [2, 3, 0, 1]
@@ -50,23 +47,6 @@ def paired(mirrors: Mapping[int, Mirror]) -> set[int]:
     """Return the comparisons of two groups that are one in all periods: neither has a third."""
     lasting = {i: mirror.of for i, mirror in mirrors.items() if math.isinf(mirror.until)}
     return {*lasting, *lasting.values()}
-
-
-def turn_of(metric: Metric) -> Turn | None:
-    """Return how limits are seen from the other side; None where that is no range of values."""
-    low, _ = metric.range
-    if metric.neutral == 1:
-        return _inverse if low >= 0 else None
-    return _negative if low < 0 else lambda ends: ends
-
-
-def _negative(ends: Ends) -> Ends:
-    return -ends[1], -ends[0]
-
-
-def _inverse(ends: Ends) -> Ends:
-    low, high = ends
-    return 1 / high if high > 0 else math.inf, 1 / low if low > 0 else math.inf
 
 
 def shares_by_period(shares: Array, mirrors: Mapping[int, Mirror], periods: int) -> Array:
@@ -101,7 +81,7 @@ def tolerated(
         found[..., i] = np.reshape(own, (2, 1))
     for i, mirror in mirrors.items():
         rule, baseline = rules[ids[i].rule], baselines.get(ids[mirror.of])
-        turn = None if rule.definition is None else turn_of(rule.definition)
+        turn = None if rule.definition is None else rule.definition.turn
         alike = slice(0, int(min(mirror.until, periods)))
         if turn is not None and np.isfinite(found[:, alike, mirror.of]).any():
             low, high = _limits(rule, baseline)
@@ -119,7 +99,7 @@ def _limits(rule: MonitorRule, baseline: Ends | None) -> Ends:
 
 def _folds(rule: MonitorRule, metric: Metric | None) -> bool:
     """Return whether a rule can hold for two groups that mirror each other: for "no difference"."""
-    if metric is None or turn_of(metric) is None:
+    if metric is None or metric.turn is None:
         return False
     neutral = metric.neutral if rule.baseline is None else 0.0
     return rule.low <= neutral <= rule.high

@@ -192,7 +192,7 @@ class Spec:
         counted=True)
     sensitive: tuple[Feature, ...] = option(
         (), FEATURES, "Columns whose values define groups",
-        syntax="COL=V1,V2: these values as one group. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
+        syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
         counted=True)
     probabilities: tuple[Probabilities, ...] = option(
         (), PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups",

@@ -937,6 +937,14 @@ def _fails_together(d: Diagnostic) -> str:
 
 def _reference_decides(d: Diagnostic) -> str:
     opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    if d.get("others"):
+        return (
+            f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}, "
+            f"compared with all others; these, compared with {quote(d['group'])}, would be "
+            f"{opposite}: to "
+            "judge them too, name their values as a further set "
+            f"(--sensitive {d.feature}=V1,V2)"
+        )
     others = alternatives(map(quote, d["references"]))
     if d.get("itself"):  # it is the reference now
         passing = numbers.listing([*map(quote, d["references"])])
