@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 _GIVEN = ("label", "prediction", "score")
+_FEATURES = ("sensitive", "intersections")
 _MACRO = ClassScope(ClassKind.AVERAGE, average=Average.MACRO)
 
 
@@ -35,8 +36,9 @@ def scorer(
 ) -> Scorer:
     """Make a scorer for ``cross_validate``, ``GridSearchCV`` and their like.
 
-    Sensitive features are columns of ``X``, or metadata of their names, which the model need not
-    see. Greater is better, as of every scorer. Each group of each feature has a score:
+    Sensitive features, weights and strata are columns of ``X``, or metadata of their names, which
+    the model need not see. Greater is better, as of every scorer. Each group of each feature has a
+    score:
 
     - of a difference or distance, its size with a minus sign: 0 is best;
     - of a ratio, the smaller of itself and its inverse: 1 is best;
@@ -110,10 +112,10 @@ class Scorer:
     spec: Spec
 
     @property
-    def sensitive(self) -> tuple[str, ...]:
-        """Return the names of the sensitive features."""
-        features = ("sensitive", "intersections")
-        columns = (name for path, name in self.spec.columns() if path.startswith(features))
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns beside those that scikit-learn gives."""
+        others = (*_GIVEN, "recode")  # of columns that have other parts in the question
+        columns = (name for path, name in self.spec.columns() if not path.startswith(others))
         return tuple(dict.fromkeys(columns))
 
     def __call__(self, estimator: Any, X: object, y: Array, **metadata: object) -> float:  # noqa: N803
@@ -126,38 +128,41 @@ class Scorer:
         X, y : frame or array, array of shape (n,)
             The rows, and their labels.
         **metadata
-            The sensitive features that are no columns of ``X``; arrays of shape (n,).
+            The sensitive features, weights and other columns asked for that are no columns of
+            ``X``; arrays of shape (n,).
 
         Raises
         ------
         DataError
-            A feature is not given, a group has no value, or the estimator no probabilities.
+            A column is not given, a group has no value, or the estimator no probabilities.
         SpecError
             Of several classes, a rate such as the selection rate, whose average is always the same.
         """
-        features = {name: _feature(name, X, metadata) for name in self.sensitive}
+        columns = {name: _column(name, X, metadata) for name in self.columns}
         if self.spec.score is None:
             answer = {"prediction": estimator.predict(X)}
         else:
             answer = {"score": self._probability(estimator, X)}
-        report = audit(features, label=y, **answer, **self.options)
+        report = audit(columns, label=y, **answer, **self.options)
         scores = [self._score(name, value) for name, value in self._values(report)]
         if not scores:
             raise DataError(f"no group has {quote(self.measured.name)}")
         return min(scores) if self.worst else float(np.mean(scores))
 
     def get_metadata_routing(self) -> Any:
-        """Return the metadata that scikit-learn passes on where it is given: the features."""
+        """Return the metadata that scikit-learn passes on where it is given: the columns."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=repr(self))
-        for name in self.sensitive:
+        for name in self.columns:
             request.score.add_request(param=name, alias=True)
         return request
 
     def __repr__(self) -> str:
         groups = "worst group" if self.worst else "mean of groups"
-        return f"<Scorer of {self.measured.name} for {', '.join(self.sensitive)}: {groups}>"
+        features = (name for path, name in self.spec.columns() if path.startswith(_FEATURES))
+        names = ", ".join(dict.fromkeys(features))
+        return f"<Scorer of {self.measured.name} for {names}: {groups}>"
 
     def _probability(self, estimator: Any, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of the positive classes."""
@@ -246,14 +251,14 @@ def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
         return None
 
 
-def _feature(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
-    """Return a feature: metadata of its name, or a column of ``X``."""
+def _column(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
+    """Return what is asked for: metadata of its name, or a column of ``X``."""
     if metadata.get(name) is not None:
         return metadata[name]
     if name in getattr(X, "columns", ()):
         return X[name]
     raise DataError(
-        f"the sensitive feature {quote(name)} is neither metadata nor a column of X; write "
+        f"{quote(name)} is neither metadata nor a column of X; write "
         "sklearn.set_config(enable_metadata_routing=True) and pass it on, "
         f"cross_validate(..., params={{{quote(name)}: values}})"
     )

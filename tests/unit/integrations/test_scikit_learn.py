@@ -166,6 +166,40 @@ def test_of_several_classes_a_rate_is_of_all_or_else_their_average():
         scored("selection_rate")
 
 
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("selection_rate.ratio", {"weight": "w"}),
+        ("CDDPL", {"strata": "band"}),
+        ("selection_rate.ratio", {"where": "band = old"}),
+        ("accuracy", {"cluster": "who", "recode": {"sex": {"M": ["F"]}}}),
+    ],
+)
+def test_weights_strata_and_other_columns_are_metadata_or_columns(routing, metric, options):
+    """They could be asked for, and no scorer found them."""
+    more = {"w": 1.0 + AGE % 3, "band": np.where(AGE > 40, "old", "young"), "who": AGE}
+    frame = FRAME.assign(**more)
+    report = fg.audit(
+        frame.assign(y=LABEL, p=FITTED.predict(NUMBERS)), label="y", prediction="p",
+        sensitive="sex", metrics=metric, **options,
+    )  # fmt: skip
+    if metric == "accuracy":
+        expected = min(group.rates[metric].value for group in report.groups)
+    else:
+        value = report[metric, "sex", "F"].value
+        expected = -abs(value) if metric == "CDDPL" else min(value, 1 / value)
+    scorer = fg.scorer(metric, sensitive="sex", **options)
+    asked = {name: (more | {"sex": SEX})[name] for name in scorer.columns}
+    assert scorer(FITTED, NUMBERS, LABEL, **asked) == pytest.approx(expected)
+    model = MODEL.fit(frame, LABEL)
+    assert scorer(model, frame, LABEL) == pytest.approx(expected, abs=1e-3)
+    found = cross_validate(
+        LogisticRegression(), NUMBERS, LABEL, scoring={"s": scorer}, params=asked,
+        error_score="raise",
+    )  # fmt: skip
+    assert np.isfinite(found["test_s"]).all()
+
+
 def test_a_feature_that_is_nowhere():
     with pytest.raises(fg.DataError, match=r"'sex' is neither metadata nor a column of X"):
         fg.scorer("accuracy", sensitive="sex")(FITTED, NUMBERS, LABEL)
