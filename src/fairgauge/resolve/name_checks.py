@@ -576,15 +576,20 @@ _CATEGORY_NAMED = {
         ],
         "nativeamerican": [
             "american indian",
+            "am. indian",
+            "amer. indian",
             "american indian or alaska native",
             "american indian or alaskan native",
             "ai/an",
         ],
         "twoormoreraces": [
             "two or more races",
+            "two or more",
             "2 or more races",
+            "2 or more",
             "2+ races",
             "multiracial",
+            "multiple races",
             "mixed race",
         ],
     }.items()

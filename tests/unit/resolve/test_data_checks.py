@@ -617,6 +617,8 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
         ("Native American|American Indian", ["American Indian|Native American"]),
         ("Asian|Native Hawaiian or Other Pacific Islander", []),
         ("2+ races|Two or More Races", ["2+ races|Two or More Races"]),
+        ("2 or more|Two or More Races", ["2 or more|Two or More Races"]),
+        ("Am. Indian|American Indian", ["Am. Indian|American Indian"]),
         ("AI/AN|American Indian or Alaskan Native", ["AI/AN|American Indian or Alaskan Native"]),
         ("Asian American|Asian", ["Asian|Asian American"]),
         ("White|White, not Hispanic", ["White|White, not Hispanic"]),
