@@ -72,6 +72,15 @@ def test_rules_wait_for_labels_that_come_later(labels, form, tmp_path):
                                   ["selection_rate.ratio", "sex", "F"].value)  # fmt: skip
 
 
+@pytest.mark.parametrize("labels", ["absent", "empty"])
+def test_a_label_that_comes_later_may_be_recoded(labels, tmp_path):
+    """Its words were stated, and the audit of a day without the column was refused for that."""
+    config = tmp_path / "monitor.toml"
+    config.write_text(f"{CONFIG}\n[recode.repaid]\n1 = ['Y']\n0 = ['N']\n")
+    report = fg.audit(day(labels), config=config)
+    assert {each.rule: str(each.outcome) for each in report.verdicts} == RULES | WAITING
+
+
 def test_a_label_that_no_monitor_expects_later_is_an_error(tmp_path):
     now = tmp_path / "monitor.toml"
     now.write_text(CONFIG.replace('labels = "later"\n', ""))

@@ -327,10 +327,10 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     of = f"{every:,} monitored comparisons"
     if alarms := report.alarms:
         first = min(each.alarm.period for each in alarms if each.alarm is not None)
-        text = f"The monitored comparison raised an alarm, {within_period(first)}."
+        text = f"The monitored comparison raised an alarm with the rows of {first}."
         if every > 1:
             raised = f"{len(alarms):,} of {of} raised an alarm"
-            text = f"{raised}, the first {within_period(first)}."
+            text = f"{raised}, the first with the rows of {first}."
         yield Sentence(text, ("comparisons",))
     elif every:
         none = "The monitored comparison raised no alarm."

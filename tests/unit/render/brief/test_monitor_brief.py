@@ -49,7 +49,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     (alarmed,) = made.alarms
     assert alarmed.alarm is not None
     assert str(brief.verdict[0]) == (
-        f"The monitored comparison raised an alarm, on {alarmed.alarm.period}."
+        f"The monitored comparison raised an alarm with the rows of {alarmed.alarm.period}."
     )
     found = str(brief.found[0])
     # of the other side, too, a change of 5 of 1,000 is stated
