@@ -242,9 +242,8 @@ def _counted_so_far(
     named = bare.catalogue.row
     waits = {i for i, each in every.limits if unmet_need(each.own or named(each.metric), bare)}
     rules = [rule for i, rule in enumerate(every.rules) if i not in waits]
-    stated = every.to_dict().get("recode") or {}
-    recode = {column: of for column, of in stated.items() if column in source.columns}
-    bare_options = {**options, "label": None, "rules": rules, "recode": recode}
+    recode = {r.column: dict(r.categories) for r in every.recode if r.column in source.columns}
+    bare_options: Options = {**options, "label": None, "rules": rules, "recode": recode}
     cube, rows, spec = counted(held, arrays, bare_options)
     unused = set(source.columns) - {column for _, column in every.columns()}
     warning = Diagnostic.warning(
