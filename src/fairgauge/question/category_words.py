@@ -67,11 +67,12 @@ _NOT_KNOWN = _words(
     dutch=r"onbekende?|niet (bekend|gespecificeerd|vermeld|beschikbaar|geregistreerd)",
 )
 _NOT_TOLD = _words(
-    english=r"(un|no[nt] ?)(disclosed|declared|provided|reported|answered|identified|indicated)"
+    english=r"(un|no[nt] ?)(self )?(disclosed|declared|provided|reported|answered|identified"
+    r"|indicated)"
     r"|missing|declined?|^refus(ed|al) to|(rather|prefer(red|s)?) not|cho(o?se|oses) not"
     r"|do(es)?( not|n['\u2019]?t) (wish|want|know)|no(n ?| )(answer|response)|did not"
     r"|free form text only|^opt(ed)? out$|^no co ?(applicant|borrower)s?$"
-    r"|^(\w+ )?not (applicable|given|chosen|supplied|shared|furnished)$"
+    r"|^(\w+ )?not (applicable|given|chosen|supplied|shared|furnished)( \W?non\b.*)?$"
     r"|^no (selection|choice|entry|value)$"
     r"|^none (selected|chosen|entered|given|provided|specified|stated|supplied)$",
     spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
@@ -99,7 +100,7 @@ _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 """What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
 
 _MISSING_MARKERS = {
-    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "-", "--", "", "tbd",
+    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "??", "-", "--", "", "tbd",
 }  # fmt: skip
 _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show")
 """Of these and words of no decision, those that are as often a category, or a yes's opposite."""

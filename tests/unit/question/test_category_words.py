@@ -18,7 +18,7 @@ UNKNOWN = {
     "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
     "|Unidentified|Non-response|Don't know|No co-applicant|No Co-Applicant|No coapplicant"
     "|Race N/A|Race NA|N/A (race)|Sex N/A|Gender: n/a|Race/Ethnicity N/A|Sex refused|Unk|Race Unk"
-    "|Race not avail|Not furnished",
+    "|Race not avail|Not furnished|Not self-identified|Not applicable (non-US)|??",
     "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
     "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
     "|No contesta|Ignorado",
@@ -51,7 +51,8 @@ CATEGORIES = (
     "|Sin estudios|Sans diplôme|Ohne Abschluss|No hispano|Nicht deutsch|Non marié|Niet-westers"
     "|None declared|None recorded|No record|U|Unmarried|Not a veteran|Not Hispanic|Empty nester"
     "|Retraité|Jubilado|North Dakota|Noord-Brabant|Pendleton|Corso|Incontro|Desisto"
-    "|Native American (NA)|NA Sales|Race A|Other race|Two races|Unfurnished|Agender|Sex|Race|NAs"
+    "|Native American (NA)|Self-identified|NA Sales|Race A|Other race|Two races|Unfurnished|Agender"
+    "|Sex|Race|NAs"
 )
 OUTCOMES = (
     "Avanza|Rechazado|Rechazado: documentación incompleta|No seleccionado|Aprobado|Suspendido"
