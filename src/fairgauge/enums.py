@@ -471,6 +471,7 @@ class DiagnosticCode(StrEnum):
     # group, reference, columns, alone_group, alone_reference
     USED_AT_LEAST = "used_at_least"  # rows
     NOT_CROSSED = "not_crossed"  # preset; features; estimated: those known by probabilities alone
+    NO_PAIRS_CROSSED = "no_pairs_crossed"  # preset; features: those of the one table of all
     WITHIN_STRATA = "within_strata"
     # metric, group, class, threshold; strata: columns; lower, higher: in which it differs; p where
     # it varies; others: comparisons of the feature that do so, too

@@ -258,7 +258,8 @@ def _checked(
     ratios = None
     if len(counted) > 1:
         name = " × ".join(table.dimensions)
-        ratios = TableRatios(name, list(counted.values()), asked, named, table.unknown or 0)
+        others = (table.unknown or 0) + table.without_row
+        ratios = TableRatios(name, list(counted.values()), asked, named, others)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
     if named is None:
@@ -280,6 +281,7 @@ def _checked(
         compares_as_printed=as_printed and ratios is not None,
         other_reference=None if ratios is None else ratios.other_reference(printed),
         unknown=table.unknown,
+        without_row=table.without_row,
         groups=tuple(
             _kept_open(
                 _group(row, counted.get(row.name), ratios, possible, best, table.unknown, asked),
@@ -484,7 +486,7 @@ def _possible_to(
         n=n,
         unknown=float(unknown or 0),
         unknown_selected=chosen,
-        fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0))),
+        fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0) + table.without_row)),
     )
     if named is not None:
         reference = next(each for each in counted if each.name == named)
@@ -674,7 +676,8 @@ class TableRatios:
     asked : the options of the check.
     named : the category that ratios are to be computed to; that with the highest rate among large
         ones where none is named.
-    unknown : people of unknown category, who count among all of whom a category has a share.
+    others : people of unknown category or without a row, who count among all of whom a category
+        has a share.
     """
 
     def __init__(
@@ -683,13 +686,13 @@ class TableRatios:
         categories: Sequence[CountedCategory],
         asked: CheckOptions,
         named: str | None,
-        unknown: int = 0,
+        others: int = 0,
     ) -> None:
         self._feature = feature
         self._categories = {each.name: each for each in categories}
         self._asked = asked
         self._named = named
-        self._people = sum(each.n for each in categories) + unknown
+        self._people = sum(each.n for each in categories) + others
 
     @cached_property
     def reference(self) -> CountedCategory | None:

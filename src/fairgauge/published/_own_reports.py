@@ -24,6 +24,8 @@ _FULL_REPORT = re.compile(r"^## |<section id=\"record\"", re.MULTILINE)
 _COUNT = r"(?<![\w.,])\d[\d,]*"
 _LACKING = rf"; ({_COUNT}) more lacks? it \(({_COUNT}) in all\)"
 _TOGETHER = rf"({_COUNT}) [^()]*\(n\), ({_COUNT}) [^;.]*(?:{_LACKING})?"
+_EVERY = re.compile(rf"\(\d[\d.]*% of all ({_COUNT}) ")
+"""Of the reason why a group is below a minimum share."""
 _UNKNOWN = re.compile(r"Of unknown category[^.]*?: ([^.]*\.)")
 _OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
@@ -119,6 +121,8 @@ class OwnStatements:
     together : people of all groups and, of them, the selected.
     lacking : people without a rate, and all people of the groups with them.
     unknown : people of unknown category; empty where no sentence is about these.
+    every : all people, excluded groups too, that a minimum is a share of; empty where no group is
+        below it.
     excludes : whether the report excludes groups: their people are in the tables of other features,
         and in no intersection.
     """
@@ -126,6 +130,7 @@ class OwnStatements:
     together: frozenset[tuple[int, int]]
     lacking: frozenset[tuple[int, int]]
     unknown: frozenset[int]
+    every: frozenset[int] = frozenset()
     excludes: bool = False
 
 
@@ -161,6 +166,7 @@ def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatem
             max((_whole(number) for number in unknown.findall(sentence)), default=0)
             for sentence in _UNKNOWN.findall(text)
         ),
+        every=frozenset(map(_whole, _EVERY.findall(text))),
         excludes=bool(_EXCLUDED.search(text)),
     )
 

@@ -213,10 +213,21 @@ class PublishedTable:
     def people(self) -> float | None:
         """Return how many people there are whose number is printed, of unknown category too.
 
-        None where that of no group is printed.
+        None where that of no group is printed. Those ``without_row`` count, too.
         """
         numbers = [row.n.value for row in self.groups if row.n is not None]
-        return sum(numbers) + (self.unknown or 0) if numbers else None
+        return sum(numbers) + (self.unknown or 0) + self.without_row if numbers else None
+
+    @property
+    def without_row(self) -> int:
+        """Return how many people are in no row, as those of excluded groups, but have a decision.
+
+        A report of fairgauge states all people where some group is below a share of these.
+        """
+        if self.own is None:
+            return 0
+        n = sum(row.n.value for row in self.groups if row.n is not None) + (self.unknown or 0)
+        return max([0, *(every - int(n) for every in self.own.every)])
 
     @property
     def unknown(self) -> int | None:

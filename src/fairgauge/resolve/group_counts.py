@@ -168,6 +168,7 @@ class GroupCounts:
     clusters : the cells by cluster, None without clusters; ``unknown_clusters`` those without a
         group, with their kind in its place.
     crossing : which group each combination of values of its columns belongs to.
+    excluded : the cases of groups that are excluded by name; shape (labels + 1, predictions + 1).
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     all_decided : whether a row without any outcome counts, as one of a negative one.
     """
@@ -179,6 +180,7 @@ class GroupCounts:
     strata: tuple[str, ...]
     counts: dict[str, Array]
     crossing: Crossing
+    excluded: Array
     named_reference: int | None = None
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
@@ -239,8 +241,11 @@ class GroupCounts:
 
     @property
     def every_case(self) -> float:
-        """Return the cases that have an outcome, those of no known group included."""
-        return self.every("n")
+        """Return the cases that have an outcome, those of no known or an excluded group included.
+
+        Shares are of these: who is excluded by name changes none of the others.
+        """
+        return self.every("n") + float(_with_outcome(self.excluded, self))
 
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
@@ -276,7 +281,7 @@ def without_group_by_kind(counts: GroupCounts, measure: str) -> Array:
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     """Return the outcome that the cases which count have; None where every case counts."""
     unknown = counts.unknown["n"][:, 0].sum() if counts.unknown else 0.0
-    if counts.every_case == counts.counts["n"][:, 0].sum() + unknown:
+    if counts.every_case == counts.counts["n"][:, 0].sum() + unknown + counts.excluded.sum():
         return None
     decision = "score" if spec.prediction is None else "prediction"
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
@@ -412,7 +417,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
     axes = [plan.axis(role) for role in roles]
     sizes = [len(joint.levels[axis]) + 1 for axis in axes if axis]
-    cells = (len(counted.groups) + 1 + len(crossing.unknown)) * math.prod(sizes)
+    cells = (len(counted.groups) + 2 + len(crossing.unknown)) * math.prod(sizes)
     if cells > _MOST_JOINT_CELLS:
         message = (
             f"{quote(counted.feature)} makes {cells:,} cells of group, label and both decisions, "
@@ -445,8 +450,8 @@ def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Arra
     axes = [every.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION, Role.CANDIDATE)]
     counts = _dense(every, counted.crossing, axes)
     weights, rows = counts.get("w", counts["n"]), counts["n"]
-    without = rows[known:].sum(axis=0, keepdims=True)
-    return weights[:known], weights[known:], np.concatenate([rows[:known], without])
+    without = rows[known:-1].sum(axis=0, keepdims=True)
+    return weights[:known], weights[known:-1], np.concatenate([rows[:known], without])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -716,9 +721,10 @@ def _arranged(
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
         counts={measure: dense[:known] for measure, dense in counts.items()},
         crossing=crossing,
+        excluded=counts["n"][-1, 0],
         named_reference=_reference_group(feature, crossing, reference, problems),
         histogram=_histogram(cube, crossing),
-        unknown={measure: dense[known:] for measure, dense in counts.items()},
+        unknown={measure: dense[known:-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing),
         unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
@@ -770,14 +776,14 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     if score is None:
         return None
     counts = _dense(cube, crossing, [cube.plan.axis(Role.LABEL), score])
-    held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
+    held = np.flatnonzero(counts["rows"][:-1, :, :-1].sum(axis=(0, 1)))
     known = len(crossing.groups) + 1
     low, high = score.edges(held, cube.levels[score])
     return Histogram(
         low,
         high,
         {measure: dense[:known, :, held] for measure, dense in counts.items()},
-        {measure: dense[known:, :, held] for measure, dense in counts.items()},
+        {measure: dense[known:-1, :, held] for measure, dense in counts.items()},
     )
 
 
@@ -826,17 +832,17 @@ def _or_last(codes: Index, last: int) -> Index:
 def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str, Array]:
     """Return for every measure an array over groups and axes.
 
-    After the groups come known values of no group, and the kinds of rows without a group; the last
-    entry along other axes is for missing values.
+    After the groups come known values of no group, the kinds of rows without a group, and groups
+    that are excluded; the last entry along other axes is for missing values.
     """
     columns = [part.axis for part in crossing.parts]
     table = cube.marginal([*columns, *(axis for axis in axes if axis)])
     group, groups = crossing.groups_of(table.codes), len(crossing.groups)
-    kept = group != _EXCLUDED
-    places = groups + 1 + len(crossing.unknown)
+    places = groups + 1 + len(crossing.unknown) + 1
     shape = [places, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
     beyond = groups + (group == _DROPPED) * (1 + crossing.kinds_of(table.codes))
     index = np.where(group < 0, beyond, group)
+    index[group == _EXCLUDED] = places - 1
     column = len(columns)
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
@@ -845,7 +851,7 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
             column += 1
     cells = int(np.prod(shape))
     counts = {
-        measure: np.bincount(index[kept], sums[kept], cells).astype(np.float64).reshape(shape)
+        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
         for measure, sums in table.sums.items()
     }
     counts.setdefault("n", counts["rows"])

@@ -18,6 +18,8 @@ from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import is_one_of, name_of
 
+_TWO = 2
+
 
 def check_known(cube: Cube, spec: Spec) -> None:
     """Refuse a column of the specification that has no value in any row.
@@ -60,12 +62,19 @@ def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
 
 
 def uncrossed_features(spec: Spec) -> Iterator[Diagnostic]:
-    """Warn that all features together, which a preset calls for, are not a table here."""
+    """Warn that all features together, or two of them, are not a table where a preset has one."""
+    if not spec.preset or not preset(spec.preset).intersect:
+        return
     estimated = tuple(each.name for each in spec.probabilities)
-    features = (*(each.column for each in spec.sensitive), *estimated)
-    if spec.preset and preset(spec.preset).intersect and estimated and len(features) > 1:
+    recorded = tuple(each.column for each in spec.sensitive)
+    features = (*recorded, *estimated)
+    if estimated and len(features) > 1:
         yield Diagnostic.warning(
             DiagnosticCode.NOT_CROSSED, preset=spec.preset, features=features, estimated=estimated
+        )
+    if len(recorded) > _TWO and spec.intersections == (recorded,):
+        yield Diagnostic.warning(
+            DiagnosticCode.NO_PAIRS_CROSSED, preset=spec.preset, features=recorded
         )
 
 

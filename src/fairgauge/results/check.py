@@ -457,6 +457,8 @@ class CheckedTable:
         because their header means one (AIR).
     other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
+    without_row : people of excluded groups, where a report of fairgauge shows that its minimum is a
+        share of them too.
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
     """
@@ -470,10 +472,16 @@ class CheckedTable:
     printed_reference: str | None
     other_reference: AlternativeReference | None
     unknown: int | None
+    without_row: int
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
     compares_as_printed: bool = False
+
+    @property
+    def people(self) -> int:
+        """Return the people that shares are of, as far as their number is printed."""
+        return sum(group.n or 0 for group in self.groups) + (self.unknown or 0) + self.without_row
 
     @property
     def equal_references(self) -> tuple[str, ...]:

@@ -375,6 +375,31 @@ def test_people_of_excluded_groups_are_in_no_intersection(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_a_minimum_share_is_of_excluded_groups_too(tmp_path, suffix):
+    """Of the rows alone a small group was large enough to be the reference, an error of ours."""
+    polars = pytest.importorskip("polars")
+    counts = {"a": (1200, 600), "b": (720, 340), "c": (39, 30), "d": (39, 10)}
+    frame = polars.DataFrame(
+        [(race, int(i < k)) for race, (n, k) in counts.items() for i in range(n)],
+        schema=["race", "hired"],
+        orient="row",
+    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "race"}
+    report = fg.audit(frame, **asked, exclude_groups=["d"])
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    found = fg.check(path, rules="selection_rate.ratio >= 0.8")
+    (table,) = found.tables
+    assert (found.errors, table.reference, table.people) == (0, "a", 1998)
+    (small,) = (group for group in table.groups if group.name == "c")
+    assert small.decision == "below_share"
+    assert small.verdict.reason["total"] == 1998
+    pasted = render(report, "markdown")
+    pasted = pasted[pasted.index("**Groups of race**") : pasted.index("## Fairness audit")]
+    assert fg.check(pasted).errors == 0
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_codes_of_groups_are_categories(tmp_path, suffix):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(FRAME).replace({"F": 0, "M": 1, "A": 1, "B": 2}).infer_objects()

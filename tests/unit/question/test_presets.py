@@ -431,6 +431,29 @@ def test_the_median_of_weighted_rows_is_stated_to_be_unweighted():
     assert "unweighted" not in str(fg.audit(rows, **asked))
 
 
+def test_a_third_feature_does_not_replace_the_table_of_two_in_silence():
+    rows = pl.DataFrame(
+        {"sex": ["F", "M"] * 300, "race": ["A", "B", "B"] * 200, "y": [0, 1, 1, 1, 0] * 120}
+    ).with_columns(age=pl.Series(["40 or over"] * 200 + ["under 40"] * 400))
+    asked = {"prediction": "y", "positive": 1, "preset": "nyc-ll144"}
+    code = "no_pairs_crossed"
+    three = fg.audit(rows, **asked, sensitive=["sex", "race", "age"])
+    (warned,) = [each for each in three.diagnostics if each.code == code]
+    assert warned.message == (
+        "preset nyc-ll144 makes one table of sex, race and age together, and none of two of them "
+        "(sex*race, sex*age or race*age); name every intersection that is to be published, for "
+        "example --intersect 'sex*race' --intersect 'sex*race*age'"
+    )
+    assert "none of two of them" in " ".join(str(three).split())
+    for given in (
+        {"sensitive": ["sex", "race"]},
+        {"sensitive": ["sex", "race", "age"], "intersections": [["sex", "race"]]},
+    ):
+        report = fg.audit(rows, **asked, **given)
+        assert "sex*race" in {group.feature for group in report.groups}
+        assert not [each for each in report.diagnostics if each.code == code]
+
+
 def test_a_table_with_groups_of_probabilities_alone_is_stated_not_to_be_made():
     """It was left out in silence, and the page counted race to what it does not show."""
     rows = pl.DataFrame(

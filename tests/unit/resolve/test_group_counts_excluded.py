@@ -1,7 +1,10 @@
-"""Rows of excluded groups take no part in their feature, as if they had not been read."""
+"""Rows of excluded groups take no part in their feature, as if they had not been read.
+
+But they count among the rows that a minimum is a share of."""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -124,3 +127,40 @@ def test_values_that_mean_unknown_need_not_be_excluded_too() -> None:
 def test_what_is_left_out_is_no_reference(option: str) -> None:
     with pytest.raises(fg.SpecError, match=f"reference: 'c' is excluded from 'g' by {option}"):
         fg.audit(ROWS, sensitive="g", reference={"g": "c"}, **ASKED | {option: "c"})
+
+
+@pytest.mark.parametrize("of", ["rows", "people", "scores"])
+@pytest.mark.parametrize("seed", range(3))
+def test_excluding_groups_below_a_minimum_share_changes_nothing_of_the_others(
+    seed: int, of: str
+) -> None:
+    """The share was of the rows that are not excluded: a group just below it was the reference."""
+    rng = np.random.default_rng(seed)
+    race = np.repeat(["a", "b", "c", "d", "e"], [1200, 560, 160, 39, 37])
+    rates = {"a": 0.5, "b": 0.46, "c": 0.4, "d": 0.7, "e": 0.4}
+    hired = rng.random(len(race)) < np.vectorize(rates.get)(race)
+    sex = rng.choice(["f", "m", None], len(race), p=[0.5, 0.48, 0.02])
+    rows = pl.DataFrame({"race": race, "sex": sex.tolist(), "hired": 1.0 * hired})
+    lacking = pl.Series(rng.random(len(race)) < 0.01)
+    rows = rows.with_columns(
+        who=pl.int_range(pl.len()), score=pl.col("hired") / 4 + pl.Series(rng.random(len(race))) / 2
+    ).with_columns(pl.when(~lacking).then("hired").alias("hired"))
+    asked = {
+        "rows": {"prediction": "hired", "positive": 1},
+        "people": {"prediction": "hired", "positive": 1, "person": "who"},
+        "scores": {"score": "score"},
+    }[of]
+    if of == "people":
+        rows = pl.concat([rows, rows[::7]])
+    asked |= {"preset": "nyc-ll144", "sensitive": ["sex", "race"]}
+    rule = {"rules": "selection_rate.ratio >= 0.8"}
+    every = fg.audit(rows, **asked, **rule)
+    outcomes = {(each.feature, each.group): each.outcome for each in every.verdicts}
+    estimates = {each.key: each for each in every.estimates}
+    for names in (["e"], ["d"], ["e", "d"]):
+        without = fg.audit(rows, **asked, **rule, exclude_groups=names)
+        assert len(without.estimates) < len(estimates)
+        assert [estimates.get(each.key) for each in without.estimates] == list(without.estimates)
+        assert [outcomes[each.feature, each.group] for each in without.verdicts] == [
+            each.outcome for each in without.verdicts
+        ]

@@ -70,7 +70,7 @@ def _described(preset: Preset) -> str:
 def _settings(preset: Preset) -> list[str]:
     shown = {**preset.options, **{f"{k} (with a score)": v for k, v in preset.with_score.items()}}
     lines = [f"  {name} = {json.dumps(value)}" for name, value in shown.items()]
-    together = ["  intersections: all recorded features together"]
+    together = ["  intersections: all recorded features together, in one table"]
     return [*lines, *(together if preset.intersect else [])]
 
 

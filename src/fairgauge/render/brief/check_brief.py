@@ -61,8 +61,7 @@ def _lowest(check: Check) -> _Lowest | None:
 
 def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
     """Return whether a category has a smaller share of the people than the smallest reference."""
-    people = sum(each.n or 0 for each in table.groups) + (table.unknown or 0)
-    return group.n is not None and group.n < check.smallest_reference.share * people
+    return group.n is not None and group.n < check.smallest_reference.share * table.people
 
 
 def _at(check: Check, lowest: _Lowest) -> tuple[CheckedTable, CheckedGroup, tuple[str, ...]]:

@@ -299,9 +299,8 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
         return "the highest rate that is printed"
     share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
     large = f"at least {share}{smallest.people} people"
-    people = sum(group.n or 0 for group in table.groups) + (table.unknown or 0)
     own = next((group.n for group in table.groups if group.name == table.reference), None)
-    if own is not None and not smallest.admits(own, people):
+    if own is not None and not smallest.admits(own, table.people):
         return f"one of the smaller categories, because none with a rate has {large}"
     return f"the highest rate among categories with {large}"
 

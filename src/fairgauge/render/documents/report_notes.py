@@ -55,6 +55,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
     DiagnosticCode.NOT_CROSSED,
+    DiagnosticCode.NO_PAIRS_CROSSED,
     DiagnosticCode.FEW_PUBLISHED,
     DiagnosticCode.OPEN_DECISIONS,
     DiagnosticCode.MISSING_COUNTED,

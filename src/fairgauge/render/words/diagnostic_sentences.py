@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable
+from itertools import combinations
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
@@ -263,6 +264,16 @@ def _not_crossed(d: Diagnostic) -> str:
     if alone:
         text += f". In its place audit the rows of one group at a time: {alone[0]} (where)"
     return text
+
+
+def _no_pairs_crossed(d: Diagnostic) -> str:
+    pairs = list(combinations(d["features"], 2))
+    both = flag_of("intersections", [pairs[0], d["features"]])
+    return (
+        f"preset {d['preset']} makes one table of {numbers.listing(d['features'])} together, and "
+        f"none of two of them ({numbers.listing(['*'.join(pair) for pair in pairs], 'or')}); "
+        f"name every intersection that is to be published, for example {both}"
+    )
 
 
 def _spelt_otherwise(d: Diagnostic) -> str:
@@ -1198,6 +1209,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "the worse one for a person: words favourable = negative (--word favourable=negative)"
     ),
     DiagnosticCode.NOT_CROSSED: _not_crossed,
+    DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
     DiagnosticCode.FEW_PUBLISHED: _few_published,
     DiagnosticCode.NEVER_REPEATS: lambda d: (
