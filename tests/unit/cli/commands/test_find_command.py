@@ -86,6 +86,41 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     assert [each["metric"] for each in stated] == ["false_positive_rate.difference"]
 
 
+@pytest.mark.parametrize("inside", [(1, 2, 3), (1, 3), (2, 3), (3,), (1, 2), (1,), (1, 3, 4)])
+@pytest.mark.parametrize("rate", ["selection_rate", "base_rate", "false_positive_rate"])
+def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(
+    run, write, inside, rate
+):
+    """An audit refuses a favourable value that no row has, as rows of a subgroup alone may."""
+    rng = np.random.default_rng(len(inside) * 7 + len(rate))
+    data, rows = write(0.0), 1_500
+    race, branch = rng.choice(["A", "B"], rows), rng.choice(["x", "y", "z"], rows)
+    planted = (race == "B") & (branch == "z")
+    kept, usual = rng.choice([*inside], rows), rng.choice([1, 2, 3], rows, p=[0.7, 0.1, 0.2])
+    of_subgroup = np.where(planted, kept, usual)
+    unlike = rng.choice([3, 4], rows)
+    label, decision = (
+        (np.where(planted, unlike, usual), np.where(planted, kept, unlike))
+        if rate == "false_positive_rate"
+        else (of_subgroup, of_subgroup)
+    )
+    lines = zip(race, branch, rng.choice(["on", "off"], rows), label, decision, strict=True)
+    text = ["race,branch,other,y,p", *(",".join(map(str, line)) for line in lines), ""]
+    Path(data).write_text("\n".join(text), encoding="utf-8")
+    columns = {"selection_rate": ("--prediction", "p"), "base_rate": ("--label", "y")}
+    asked = (*columns.get(rate, ("--label", "y", "--prediction", "p")), "--positive", "1,2")
+    asked += ("--rate", rate, "--features", "race,branch,other", "--where", "y > 0")
+    for worse in ("lower", "higher"):
+        found = run("find", data, *asked, "--worse", worse)
+        assert found.exit_code == 0, found.output
+        for each in commands(found.stdout):
+            result = run(*each[1:])
+            assert result.exit_code != 2, (each, result.output)
+            if "--intersect" not in each and "race = B" in each and rate == "selection_rate":
+                stated = each[each.index("--positive") + 1]
+                assert set(stated.split(",")) == {str(v) for v in inside} & {"1", "2"}
+
+
 def test_a_subgroup_of_all_features_is_not_audited_inside(run, write):
     """By the features that make it, its rows are one group: the command compared nothing."""
     (against,) = commands(run("find", write(0.4), *ASKED[:-1], "sex,age:30,60").stdout)
