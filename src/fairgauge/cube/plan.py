@@ -223,7 +223,7 @@ class Plan:
 
     @property
     def outcomes(self) -> tuple[Axis, ...]:
-        """Return the axes of label and prediction, those that are counted."""
+        """Return the axes of label and prediction; the last is what counts of a person."""
         return tuple(axis for role in OUTCOMES if (axis := self.axis(role)))
 
     @property

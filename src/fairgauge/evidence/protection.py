@@ -411,7 +411,7 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             "--prediction) in place of scores"
         )
     if (open_ := cube.tables[0].sums.get("open")) is not None:
-        known = {axis.column: {NOT: [None]} for axis in plan.outcomes}
+        known = {plan.outcomes[-1].column: {NOT: [None]}}
         yield (
             f"{int(open_.sum()):,} of their {cube.cases:,.0f} people have a known decision and an "
             "unknown one that could change it, which protected counts cannot state; exclude those "

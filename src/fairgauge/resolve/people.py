@@ -52,8 +52,9 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     A person is in the group that their rows state; where these state several, their group is
     unknown. A row without a person counts as a person of its own. The decision of a person
     without a known one is missing, as that of a row may be. Of who has one, and another that is
-    unknown and could change it, the first counts, and the measure "open" counts the person. Numbers
-    are summed of the decisions that count.
+    unknown and could change it, the first counts, and the measure "open" counts the person. The
+    label beside a last prediction is that of its row, missing where that row has none. Numbers are
+    summed of the decisions that count.
 
     Raises
     ------
@@ -164,21 +165,23 @@ def _decisions(
 
     Third, whether an unknown one could change it, and last, of how many people it is not known.
     """
-    axes = [axis for axis in plan.axes if axis.role in OUTCOMES]
-    complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
+    axis = plan.outcomes[-1]
+    complete = known[axis] >= 0
     if spec.per_person is Person.LAST:
 
         def differ(axis: Axis, last: Mask) -> Mask:
             code = _outcomes(rows, plan, spec, axis)[np.where(last, known[axis], -1)]
             several = only_value(code, of, people)[1]
-            return several | _numbers_differ(plan, axis, of, last, sums, people)
+            return several | _numbers_differ(
+                plan, axis, of, last & (known[axis] >= 0), sums, people
+            )
 
-        decided = last_decisions({axis: known[axis] for axis in axes}, differ, of, order, people)
+        codes = {each: known[each] for each in plan.outcomes}
+        decided = last_decisions(codes, axis, differ, of, order, people)
         later = ~complete & ((order < 0) | (order >= decided.newest[of]))
         open_ = np.isin(np.arange(people), of[later]) & (decided.newest > -2)
         tied = {axis.column: n for axis, n in decided.tied.items()}
         return decided.found, decided.last, open_, tied | {str(spec.order): decided.mixed}
-    (axis,) = axes
     favour = _favour(rows, plan, spec, axis)
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, favour[-1])
@@ -199,7 +202,8 @@ class LastDecisions(Generic[Outcome]):
     found : for every outcome the code of each person, -1 where it is unknown.
     last : the rows, or cells, that hold them.
     newest : the place of each in the order, -1 without one, -2 of no decision.
-    tied, mixed : of how many people several differ, by outcome, and of how many one is undated.
+    tied, mixed : of how many people several differ, by outcome, and of how many the last decision
+        is unknown because one is undated.
     """
 
     found: dict[Outcome, Index]
@@ -211,6 +215,7 @@ class LastDecisions(Generic[Outcome]):
 
 def last_decisions(
     codes: Mapping[Outcome, Index],
+    decision: Outcome,
     differ: Callable[[Outcome, Mask], Mask],
     of: Index,
     order: Index,
@@ -218,22 +223,23 @@ def last_decisions(
 ) -> LastDecisions[Outcome]:
     """Return the last known decisions of people, from the codes of their rows or cells.
 
-    ``differ`` returns of whom the last ones are a contradiction.
+    Other outcomes are those of the last rows, unknown where one of these has none. ``differ``
+    returns of whom the last ones are a contradiction.
     """
-    complete = np.all([code >= 0 for code in codes.values()], axis=0)
+    complete = codes[decision] >= 0
     newest = np.full(people, -2)
     np.maximum.at(newest, of[complete], order[complete])
     last = complete & (order == newest[of])
     undated = np.isin(np.arange(people), of[complete & (order < 0)])
-    mixed = undated & (newest >= 0)  # which is the last is unknown, whatever they decide
+    several = {outcome: differ(outcome, last) for outcome in codes}
+    mixed = undated & ((newest >= 0) | several[decision])  # which is the last is unknown
     found, tied = {}, {}
     for outcome, code in codes.items():
-        several = differ(outcome, last)
         value = np.full(people, -1)
         np.maximum.at(value, of[last], code[last])
-        found[outcome] = np.where(mixed | several, -1, value)
-        tied[outcome] = int((several & ~undated).sum())
-        mixed = mixed | (several & undated)
+        value[of[last & (code < 0)]] = -1
+        found[outcome] = np.where(mixed | several[outcome], -1, value)
+        tied[outcome] = int((several[outcome] & ~mixed).sum())
     return LastDecisions(found, last, newest, tied, int(mixed.sum()))
 
 

@@ -56,7 +56,7 @@ def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def open_decisions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Note how many people have a decision, and one that is unknown and could change it."""
     if (open_ := cube.tables[0].sums.get("open")) is not None:
-        rows, columns = int(open_.sum()), tuple(axis.column for axis in cube.plan.outcomes)
+        rows, columns = int(open_.sum()), (cube.plan.outcomes[-1].column,)
         made = Diagnostic.note if rows < _MANY * cube.cases else Diagnostic.warning
         yield made(
             DiagnosticCode.OPEN_DECISIONS, columns=columns, rows=rows, total=cube.cases,

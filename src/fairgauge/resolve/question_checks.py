@@ -46,6 +46,8 @@ def check_known(cube: Cube, spec: Spec) -> None:
                     f"person has a {what}; check that {quote(spec.person or '')} identifies a "
                     "person (person, --person)"
                 )
+            if spec.of_people and axis in cube.plan.outcomes[:-1] and cube.levels[axis]:
+                continue  # labels of earlier decisions, and of no last one
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
 
 

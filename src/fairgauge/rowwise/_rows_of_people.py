@@ -45,7 +45,7 @@ def last_numbers(
         return only_value(np.where(last, outcomes[column], -1), of, people)[1]
 
     order = _codes(columns[str(spec.order)])[named]
-    only |= last_decisions(outcomes, differ, of, order, people).found
+    only |= last_decisions(outcomes, cube.plan.outcomes[-1].column, differ, of, order, people).found
     found = {}
     for column, code in (codes | outcomes).items():
         values = columns[column]

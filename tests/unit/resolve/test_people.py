@@ -52,6 +52,79 @@ def test_it_is_what_a_loop_over_people_counts(rows, counted):
     assert found == expected
 
 
+WITH_LABELS = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from([0, 1, None]),
+        st.sampled_from([0, 1, None]),
+        st.sampled_from([*range(5), None]),
+    ),
+    min_size=1,
+)
+
+
+@given(WITH_LABELS)
+def test_the_label_of_a_person_is_that_of_the_last_known_prediction(rows):
+    """The last row with a label counted, though its prediction was replaced by a later one."""
+    frame = pd.DataFrame(rows, columns=["who", "label", "y", "day"], dtype="float64")
+    assume((frame["y"] == 1).any())
+    frame["sex"] = np.where(frame["who"] % 2 == 0, "F", "M")
+    asked = ASKED | {"per_person": "last", "order": "day"}
+    cube = fg.count(frame, **asked, label="label")
+    expected: dict = {}
+    open_ = 0
+    for person, own in frame.groupby("who"):
+        decided = own.dropna(subset="y")
+        last = decided[decided["day"].isna() | (decided["day"] == decided["day"].max())]
+        unclear = last["day"].nunique(dropna=False) > 1
+        label, y = (
+            None if unclear or len(v) != 1 or np.isnan(v[0]) else v[0]
+            for v in (last["label"].unique(), last["y"].unique())
+        )  # fmt: skip
+        if y is None and last["day"].isna().any():
+            label = None  # which is the last is unknown
+        key = ("F" if person % 2 == 0 else "M", label, y)
+        expected[key] = expected.get(key, 0) + 1
+        later = own["y"].isna() & ~(own["day"] < last["day"].max())
+        open_ += bool(len(decided) and later.any())
+    (table,) = cube.tables
+    levels = [(*cube.levels[axis], None) for axis in table.axes]
+    keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]
+    assert dict(zip(keys, table.sums["rows"].tolist(), strict=True)) == expected
+    assert table.sums.get("open", np.zeros(1)).sum() == open_
+    alone = fg.count(frame, **asked)
+    of_both = cube.marginal(alone.plan.axes)
+    assert alone.tables[0].codes.tolist() == of_both.codes.tolist()
+    assert alone.tables[0].sums["rows"].tolist() == of_both.sums["rows"].tolist()
+
+
+def test_labels_that_come_late_change_no_selection_rate():
+    """Decisions of last month counted: a gap of 25 points was not shown, and not stated."""
+    rows = [
+        (i, day, "FM"[i % 2], i // 4 % 2, i // 8 % 2 if day == 1 else None, i // 2 % kept == 0)
+        for i in range(800)
+        for day in (1, 2)
+        for kept in (4 if day == 2 and i % 2 == 0 else 2,)
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "day", "sex", "branch", "label", "y"])
+    asked = LAST | {"positive": True}
+    rule = {"rules": "selection_rate.ratio >= 0.8", "metrics": "selection_rate.ratio"}
+    alone, report = (fg.audit(frame, **asked, **rule, **of) for of in ({}, {"label": "label"}))
+    assert report.estimates == alone.estimates
+    assert report.verdict == alone.verdict == "fail"
+    every = fg.audit(frame, **asked, label="label")
+    assert every.data.excluded["missing label"] == 800
+    assert "missing prediction" not in every.data.excluded
+    assert "open_decisions" not in {each.code for each in every.diagnostics}
+    asked |= {"label": "label"}
+    of_rows = {name: each for name, each in asked.items() if name != "sensitive"}
+    found = fg.find(frame, **of_rows, features=["sex"], rate="selection_rate")
+    assert len(found.worse) == 1
+    why = fg.why(frame, **asked, strata="branch", metrics="selection_rate.difference")
+    (gap,) = why.gaps
+    assert gap.verdict == "remains"
+
+
 @pytest.mark.parametrize(
     ("options", "stated"),
     [
@@ -141,7 +214,8 @@ def test_decisions_that_differ_on_the_last_day_are_stated_as_such():
     report = fg.audit(data, **ASKED, per_person="last", order="day")
     (text,) = [each.message for each in report.diagnostics if each.code == "people_unclear"]
     assert text == (
-        "1 person has several rows with the last day, which differ in y: it is unknown of them"
+        "1 person has several rows with the last day (or without one), which differ in y: it is "
+        "unknown of them"
     )
 
 
@@ -188,12 +262,12 @@ def last_numbers(outcomes):
     rows["y"] = rows["p"] + rng.normal(0, 3, n).round(1)
     for column in ("p", "y", "who"):
         rows.loc[rng.random(n) < 0.04, column] = np.nan
-    known = rows.dropna(subset=outcomes)
+    known = rows.dropna(subset="p" if "p" in outcomes else "y")
     latest = known[known["day"] == known.groupby("who")["day"].transform("max")]
     last = rows.dropna(subset="who").groupby("who")[["sex"]].first()
     for column in outcomes:
         own = latest.groupby("who")[column]
-        last[column] = own.first().where(own.nunique() == 1)
+        last[column] = own.first().where(own.nunique(dropna=False) == 1)
     return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
 
 

@@ -828,7 +828,7 @@ def _people_unclear(d: Diagnostic) -> str:
         )
     if d.get("order"):
         return (
-            f"{who} several rows with the last {called(d['order'])}, "
+            f"{who} several rows with the last {called(d['order'])} (or without one), "
             f"which differ in {called(d['column'])}: it is unknown of them"
         )
     return (

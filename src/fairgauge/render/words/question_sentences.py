@@ -186,6 +186,8 @@ def _people_sentence(spec: Mapping[str, Any]) -> str:
     if not spec.get("person"):
         return ""
     counted = COUNTED[Person(spec["per_person"])]
+    if spec["per_person"] == Person.LAST and spec.get("label") and spec.get("prediction"):
+        counted += " and the label of that row"
     return f" People are those of {quote(spec['person'])}: {counted}."
 
 
