@@ -226,6 +226,22 @@ def test_counts_and_weights_together(rows_as):
     assert cube.excluded == {"missing count": 2, "missing weight": 2}  # rows, and cases
 
 
+def test_rows_without_a_count_or_weight_that_meet_a_condition(rows_as):
+    rows = table(
+        g=["a", "b", "b", "c", "a", "c"], y=[1, 0, 1, 1, 1, 1], n=[3, 0, None, 2, 5, None],
+        w=[0.5, 1, 1, None, 0, None], h=["x", "x", "x", "x", "y", "z"],
+    )  # fmt: skip
+    data = rows_as(rows)
+    asked = {"label": "y", "sensitive": "g", "count": "n", "weight": "w"}
+    cube = fg.count(data, **asked, where="h = x or z")
+    assert cells(cube, "cases") == {("a", 1): 3, ("b", 0): 0}
+    assert (cube.rows, cube.excluded) == (5, {"missing count": 2, "missing weight": 2})
+    cube = fg.count(data, **asked, where="h = x")
+    assert (cube.rows, cube.excluded) == (4, {"missing count": 1, "missing weight": 2})
+    cube = fg.count(data, **asked, where="w >= 0")
+    assert (cube.excluded, cube.undecided) == ({"missing count": 2}, (("w", "", 1, 2),))
+
+
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("column", "values", "message"),

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together
 from fairgauge.cube.plan import Axis, Plan, read_as
-from fairgauge.enums import Role
+from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
     EmptyDataError,
@@ -115,29 +115,62 @@ class _ChosenRows:
         )  # fmt: skip
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        axes = self.axes
-        cube = self.source.count(_with_axes(plan, axes), limit)
-        if cube.excluded:
-            reasons = " and ".join(
-                f"{n:,} {'row has' if n == 1 else 'rows have'} a {reason}"
-                for reason, n in cube.excluded.items()
-            )
-            raise DataError(
-                f"{reasons}, and whether such rows meet the conditions (where) is not known; fill "
-                "in or remove them first"
-            )
-        kept = [
-            _kept(axis, each, cube.levels[axis], self.spec)
-            for axis, each in zip(axes, self.spec.where, strict=True)
-        ]
-        tables = tuple(settled(plan, _chosen(table, kept, len(axes))) for table in cube.tables)
+        cube = self.source.count(_with_axes(plan, self.axes), limit)
+        apart = dict(self._uncounted(cube))
+        every = [cube, *apart.values()][-1].levels
+        kept = self._kept(cube, every)
+        tables = tuple(settled(plan, _chosen(table, kept, len(kept))) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
-        undecided = tuple(self._undecided(cube, kept))
         if not rows:
+            numbers = " and ".join(quote(each) for each in (plan.count, plan.weight) if each)
+            of = f"row with a number in {numbers}" if apart else "row"
             conditions = " and ".join(each.to_text() for each in self.spec.where)
-            raise EmptyDataError(f"no row meets the conditions (where): {conditions}")
-        cube = replace(cube, plan=plan, tables=tables, rows=rows, undecided=undecided)
-        return _without_absent(cube)
+            raise EmptyDataError(f"no {of} meets the conditions (where): {conditions}")
+        undecided, excluded = [[*self._undecided(cube, kept)]], {}
+        for reason, part in apart.items():
+            kept = self._kept(part, every)
+            sums = _chosen(part.tables[0], kept, len(kept)).sums
+            lacking = [*self._undecided(part, kept)]
+            unknown = 0
+            if reason is Uncounted.NO_COUNT:  # rows, as nobody knows how many cases they are
+                unknown = sum(rows for _, value, rows, _ in lacking if not value)
+                lacking = [each for each in lacking if each[1]]
+            excluded[reason] = int(sums[part.plan.cases].sum()) + unknown
+            rows += int(sums["rows"].sum()) + unknown
+            undecided.append(lacking)
+        return _without_absent(
+            replace(
+                cube,
+                plan=plan,
+                tables=tables,
+                rows=rows,
+                excluded={reason: n for reason, n in sorted(excluded.items()) if n},
+                undecided=values_together(undecided),
+            )
+        )
+
+    def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
+        """Return for every condition which codes of its axis meet it."""
+        return [
+            _kept(axis, each, cube.levels[axis], every[axis], self.spec)
+            for axis, each in zip(self.axes, self.spec.where, strict=True)
+        ]
+
+    def _uncounted(self, cube: Cube) -> Iterator[tuple[Uncounted, Cube]]:
+        """Yield by reason the counts, by the conditions alone, of the rows that are in no cell."""
+        asked = cube.plan.asked
+        unweighted = replace(asked, weight=None)
+        for reason, column, asked_of in (
+            (Uncounted.NO_WEIGHT, asked.weight, unweighted),
+            (Uncounted.NO_COUNT, asked.count, replace(unweighted, count=None)),
+        ):
+            if reason in cube.excluded:
+                known = read_as(self.spec, Axis(Role.STRATUM, str(column), (0.0,)))
+                axes = (*self.axes, known)
+                plan = Plan(axes, (tuple(range(len(axes))),), asked_of)
+                every = self.source.count(plan, sys.maxsize)
+                missing = _chosen(every.tables[0], [np.array([False, False, True])], 1)
+                yield reason, replace(every, tables=(missing,))
 
     def _undecided(
         self, cube: Cube, kept: list[NDArray[np.bool_]]
@@ -174,11 +207,12 @@ class _ChosenRows:
         axes = self.axes
         tables = tuple((i,) for i in range(len(axes)))
         if not self.known:
-            counts = self.source.count(Plan(axes, tables, plan.asked), sys.maxsize)
+            asked = replace(plan.asked, weight=None, count=None)  # of rows without these, too
+            counts = self.source.count(Plan(axes, tables, asked), sys.maxsize)
             self.known.update(counts.levels)
         found = self.known
         kept = {
-            axis: _kept(axis, each, found[axis], self.spec)
+            axis: _kept(axis, each, found[axis], found[axis], self.spec)
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
@@ -232,9 +266,16 @@ def _outcomes(spec: Spec) -> tuple[str | None, ...]:
 
 
 def _kept(
-    axis: Axis, condition: RowCondition, levels: tuple[Value, ...], spec: Spec
+    axis: Axis,
+    condition: RowCondition,
+    levels: tuple[Value, ...],
+    every: tuple[Value, ...],
+    spec: Spec,
 ) -> NDArray[np.bool_]:
-    """Return which codes of an axis meet a condition; the last is that of missing values."""
+    """Return which codes of an axis meet a condition; the last is that of missing values.
+
+    A value is refused that is in none of ``every`` level of all rows.
+    """
     kept = np.zeros(len(levels) + 1, dtype=bool)
     if axis.cuts:
         # of the intervals between all ends, those that lie in one that is asked for
@@ -249,10 +290,10 @@ def _kept(
             kept[-1] = True
             continue
         found = [i for i, level in enumerate(levels) if matches(value, level)]
-        if not found:
-            if condition.negated and _is_harmless(value, condition, levels):
+        if not (found or any(matches(value, level) for level in every)):
+            if condition.negated and _is_harmless(value, condition, every):
                 continue
-            message = _no_such_value(value, condition, levels, spec)
+            message = _no_such_value(value, condition, every, spec)
             raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if condition.negated else kept

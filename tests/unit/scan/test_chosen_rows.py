@@ -376,9 +376,60 @@ def test_a_range_of_values_that_name_intervals_is_to_name_them(tmp_path):
         fg.audit(data, label="y", sensitive="sex", strata=[fg.cut("dti", [36])])
 
 
-@pytest.mark.parametrize(("missing", "says"), [(1, "1 row has"), (3, "3 rows have")])
-def test_rows_without_a_weight_are_refused_beside_a_condition(missing, says):
-    rows = FRAME.with_columns(w=pl.when(pl.int_range(ROWS) >= missing).then(COL("w")))
-    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "weight": "w"}
-    with pytest.raises(DataError, match=f"^{says} a missing weight, and whether such rows meet"):
-        fg.count(rows, where="region = 2", **asked)
+UNCOUNTED = FRAME.with_columns(
+    w=pl.when(pl.int_range(ROWS) % 7 > 0).then(pl.int_range(ROWS) % 5 / 2),
+    n=pl.when(pl.int_range(ROWS) % 11 > 0).then(pl.int_range(ROWS) % 4),
+    only=pl.when(pl.int_range(ROWS) % 77 == 0).then(pl.lit("x")).otherwise(pl.lit("y")),
+)
+"""Rows of which some have no weight, or no count; those with "x" lack both."""
+
+
+@pytest.mark.parametrize(
+    "columns", [{"weight": "w"}, {"count": "n"}, {"count": "n", "weight": "w"}]
+)
+@pytest.mark.parametrize("condition", ["region = 2 or 3", "age > 40", "only = y"])
+def test_rows_without_a_weight_are_excluded_where_they_meet_a_condition(columns, condition):
+    """They were refused, as if it were not known whether they meet it."""
+    kept = CONDITIONS | {"only = y": COL("only") == "y"}
+    asked = BASIC | columns
+    found = fg.count(UNCOUNTED, where=condition, **asked)
+    expected = fg.count(UNCOUNTED.filter(kept[condition]), **asked)
+    assert (found.rows, found.excluded) == (expected.rows, expected.excluded)
+    report = fg.audit(UNCOUNTED, where=condition, **asked)
+    assert numbers(report) == numbers(fg.audit(found)) == numbers(fg.audit(expected))
+
+
+def test_rows_that_lack_a_weight_and_the_column_of_a_condition():
+    """A row without a count is a row, as nobody knows how many cases it would be."""
+    rows = UNCOUNTED.filter(COL("race").is_null())
+    met = UNCOUNTED.filter(COL("race") == "A")
+    found = fg.count(UNCOUNTED, where="race = A", weight="w", **BASIC)
+    assert found.excluded == {"missing weight": met["w"].null_count()}
+    assert found.undecided == (("race", "", rows.height, rows.height),)
+    found = fg.count(UNCOUNTED, where="race = A", count="n", **BASIC)
+    assert found.excluded == {"missing count": met["n"].null_count() + rows["n"].null_count()}
+    assert found.undecided == (("race", "", rows["n"].count(), rows["n"].sum()),)
+
+
+def test_a_condition_on_the_weight_or_count_itself():
+    found = fg.count(UNCOUNTED, where="w > 0", weight="w", **BASIC)
+    missing = UNCOUNTED["w"].null_count()
+    assert (found.excluded, found.undecided) == ({}, (("w", "", missing, missing),))
+    assert found.rows == UNCOUNTED.filter(COL("w") > 0).height
+    report = fg.audit(found)
+    assert report.data.excluded["missing w (where)"] == missing
+    found = fg.count(UNCOUNTED, where="n > 0", count="n", **BASIC)
+    missing = UNCOUNTED["n"].null_count()
+    assert (found.excluded, found.undecided) == ({"missing count": missing}, ())
+
+
+def test_values_of_rows_without_a_weight_alone_are_known():
+    asked = BASIC | {"weight": "w", "count": "n"}
+    with pytest.raises(
+        EmptyDataError, match=r"no row with a number in 'n' and 'w' meets .*: only = x"
+    ):
+        fg.count(UNCOUNTED, where="only = x", **asked)
+    with pytest.raises(SpecError, match=r"has no value 'z'\. It has 'x', 'y'"):
+        fg.count(UNCOUNTED, where="only = z", **asked)
+    found = fg.count(UNCOUNTED, where="only = x or y", **asked)
+    assert found.excluded == fg.count(UNCOUNTED, **asked).excluded
