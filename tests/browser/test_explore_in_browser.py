@@ -671,19 +671,6 @@ def test_the_specification_on_the_page_follows_the_view(opened):
     assert tomllib.loads(page.locator("#text").input_value())["reference"] == "largest"
 
 
-def test_the_specification_of_a_filter_states_what_to_do_with_values_that_its_rows_lack(opened):
-    """An audit refuses a favourable value that no row has, as rows of a filter alone may."""
-    table = pl.DataFrame({"g": ["a", "b"] * 60, "h": ["c", "d", "d"] * 40, "p": [1, 2, 3] * 40})
-    page = opened(fg.explore(table, sensitive=["g", "h"], intersections=[["g", "h"]],
-                             prediction="p", positive=[1, 2], exact=True))  # fmt: skip
-    assert "refuses a value" not in exported(page)
-    page.locator("#filter-1").select_option("1")
-    settled(page)
-    text = page.locator("#text").input_value()
-    assert 'refuses a value of "positive" that none of these rows has: leave it out' in text
-    assert tomllib.loads(text)["positive"] == [1, 2]
-
-
 @pytest.mark.parametrize("width", [400, 1280])
 def test_a_printed_page_shows_every_rate_from_whatever_window(opened, width):
     """A sheet of A4 is narrower than the window in which one rate is shown at a time."""

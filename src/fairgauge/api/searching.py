@@ -34,7 +34,6 @@ from fairgauge.enums import (
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
 from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
-from fairgauge.measure.favourable_values import with_favourable_values
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -281,9 +280,6 @@ def find(
         *single_row_groups(cube, replace(spec, intersections=())),
     )
     found = with_few_disclosed(_bounded(found, diagnostics), min_cell)
-    found["worse"] = with_favourable_values(
-        found["worse"], rows_searched, searched, cube, spec, min_cell
-    )
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),

@@ -137,7 +137,6 @@ def explored(
         "rows": cube.rows,
         "counted": "people" if spec.of_people else "rows",
         "turned": resolution.outcomes[0].turned is not None,
-        "several": isinstance(spec.positive, tuple) and len(spec.positive) > 1,
         "label": spec.label,
         "decision": spec.prediction or spec.score,
         "models": [_model(own.spec) for _, own in models],

@@ -263,7 +263,8 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             "values in both columns (recode, --recode)",
         ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
-    if message := _all_favourable(spec.positive, every, axis.column):
+    # of a part of the rows the others may have unfavourable ones
+    if not spec.where and (message := _all_favourable(spec.positive, every, axis.column)):
         problems.append(Problem("positive", message))
     refuse(problems)
     _check_predictions(spec, present)

@@ -68,14 +68,12 @@ class OutcomeRows:
     outcomes : array: what they are to the rate.
     cases : array: how many rows each stands for; None where each is one.
     scores : array: the sum of their scores; None where these have no part in what is searched.
-    levels : for each outcome an array: the position in its levels, -1 where missing.
     """
 
     codes: tuple[Levels, ...]
     outcomes: Index
     cases: Array | None
     scores: Array | None = None
-    levels: tuple[Levels, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +91,6 @@ class SearchedRows:
         feature is the part of the score, which only rows with a label and a score have.
     lacking : by each outcome that the statistic needs and some rows lack, for each feature an
         array: how many rows of each value lack it.
-    axes : the outcomes, label and prediction, whose levels rows have.
     """
 
     sizes: tuple[int, ...]
@@ -103,7 +100,6 @@ class SearchedRows:
     counted: str | None = None
     scores: float | None = None
     lacking: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
-    axes: tuple[Axis, ...] = ()
 
     @property
     def rows(self) -> float:
@@ -183,8 +179,6 @@ def searched_rows(
         axes, outcomes = _scored_outcomes(cube, spec)
         features.append(_parts_of_scores(cube, axes, outcomes))
 
-    decided = tuple(axis for axis in axes if axis.role is not Role.SCORE)
-
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
             codes=tuple(
@@ -194,7 +188,6 @@ def searched_rows(
             outcomes=outcomes[tuple(rows.codes[axis] for axis in axes)],
             cases=rows.cases,
             scores=rows.scores if scored else None,
-            levels=tuple(rows.codes[axis] for axis in decided),
         )
 
     if read is None:
@@ -220,7 +213,6 @@ def searched_rows(
         lacking=_lacking(features, absent, [together] if read is None else read())
         if absent
         else {},
-        axes=decided,
     )
     return every, tuple(feature.feature for feature in features)
 

@@ -132,9 +132,6 @@ class Subgroup:
     rows_needed : of an undecided subgroup, the rows of a table of this composition in which it
         would probably (80%) be shown to be worse, if its difference is the true one; None where it
         is not on the worse side.
-    positive : of a member of the summary, the favourable values that its rows have, by which an
-        audit of these alone compares groups (none where numbers are cut); None of other subgroups,
-        and where such an audit would be refused, or none or all of them have a favourable outcome.
     """
 
     name: str
@@ -152,7 +149,6 @@ class Subgroup:
     status: SubgroupStatus
     explained_by: str | None = None
     rows_needed: int | None = None
-    positive: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, values_together
-from fairgauge.cube.plan import Axis, Plan, read_as
+from fairgauge.cube.plan import OUTCOMES, Axis, Plan, read_as
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import (
     DataError,
@@ -146,7 +146,8 @@ class _ChosenRows:
                 rows=rows,
                 excluded={reason: n for reason, n in sorted(excluded.items()) if n},
                 undecided=values_together(undecided),
-            )
+            ),
+            self.spec,
         )
 
     def _kept(self, cube: Cube, every: Mapping[Axis, tuple[Value, ...]]) -> list[NDArray[np.bool_]]:
@@ -389,8 +390,17 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
     return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
 
 
-def _without_absent(cube: Cube) -> Cube:
-    """Return a cube without the levels that no cell has any more."""
+def _is_favourable(level: Value, column: str, spec: Spec) -> bool:
+    """Return whether an outcome is a stated one that no condition on its column excludes."""
+    stated = isinstance(spec.positive, tuple) and is_one_of(level, spec.positive)
+    return stated and all(each.holds(level) for each in spec.where if each.column == column)
+
+
+def _without_absent(cube: Cube, spec: Spec | None = None) -> Cube:
+    """Return a cube without the levels that no cell has any more.
+
+    The favourable outcomes of a specification stay, which other rows have: no one here does.
+    """
     levels: dict[Axis, tuple[Value, ...]] = {}
     position: dict[Axis, NDArray[np.int64]] = {}
     for axis in cube.plan.axes:
@@ -400,6 +410,8 @@ def _without_absent(cube: Cube) -> Cube:
             columns = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
             codes = np.unique(np.concatenate(columns))
             held = np.isin(np.arange(len(every)), codes)
+            if spec is not None and axis.role in OUTCOMES:
+                held |= [_is_favourable(level, axis.column, spec) for level in every]
         levels[axis] = tuple(
             level for level, kept in zip(every, held.tolist(), strict=True) if kept
         )

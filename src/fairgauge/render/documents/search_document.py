@@ -118,10 +118,8 @@ def _summary(found: SubgroupSearch) -> Iterator[tree.Block]:
         )
         yield tree.Code(inside)
         if f" {NO_FILE} " in inside:
-            group = f"found.worse[{found.worse.index(members[0])}]"
-            positive = f", positive={group}.positive" if members[0].positive else ""
-            asked = f"where=found.where({group}){positive}"
-            yield tree.Paragraph(f"In Python: the same data and columns with {asked}.")
+            where = f"where=found.where(found.worse[{found.worse.index(members[0])}])"
+            yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
     worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
     if worst.explained_by is not None:
         yield tree.Paragraph(

@@ -691,7 +691,6 @@
       ...(crossed.length ? [`intersections = [${crossed.join(", ")}]`] : []),
       ...(data.scored ? [`threshold = [${cuts.join(", ")}]`] : []),
       `metrics = [${names.map(quoted).join(", ")}]`, `reference = ${reference}`, 'multiplicity = "familywise"',
-      ...(data.several && filterWords(question) ? ['# The audit refuses a value of "positive" that none of these rows has: leave it out.'] : []),
       ...(where.length ? [`where = [${where.join(", ")}]`] : []), "",
     ].join("\n");
   };

@@ -61,13 +61,10 @@ def command_decomposing(spec: Mapping[str, Any], of: Statistic | None) -> str:
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     """Return the command line that audits the rows of a subgroup by the `other_features`.
 
-    None where there are none, where an audit of these rows would be refused or compare nothing
-    (`Subgroup.positive`), where only a specification file asks all of it, where no condition
+    None where there are none, where only a specification file asks all of it, where no condition
     chooses the rows, and where no page shows the line as it is: invisible characters, or text from
     right to left.
     """
-    if subgroup.positive is None:
-        return None
     by = other_features(found, subgroup)
     try:
         where = found.where(subgroup)
@@ -78,10 +75,7 @@ def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     columns = {column for feature in by for column in feature.columns or (feature.name,)}
     features = [each for each in _columns(found) if each["column"] in columns]
     where = {**(found.spec.get("where") or {}), **where}
-    asked = {"sensitive": features or _columns(found), "where": where}
-    if subgroup.positive:
-        asked["positive"] = [*subgroup.positive]
-    return _command_of(found, asked)
+    return _command_of(found, {"sensitive": features or _columns(found), "where": where})
 
 
 def other_features(found: SubgroupSearch, subgroup: Subgroup) -> list[SearchedFeature]:

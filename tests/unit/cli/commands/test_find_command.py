@@ -91,7 +91,7 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
 def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(
     run, write, inside, rate
 ):
-    """An audit refuses a favourable value that no row has, as rows of a subgroup alone may."""
+    """The audit of its rows was refused where none of them had one of the favourable values."""
     rng = np.random.default_rng(len(inside) * 7 + len(rate))
     data, rows = write(0.0), 1_500
     race, branch = rng.choice(["A", "B"], rows), rng.choice(["x", "y", "z"], rows)
@@ -116,9 +116,6 @@ def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(
         for each in commands(found.stdout):
             result = run(*each[1:])
             assert result.exit_code != 2, (each, result.output)
-            if "--intersect" not in each and "race = B" in each and rate == "selection_rate":
-                stated = each[each.index("--positive") + 1]
-                assert set(stated.split(",")) == {str(v) for v in inside} & {"1", "2"}
 
 
 def test_a_subgroup_of_all_features_is_not_audited_inside(run, write):
