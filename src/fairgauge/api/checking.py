@@ -258,8 +258,8 @@ def _checked(
     ratios = None
     if len(counted) > 1:
         name = " × ".join(table.dimensions)
-        others = (table.unknown or 0) + table.without_row
-        ratios = TableRatios(name, list(counted.values()), asked, named, others)
+        beside = (table.unknown or 0) + table.without_row
+        ratios = TableRatios(name, list(counted.values()), asked, named, beside)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
     if named is None:

@@ -187,7 +187,8 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            reason = _with_needs(reason, each.estimate, rule, _kept_open(each, rule, measured))
+            kept_open = _kept_open(each, rule, measured)
+            reason = _with_needs(reason, each.estimate, rule, kept_open, measured.unit)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -670,7 +671,9 @@ def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
     return {}
 
 
-def _with_needs(reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open) -> Reason:
+def _with_needs(
+    reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open, unit: str | None
+) -> Reason:
     """Return why a verdict is open, with what would settle it and what the data could show.
 
     Nothing would where rows that lack something leave it open.
@@ -691,6 +694,7 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open
         of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
+        unit=unit if kept_open or needed else None,
         **kept_open,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairgauge.errors import DataError
 
@@ -35,8 +35,13 @@ _OWN = re.compile(
     re.MULTILINE,
 )
 """What every report begins with, or holds."""
-_EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]')
-"""Of the specification that every report ends with."""
+_EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]|Excluded groups \(')
+"""Of the specification that every report ends with, and of the sentences below the tables."""
+_EXCLUDED_GROUP = re.compile(
+    rf"<own>: the group (.+?) is excluded \(.+?\): ({_COUNT}) [^,;.]* or score"
+    rf"(?:, ({_COUNT}) of them selected)?(?:, (?:weighted )?selection rate ([\d.]+%))?"
+    r"(?: at threshold (\S*\d))?"
+)
 _PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 
 
@@ -112,6 +117,16 @@ def copied_pages(text: str) -> str:
     return _FULL_REPORT.split(text, maxsplit=1)[0]
 
 
+class ExcludedGroup(NamedTuple):
+    """What a sentence states of a group that is excluded, as printed; empty where it does not."""
+
+    group: str
+    n: str
+    selected: str
+    rate: str
+    threshold: str
+
+
 @dataclass(frozen=True, slots=True)
 class OwnStatements:
     """What sentences of a report state of the people of a table, each number once.
@@ -125,6 +140,7 @@ class OwnStatements:
         below it.
     excludes : whether the report excludes groups: their people are in the tables of other features,
         and in no intersection.
+    excluded : what is stated of each of them.
     """
 
     together: frozenset[tuple[int, int]]
@@ -132,6 +148,7 @@ class OwnStatements:
     unknown: frozenset[int]
     every: frozenset[int] = frozenset()
     excludes: bool = False
+    excluded: frozenset[ExcludedGroup] = frozenset()
 
 
 def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatements:
@@ -157,7 +174,9 @@ def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatem
     features = [each.removeprefix("Groups of ") for each in {name, *names}]
     for feature in sorted(features, key=len, reverse=True):
         place = "<own>" if feature == name.removeprefix("Groups of ") else "<other>"
-        text = re.sub(rf"(?<= in ){re.escape(feature)}(?=[,. ])", place, text)
+        written = {feature, feature[:1].upper() + feature[1:]} - ({*features} - {feature})
+        start = rf"(?<!\S)(?:{'|'.join(map(re.escape, written))})(?= ?: the group )"
+        text = re.sub(rf"(?<= in ){re.escape(feature)}(?=[,. ])|{start}", place, text)
     unknown = re.compile(rf"({_COUNT}) [^,.:]* in <own>")
     return OwnStatements(
         together=frozenset((_whole(n), _whole(selected)) for n, selected, _, _ in found),
@@ -168,6 +187,7 @@ def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatem
         ),
         every=frozenset(map(_whole, _EVERY.findall(text))),
         excludes=bool(_EXCLUDED.search(text)),
+        excluded=frozenset(ExcludedGroup(*found) for found in _EXCLUDED_GROUP.findall(text)),
     )
 
 

@@ -573,7 +573,8 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
     lines: list[tuple[str, str]] = []
     sheets = _workbook(content, path).worksheets
     own = sheets_to_publish(sheets)
-    asked = " ".join(str(row[0].value) for row in sheets[-1].rows) if own else ""
+    beside = [sheet for sheet in sheets if own and sheet not in own]
+    asked = " ".join(str(cell.value) for sheet in beside for row in sheet.rows for cell in row)
     for sheet in own or sheets:
         if sheet.max_row * sheet.max_column > MOST_CELLS:
             raise DataError(

@@ -224,7 +224,7 @@ class PublishedTable:
 
         A report of fairgauge states all people where some group is below a share of these.
         """
-        if self.own is None:
+        if self.own is None or not self.own.excludes:
             return 0
         n = sum(row.n.value for row in self.groups if row.n is not None) + (self.unknown or 0)
         return max([0, *(every - int(n) for every in self.own.every)])

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from fairgauge.errors import quote
 from fairgauge.published._header_words import means_people, names_rate, role_of
+from fairgauge.published._own_reports import ExcludedGroup
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
 from fairgauge.published.printed_numbers import (
@@ -833,6 +834,27 @@ def check_statements(table: PublishedTable) -> Iterator[Finding]:
     if without:  # else a group has such a name
         for number in sorted(table.own.unknown):
             yield _stated("unknown", number, table.unknown or 0)
+    yield from _excluded_groups(table.own.excluded)
+
+
+def _excluded_groups(stated: Iterable[ExcludedGroup]) -> Iterator[Finding]:
+    """Yield where sentences of excluded groups have wrong rates, or differ from each other."""
+    copies: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for each in sorted(stated):
+        numbers = (each.n, each.selected, each.rate)
+        copies.setdefault((each.group, each.threshold), []).append(numbers)
+        n, selected, rate = map(read_number, numbers)
+        if n is None or selected is None or rate is None:
+            continue
+        share, of = selected.exact / (n.exact or 1), f"selection rate of {quote(each.group)}"
+        yield None if rate.agrees(share) else Fault.of(
+            FaultCode.RATE_MISMATCH, None, printed=rate.text, share=float(share), percent=True,
+            selected=selected.text, n=n.text, of=f"{of} (excluded)",
+        )  # fmt: skip
+    for (group, _), found in copies.items():
+        if len(found) > 1:
+            texts = tuple(", ".join(filter(None, numbers)) for numbers in found)
+            yield Fault.of(FaultCode.SENTENCES_DIFFER, None, group=group, stated=texts)
 
 
 def _stated(what: str, stated: int, rows: float) -> Finding:

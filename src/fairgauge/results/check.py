@@ -58,6 +58,7 @@ class FaultCode(StrEnum):
     PEOPLE_DIFFER = "people_differ"  # people, others, other
     TOTALS_DIFFER = "totals_differ"  # people, others, other
     SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
+    SENTENCES_DIFFER = "sentences_differ"  # group, stated: people, selected and rate
     COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed

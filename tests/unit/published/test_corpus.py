@@ -467,6 +467,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.PEOPLE_DIFFER,
         FaultCode.TOTALS_DIFFER,
         FaultCode.SENTENCE_MISMATCH,
+        FaultCode.SENTENCES_DIFFER,
         FaultCode.COPY_DIFFERS,
         FaultCode.COLUMNS_IGNORED,
         FaultCode.OTHER_PRINTED_REFERENCE,

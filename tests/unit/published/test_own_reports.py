@@ -400,6 +400,45 @@ def test_a_minimum_share_is_of_excluded_groups_too(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("name", ["sex", "U.S. sex: all", "_sex*"])
+def test_numbers_of_excluded_groups_are_held_against_each_other(tmp_path, suffix, name):
+    """16.0% could be changed to 76.0%, and 25 people to 250 in one of several sentences."""
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame(FRAME | {"sex": ["X"] * 25 + FRAME["sex"][25:]})
+    rows = rows.with_columns(hired=polars.when(polars.int_range(polars.len()) < 21).then(0)
+                             .otherwise("hired")).rename({"sex": name})  # fmt: skip
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    report = fg.audit(rows, **asked, sensitive=["race", name], exclude_groups=["X"])
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    assert fg.check(path).errors == 0
+
+    def errors(old: str, new: str, times: int) -> list[str]:
+        """Replace the last ``times`` places of a text, and check the report."""
+        other = tmp_path / f"other.{suffix}"
+        if suffix == "xlsx":
+            book = pytest.importorskip("openpyxl").load_workbook(path)
+            cells = [c for s in book for row in s.iter_rows() for c in row if old in str(c.value)]
+            for cell in cells[-times:]:
+                cell.value = cell.value.replace(old, new)
+            book.save(other)
+        else:
+            text = path.read_text(encoding="utf-8")
+            other.write_text(new.join(text.rsplit(old, times)), encoding="utf-8")
+        return sorted(fault.message for each in fg.check(other).tables for fault in each.errors)
+
+    start = "the selection rate of "
+    assert errors("selection rate 16.0%", "selection rate 76.0%", 99) == [
+        f"{start}{group} (excluded) is printed as 76.0%; 4 of 25 is 16%"
+        for group in ("'A & X'", "'X'")
+    ]
+    differ, wrong = errors("25 rows with a known", "250 rows with a known", 1)
+    numbers = "(25, 4, 16.0%) and (250, 4, 16.0%)"
+    assert differ.endswith(f"rate) of 'A & X', which is excluded: {numbers}")
+    assert wrong == f"{start}'A & X' (excluded) is printed as 16.0%; 4 of 250 is 1.6%"
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_codes_of_groups_are_categories(tmp_path, suffix):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(FRAME).replace({"F": 0, "M": 1, "A": 1, "B": 2}).infer_objects()

@@ -397,6 +397,26 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
         assert "rows used" not in text
 
 
+@pytest.mark.parametrize("of_people", [True, False])
+def test_who_leaves_a_rule_open_is_counted_in_the_unit_of_the_question(of_people):
+    """An audit by person named "the 810 rows" without a group, which are people."""
+    sex = ["F"] * 400 + ["M"] * 400 + [None] * 100
+    y = [1, 0] * 180 + [0] * 40 + [1, 0] * 200 + [1, 0] * 50
+    rows = pl.DataFrame({"who": range(len(y)), "sex": sex, "y": y})
+    asked = {"prediction": "y", "positive": 1, "person": "who" if of_people else None}
+    unit = "people" if of_people else "rows"
+    rule = "selection_rate.ratio >= 0.9"
+    (found,) = fg.audit(rows, sensitive="sex", rules=rule, reference={"sex": "M"}, **asked).verdicts
+    open_ = f"more {unit} alone would not decide it, because of the 100 {unit} without sex"
+    assert open_ in found.says
+    few = {"who": range(100), "sex": ["F", "M"] * 50, "y": [0, 1, 0, 1, 0, 0, 1, 1, 1, 0] * 10}
+    report = fg.audit(
+        pl.DataFrame(few), sensitive="sex", rules=rule, reference={"sex": "M"}, **asked
+    )
+    text = " ".join(str(report).split())
+    assert re.search(rf"needs about [\d,]+ {unit} of F, has 50", text)
+
+
 def test_tables_and_minimums_are_of_people_with_a_known_decision():
     """The n of tables, the minimum and what 2% are of: those that the rates are of."""
     y = [1, 0] * 500 + [1, 0] * 9 + [None] * 3 + [None] * 500

@@ -525,6 +525,10 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"a sentence of the report states {p['stated']:,} {_STATED[p['what']]}; by the rows of the "
         f"table it is {p['rows']:,.10g}"
     ),
+    FaultCode.SENTENCES_DIFFER: lambda p: (
+        f"sentences of the report state different numbers (people, selected, rate) of "
+        f"{quote(p['group'])}, which is excluded: {listing([f'({each})' for each in p['stated']])}"
+    ),
     FaultCode.COPY_DIFFERS: lambda p: (
         f"two copies of the table in the report differ in {quote(p['column'])}: "
         f"{quote(p['printed'])} among the tables to publish, {quote(p['other'])} on the first page"
@@ -598,6 +602,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.PEOPLE_DIFFER: "people that are not those of the intersections",
     FaultCode.TOTALS_DIFFER: "people that are not those of another feature",
     FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
+    FaultCode.SENTENCES_DIFFER: "sentences of an excluded group with different numbers",
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "ratios of no single reference",
     FaultCode.RATIOS_OF_TWO_BASES: "ratios of counts beside others of printed rates",

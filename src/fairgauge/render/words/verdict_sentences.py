@@ -314,7 +314,8 @@ def rows_needed(verdict: Verdict) -> str:
     if rows is None or verdict.group is None:
         return ""
     needed, _, has = rows
-    return f"needs about {needed} rows of {called(verdict.group)}, has {has}"
+    unit = verdict.reason.get("unit") or "rows"
+    return f"needs about {needed} {unit} of {called(verdict.group)}, has {has}"
 
 
 def _needed(reason: Reason) -> list[str]:
