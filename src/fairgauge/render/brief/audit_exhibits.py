@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.cells import TN, TP
@@ -33,11 +33,13 @@ from fairgauge.render.brief._rules_in_words import (
 from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.finding_sentences import adjusted_for_strata
 from fairgauge.render.words.metric_words import drawn_value, metric_number, neutral, unit
-from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.verdict_sentences import describe_place, estimate_of, judged_groups
 from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import gap
+from fairgauge.results.disparities import gap, significant_strata
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
@@ -298,21 +300,24 @@ def group_names(report: Report) -> dict[tuple[str | None, str | None], str]:
     return {each: word for each in groups if (word := words.word_of(*each))}
 
 
-def audit_exhibits(report: Report) -> Iterator[Block]:
-    """Yield an array of dots for each finding of the brief, and the grid of rules."""
+def audit_exhibits(report: Report, elsewhere: str) -> Iterator[Block]:
+    """Yield an array of dots for each finding of the brief, and the grid of rules.
+
+    Numbers for which there is no room are ``elsewhere``.
+    """
     words = Vocabulary.of_report(report)
     led = led_by(disparities_of(report, words))
     for each in led:
         if each.shares is not None and (arrays := dot_arrays(each.shares, each.sentence())):
             yield arrays
     for each in led[:1]:
-        yield from _strata_chart(each)
+        yield from _strata_chart(each, elsewhere)
     if (grid := rule_grid(report, words)) is not None:
         yield grid
 
 
-def _strata_chart(found: StatedFinding) -> Iterator[Chart]:
-    """Yield the shares of both groups in every stratum that a difference is adjusted for."""
+def _strata_chart(found: StatedFinding, elsewhere: str) -> Iterator[Chart]:
+    """Yield the shares of both groups in the largest strata that a difference is adjusted for."""
     shares, inside = found.shares, found.strata
     if shares is None or shares.event is None or found.sentence_within() is None:
         return
@@ -339,8 +344,30 @@ def _strata_chart(found: StatedFinding) -> Iterator[Chart]:
             f"Within {found.column}: how many of 100 {shares.event.happened}",
             tuple(rows),
             Unit.PERCENT,
-            notes=(f"{rows[0].text}: {one} v {other}; {rows[0].below}: their numbers.",),
+            notes=(
+                f"{rows[0].text}: {one} v {other}; {rows[0].below}: their numbers.",
+                *_not_drawn(inside, {row.label for row in rows}, elsewhere),
+            ),
             legend=f"Filled: {one}; open: {other}.",
+        )
+
+
+def _not_drawn(inside: Sequence[Estimate], drawn: Container[str], elsewhere: str) -> Iterator[str]:
+    """Yield how many strata have no row, and in which of these a difference is shown."""
+    others = [each for each in inside if called(each.stratum) not in drawn]
+    if not others:
+        return
+    yield (
+        f"The {len(inside) - len(others):,} largest of {len(inside):,} strata with rows of both "
+        f"sides; the {plural(len(others), 'other is', 'others are')} {elsewhere}."
+    )
+    significant = [each for each in significant_strata(inside) if each in others]
+    if significant:
+        significant.sort(key=lambda each: -abs(gap(each)))
+        yield (
+            "Not drawn, and statistically significant by itself "
+            f"({adjusted_for_strata(inside, len(inside))}): "
+            f"{listing([called(each.stratum) for each in significant])}."
         )
 
 

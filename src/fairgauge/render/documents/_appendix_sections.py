@@ -98,9 +98,9 @@ def _family(report: Report) -> str:
 
 
 def where_numbers_are(report: Report) -> str:
-    """Return where every comparison is: in the table of this report, unless it has no room."""
+    """Return where every comparison is: in the table of an HTML report, unless it has no room."""
     whole = len(report.estimates) <= _MOST_LISTED
-    return "under All numbers" if whole else "in the JSON report"
+    return "under All numbers of the HTML report" if whole else "in the JSON report"
 
 
 def number_blocks(report: Report) -> Iterator[tree.Block]:

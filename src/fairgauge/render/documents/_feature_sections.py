@@ -21,7 +21,12 @@ from fairgauge.render.documents.report_notes import missing_values
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.estimate_sentences import assumption
-from fairgauge.render.words.finding_sentences import adjusted_sentence, group_words, uncertainty
+from fairgauge.render.words.finding_sentences import (
+    adjusted_for_strata,
+    adjusted_sentence,
+    group_words,
+    uncertainty,
+)
 from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -287,11 +292,7 @@ def _tested_strata(inside: Sequence[Estimate], tests: int) -> str:
         return "No stratum has rows of both sides."
     if are_years(str(each.stratum) for each in inside):
         return "Years are not tested one by one: they have a trend."
-    of_all = " of all comparisons" * (tests > len(inside))
-    one = "the only stratum with rows of both sides"
-    of = one if tests == 1 else f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
-    if any(map(holds_with_others, inside)):
-        of += ", and for all groups of a stratum"
+    of = adjusted_for_strata(inside, tests)
     if not (found := significant_strata(inside, tests)):
         return f"No single stratum is statistically significant ({of})."
     named = numbers.listing([called(each.stratum) for each in found])

@@ -30,6 +30,7 @@ from fairgauge.render.documents._appendix_sections import (
     method_blocks,
     number_blocks,
     provenance_blocks,
+    where_numbers_are,
 )
 from fairgauge.render.documents._document_parts import (
     TONES,
@@ -164,7 +165,7 @@ def report_document(report: Report, *, full: bool = False) -> tree.DocumentTree:
         warnings=opening_warnings(warnings := _warnings(report)),
         warned=len(warnings),
         to_publish=builder.tables_to_publish,
-        exhibits=(*audit_exhibits(report), *builder.first_tables()),
+        exhibits=(*audit_exhibits(report, where_numbers_are(report)), *builder.first_tables()),
         filed=builder.filed() if full else (),
     )
 

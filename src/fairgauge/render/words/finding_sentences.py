@@ -14,6 +14,7 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
     gap,
+    holds_with_others,
     is_simultaneous,
     metric_words,
     rate_text,
@@ -475,3 +476,12 @@ def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
     if not thresholds:
         return name
     return f"{name} at {plural(len(thresholds), 'threshold', 'thresholds')} {listing(thresholds)}"
+
+
+def adjusted_for_strata(inside: Sequence[Estimate], tests: int) -> str:
+    """Return for what the tests of single strata are adjusted, one of so many."""
+    of_all = " of all comparisons" * (tests > len(inside))
+    one = "the only stratum with rows of both sides"
+    of = one if tests == 1 else f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
+    groups = ", and for all groups of a stratum" * any(map(holds_with_others, inside))
+    return f"{of}{groups}"

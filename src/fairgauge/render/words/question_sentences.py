@@ -33,6 +33,7 @@ from fairgauge.resolve.excluded_rows import (
     contradictory_group,
     excluded_group,
     missing_group,
+    missing_in_condition,
 )
 from fairgauge.results.report import Report
 from fairgauge.values import Json
@@ -487,16 +488,42 @@ def unknown_sentence(report: Report) -> str:
         elif each.code is DiagnosticCode.GROUP_NOT_RECORDED and each.feature is not None:
             number = numbered(each["people"] - each["known"], unit(report))
             listed.append(f"{number} in {called(each.feature)} (estimated from probabilities)")
-    markers = _marker_sentence(report)
+    undecided, markers = _of_unknown_condition(report), _marker_sentence(report)
     if report.spec.get("missing") == Missing.GROUP:
-        text = "Who is of unknown category is in the tables as a group of its own, (missing)."
-        return f"{text} {markers}".rstrip()
-    if not listed and markers:
-        return markers
-    counted = (
-        f"Of unknown category{_among_known(report)}: {', '.join(listed) or f'no {unit(report)}'}."
-    )
-    return f"{counted} {markers}".rstrip()
+        who = "Who else" if undecided else "Who"
+        counted = f"{who} is of unknown category is in the tables as a group of its own, (missing)."
+    elif not listed and markers:
+        counted = ""
+    else:
+        others = " among the others" if undecided else ""
+        counted = (
+            f"Of unknown category{others}{_among_known(report)}: "
+            f"{', '.join(listed) or f'no {unit(report)}'}."
+        )
+    return " ".join(filter(None, [*undecided, counted, markers]))
+
+
+def _of_unknown_condition(report: Report) -> list[str]:
+    """Return of each column of groups how many rows lack the value that a condition is on.
+
+    Where people are counted in place of rows, it is not known.
+    """
+    spec = report.spec
+    columns = {each["column"] for each in spec["sensitive"]}.union(*_intersections(spec).values())
+    found = []
+    for each in read_conditions(spec.get("where") or {}, "where", []):
+        if each.column not in columns:
+            continue
+        column = called(each.column)
+        of = f"of unknown {column}"
+        if rows := report.data.excluded.get(missing_in_condition(each.column), 0):
+            text = f"{numbered(rows, unit(report))} {of} {plural(rows, 'is', 'are')} in no number"
+        elif counts_people(spec) and not each.holds(None):
+            text = f"Rows {of}, if any, are in no number"
+        else:
+            continue
+        found.append(f"{text}: the condition on {column} cannot be decided.")
+    return found
 
 
 def excluded_sentence(report: Report) -> str:

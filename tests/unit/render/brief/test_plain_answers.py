@@ -114,6 +114,33 @@ def test_strata_a_monitor_and_models_are_drawn_on_the_first_page() -> None:
         assert "<script" not in answers
 
 
+def test_strata_that_are_not_drawn_are_stated_and_those_that_differ_are_named() -> None:
+    """Of many strata the largest are drawn, and the worst may be none of them."""
+    lines = []
+    for i in range(20):
+        of_black = 5 if i == 19 else 40
+        lines += [
+            {"branch": f"B{i:02d}", "race": race, "approved": int(k < approved)}
+            for race, n, approved in (("Black", 80 - i, of_black), ("White", 200, 140))
+            for k in range(n)
+        ]
+    report = fg.audit(pl.DataFrame(lines), prediction="approved", positive=1, sensitive="race",
+                      strata="branch")  # fmt: skip
+    (chart,) = [each for each in report_document(report).exhibits if isinstance(each, Chart)]
+    assert [row.label for row in chart.rows] == [f"B{i:02d}" for i in range(14)]
+    where = "the others are under All numbers of the HTML report"
+    alone = "statistically significant by itself (adjusted for all 20 strata, Bonferroni)"
+    stated = (
+        f"The 14 largest of 20 strata with rows of both sides; {where}.",
+        f"Not drawn, and {alone}: B19.",
+    )
+    assert chart.notes[1:] == stated
+    for format_ in ("html", "markdown"):
+        assert all(each in render(report, format_) for each in stated)
+    few = next(e for e in report_document(result("strata")).exhibits if isinstance(e, Chart))
+    assert not any("largest of" in each for each in few.notes)
+
+
 def test_the_alarm_is_marked_where_it_was_raised() -> None:
     answers = render(result("alarm"), "html").partition('id="summary"')[2].partition("<nav")[0]
     assert answers.count('class="alarm-at"') == 1

@@ -152,6 +152,36 @@ def test_the_number_of_unknowns_stands_in_the_lead_of_a_preset():
     assert numbers in question.lead(report())
 
 
+@pytest.mark.parametrize("unknown", ["Race Not Available", None])
+@pytest.mark.parametrize("preset", ["nyc-ll144", "us-lending"])
+def test_rows_of_unknown_category_that_a_condition_cannot_choose_are_stated(unknown, preset):
+    """They are not among the chosen rows, of which alone the tables count who has no group."""
+    race = ["White"] * 1200 + ["Black"] * 500 + ["Asian"] * 100 + [unknown] * 200
+    sex = [*["F", "M"] * 990, *[None] * 20]
+    sex[:30] = [None] * 30
+    table = pl.DataFrame({"race": race, "sex": sex, "hired": [1, 0, 1, 1] * 500})
+    options = {"prediction": "hired", "positive": 1, "preset": preset, "reference": "others"}
+    options |= {"unknown": [unknown] if unknown else [], "where": ["race = White or Black"]}
+    why = "the condition on race cannot be decided"
+    undecided = f"200 rows of unknown race are in no number: {why}"
+    for sensitive, crossed, others in (
+        (["race"], [], "no rows"),
+        (["race", "sex"], [["race", "sex"]], "30 rows in sex, 30 rows in race*sex"),
+    ):
+        of = fg.audit(table, sensitive=sensitive, intersections=crossed, **options)
+        assert of.data.excluded["missing race (where)"] == 200
+        sentence = f"{undecided}. Of unknown category among the others: {others}."
+        for format_, how in (("markdown", {"full": True}), ("html", {}), ("text", {"full": True})):
+            assert sentence in shown(of, format_, **how).replace("\\", "")
+        assert "Of unknown category: no rows" not in question.unknown_sentence(of)
+    chosen = fg.audit(table, sensitive="race", **options | {"where": {"race": ["White", None]}})
+    stated = f"{undecided}. " if unknown else "Of unknown category: 200 rows in race."
+    assert stated in question.unknown_sentence(chosen)
+    if preset == "us-lending":
+        kept = fg.audit(table, sensitive="race", missing="group", **options)
+        assert f"{undecided}. Who else is of unknown category" in question.unknown_sentence(kept)
+
+
 def test_the_table_of_excluded_rows_has_the_intersection():
     assert "<td>unknown sex or race (sex*race)</td><td>100</td>" in _plain_cells(
         shown(format_="html")
