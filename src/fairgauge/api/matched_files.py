@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -29,6 +29,8 @@ _METRICS = (
     "base_rate.difference",
     "base_rate.ratio",
 )
+_ByStratum: TypeAlias = list[tuple[tuple[int, ...], list[int], list[int]]]
+"""Of each stratum with refused rows its codes, the refused rows, and the accepted ones."""
 _OTHERS = str(ReferenceKind.OTHERS)
 _EACH = 3
 """How many accepted people stand beside one who was refused."""
@@ -45,8 +47,9 @@ class MatchedFiles(NamedTuple):
     Attributes
     ----------
     notes : how many of the refused are listed, and of which groups nobody is.
-    repeated : how many identifiers stand in several of the rows that are refused or accepted; with
-        any, the notes count rows and not people.
+    repeated : how many identifiers stand in several of the rows that are compared: those of strata
+        that are listed. With any, or any in several of all refused rows, the notes count rows and
+        not people.
     """
 
     columns: tuple[str, ...]
@@ -97,15 +100,18 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
         once.setdefault(test_of(gap), found.with_regression(gap))
     of_gaps = [g for g in once.values() if g.verdict_with_controls is not GapVerdict.NO_GAP]
     sides = [_sides(gap, resolution, cube, columns) for gap in of_gaps]
-    repeated = _repeated(columns[identifier], sides)
-    who = "rows" if repeated else "people"
-    for gap, (refused, accepted) in zip(of_gaps, sides, strict=True):
+    by_stratum = [_by_stratum(codes, *of_gap) for of_gap in sides]
+    compared = (i for each in by_stratum for _, ours, theirs in each for i in (*ours, *theirs))
+    repeated = _repeated(columns[identifier], compared)
+    every = (i for refused, _ in sides for i in np.flatnonzero(refused).tolist())
+    who = "rows" if repeated or _repeated(columns[identifier], every) else "people"
+    for gap, (refused, _), strata_of_gap in zip(of_gaps, sides, by_stratum, strict=True):
         of_gap = (gap.estimate.metric, gap.estimate.feature, *_groups(gap))
-        notes.append(_counted(gap, codes, refused, accepted, who))
+        notes.append(_counted(gap, codes, refused, strata_of_gap, who))
         rng = np.random.default_rng(spec.seed)
         first = _standing_out(gap)
         listed: list[tuple[bool, int, int, dict[str, str], list[int], list[int]]] = []
-        for at, ours, theirs in _by_stratum(codes, refused, accepted):
+        for at, ours, theirs in strata_of_gap:
             named = zip(strata, levels, at, strict=True)
             place = {axis.column: of[code] for axis, of, code in named}
             rank = [each <= place.items() for each in (*first, set())].index(True)
@@ -196,11 +202,11 @@ def _people(gap: Gap, group: str, who: str) -> str:
     return f"{who} with {gap.estimate.feature} {group}" if group != _OTHERS else f"other {who}"
 
 
-def _counted(gap: Gap, codes: Index, refused: Mask, accepted: Mask, who: str) -> str:
+def _counted(gap: Gap, codes: Index, refused: Mask, by_stratum: _ByStratum, who: str) -> str:
     """Return how many of the refused stand beside somebody, and why the others do not."""
     ours, theirs = (_people(gap, group, who) for group in _groups(gap))
     known = int(((codes >= 0).all(axis=0) & refused).sum())
-    beside = sum(len(own) for _, own, others in _by_stratum(codes, refused, accepted) if others)
+    beside = sum(len(own) for _, own, others in by_stratum if others)
     unmatched, unknown = known - beside, int(refused.sum()) - known
     one = "person" if who == "people" else "row"
     counted = [f"{beside:,} stand beside accepted {theirs}"]
@@ -211,9 +217,7 @@ def _counted(gap: Gap, codes: Index, refused: Mask, accepted: Mask, who: str) ->
     return f"{refused.sum():,} {ours} were refused: {'; '.join(counted)}"
 
 
-def _by_stratum(
-    codes: Index, refused: Mask, accepted: Mask
-) -> list[tuple[tuple[int, ...], list[int], list[int]]]:
+def _by_stratum(codes: Index, refused: Mask, accepted: Mask) -> _ByStratum:
     """Return the rows of both kinds in every stratum with a refused one, most pairs first."""
     found: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     known = (codes >= 0).all(axis=0)
@@ -229,8 +233,7 @@ def _named(identifiers: Sequence[Value], rows: Sequence[int]) -> list[str]:
     return sorted(name_of(identifiers[row]) for row in rows)
 
 
-def _repeated(identifiers: Sequence[Value], sides: Sequence[tuple[Mask, Mask]]) -> int:
-    """Return how many identifiers stand in several rows that are refused or accepted."""
-    rows = {row for pair in sides for side in pair for row in np.flatnonzero(side).tolist()}
-    times = Counter(name_of(identifiers[row]) for row in rows if identifiers[row] is not None)
+def _repeated(identifiers: Sequence[Value], rows: Iterable[int]) -> int:
+    """Return how many identifiers stand in several rows."""
+    times = Counter(name_of(identifiers[i]) for i in {*rows} if identifiers[i] is not None)
     return sum(n > 1 for n in times.values())

@@ -253,10 +253,15 @@ def test_the_command_writes_the_list(tmp_path):
 def test_rows_are_not_called_people_where_identifiers_repeat(copies, tmp_path):
     """A month that was loaded twice: "308 people were refused", who were 262."""
     data = applications().filter(pl.col("race") != "Asian")
+    # where nobody is refused, accepted people stand beside nobody
+    data = data.with_columns(
+        branch=pl.when(pl.col("approved") == "no", pl.col("branch") == "N").then(pl.lit("S"))
+        .otherwise(pl.col("branch"))
+    )  # fmt: skip
     data = pl.concat([data, data.head(copies)])
     found = fg.why(data, **ASKED, strata="branch")
     table = matched_files(data, found, "id")
-    compared = data.filter(
+    compared = data.filter(pl.col("branch") == "S").filter(
         ((pl.col("race") == "Black") & (pl.col("approved") == "no"))
         | ((pl.col("race") == "White") & (pl.col("approved") == "yes"))
     )
