@@ -51,7 +51,8 @@ class GapParts(NamedTuple):
         the reference.
     columns : composition of each column, which add up (multiply) to ``composition``.
     support_group, support_reference : the shares of both sides in strata that both have.
-    sparse : whether a rate at the other side's composition has insufficient data.
+    sparse : whether a rate at the other side's composition has insufficient data: of its effective
+        rows fewer than 5 of either outcome are expected where both sides have the same rates.
     """
 
     not_comparable: Part
@@ -137,15 +138,16 @@ def decompose(
     (y_d, e_d, s_d), (y_a, e_a, s_a) = (
         [np.where(common, each, 0.0) for each in rows] for rows in (rows_d, rows_a)
     )
+    of_both = _rates_of_both(y_d, e_d, y_a, e_a)
     if squares is None:
-        centred, v_d, v_a = _of_rates(
-            y_d, e_d, y_a, e_a, rows_d[1] + rows_a[1], w_d, w_a, crossings
-        )
+        centred, v_d, v_a = _of_rates(y_d, e_d, y_a, e_a, of_both, w_d, w_a, crossings)
     else:
         centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
-    covariance = centred.covariance(
-        _Side.of(x_d, held_d, sampling.group, v_d), _Side.of(x_a, held_a, sampling.reference, v_a)
+    sides = (
+        _Side.of(x_d, held_d, sampling.group, v_d),
+        _Side.of(x_a, held_a, sampling.reference, v_a),
     )
+    covariance = centred.covariance(*sides)
     z = sampling.critical(z)
 
     def raised(slope: Array) -> Array:
@@ -162,7 +164,14 @@ def decompose(
         return found._replace(share=gap.share(value, slope, shift, raised, z))
 
     composition, within, group, reference, *of_columns = map(part, coefficients)
-    sparse = _sparse(centred, covariance)
+    alike = _Means.of(w_d, w_a, of_both, of_both, crossings[:1])
+    sparse = _sparse(
+        alike,
+        *(
+            side._replace(of_rates=_rates(of_both * (1 - of_both), n))
+            for side, n in zip(sides, (e_d, e_a), strict=True)
+        ),
+    )
     outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
     inside = np.zeros_like(coefficients[0])
     inside[:_FIRST] = (1, -1)
@@ -278,12 +287,13 @@ def mean_differences(
 
 
 def _of_rates(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, every: Array, w_d: Array, w_a: Array,
+    x_d: Array, n_d: Array, x_a: Array, n_a: Array, of_both: Array, w_d: Array, w_a: Array,
     crossings: Sequence[_Crossing],
 ) -> tuple[_Means, Array, Array]:  # fmt: skip
     """Return the means at the centre of the intervals, and the variances of rates.
 
-    Rows are effective ones; ``w_d`` and ``w_a`` are the shares of the strata.
+    Rows are effective ones; ``of_both`` are the rates of both sides together, ``w_d`` and ``w_a``
+    the shares of the strata.
     """
     common = n_d > 0
     prior = (w_d + w_a) / 2
@@ -291,9 +301,8 @@ def _of_rates(
         np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
         for x, n in ((x_d, n_d), (x_a, n_a))
     )
-    pooled = (x_d.sum(-1) + x_a.sum(-1)) / every.sum(-1)
     v_d, v_a = (
-        np.where(common, _rate_variance(x, n, x_d + x_a, every, pooled, prior), 0.0)
+        np.where(common, _rate_variance(x, n, of_both, prior), 0.0)
         for x, n in ((x_d, n_d), (x_a, n_a))
     )
     return _Means.of(w_d, w_a, p_d, p_a, crossings), v_d, v_a
@@ -404,12 +413,18 @@ def _rates(x: Array, n: Array) -> Array:
     return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
 
 
-def _rate_variance(
-    x: Array, n: Array, x_both: Array, n_both: Array, pooled: Array, prior: Array
-) -> Array:
+def _rates_of_both(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> Array:
+    """Return the rate of both sides together in each stratum, with one row of the rate over all.
+
+    It is 0 or 1 only where all outcomes are alike.
+    """
+    x, n = x_d + x_a, n_d + n_a
+    return np.asarray((x + _total(x) / _total(n)) / (n + 1))
+
+
+def _rate_variance(x: Array, n: Array, of_both: Array, prior: Array) -> Array:
     """Return the variance of a rate in each stratum, from a rate that is never 0 or 1."""
-    of_stratum = (x_both + pooled[..., None]) / (n_both + 1)
-    rate = (x + of_stratum + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
+    rate = (x + of_both + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
     return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
 
 
@@ -601,7 +616,11 @@ def _part(
 ) -> Part:
     """Return a part, whose interval is about its centre and holds its value."""
     if ratio:
-        value, centre = (np.log(each.value) @ row for each in (of_counts, centred))
+        # a mean that a part does not hold may be 0
+        value, centre = (
+            np.where(row == 0, 0.0, row * np.log(each.value)).sum(-1)
+            for each in (of_counts, centred)
+        )
         row = np.where(row == 0, 0.0, row / centred.value)
     else:
         value, centre, row = of_counts.value @ row, centred.value @ row, row + 0 * centred.value
@@ -673,9 +692,14 @@ class _Gap(NamedTuple):
         return found, np.minimum(low, found), np.maximum(high, found)
 
 
-def _sparse(means: _Means, covariance: Array) -> Mask:
-    """Return whether a rate at the other side's composition has insufficient data."""
-    value = means.value[..., _FIRST : _FIRST + 2]
+def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:
+    """Return whether a rate at the other side's composition has insufficient data.
+
+    It is judged by what is expected where both sides have the same rates, so that a rate of 0 or
+    100% has enough where there are enough rows.
+    """
+    value = alike.value[..., _FIRST : _FIRST + 2]
+    covariance = alike.covariance(group, reference)
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., _FIRST : _FIRST + 2]
     effective = value * (1 - value) / variance
     least = (effective * np.minimum(value, 1 - value)).min(axis=-1)

@@ -156,6 +156,14 @@ def test_what_is_saved_is_loaded(tmp_path):
          "inconclusive", "not comparable"),
         ([("F", "A", 100, 900), ("F", "B", 50, 100), ("M", "A", 11, 100), ("M", "B", 600, 900)],
          "inconclusive", "depends on weights"),
+        ([("F", "A", 0, 150), ("F", "B", 0, 57), ("M", "A", 70, 120), ("M", "B", 40, 73)],
+         "remains", None),
+        ([("F", "A", 1, 150), ("F", "B", 0, 57), ("M", "A", 70, 120), ("M", "B", 40, 73)],
+         "remains", None),
+        ([("F", "A", 150, 150), ("F", "B", 57, 57), ("M", "A", 70, 120), ("M", "B", 40, 73)],
+         "remains", None),
+        ([("F", "A", 0, 150), ("F", "B", 0, 150), ("M", "A", 2, 150), ("M", "B", 2, 150)],
+         "inconclusive", "too few"),
     ],
 )  # fmt: skip
 def test_verdicts(cells, verdict, reason):
@@ -185,6 +193,18 @@ def test_no_gap_is_called_none_where_a_difference_within_strata_could_not_be_see
     low, high = gap.estimate.interval
     assert low < 0 < high
     assert (gap.verdict, gap.reason) == ("inconclusive", reason)
+
+
+def test_a_rate_of_0_against_many_is_no_insufficient_data():
+    """Of 3,000 women none, of 3,000 men half: more than where four women are selected."""
+    rates = {"A": 0.48, "B": 0.5, "C": 0.52}
+    cells = [("F", s, 0, 1_000) for s in rates]
+    cells += [("M", s, round(1_000 * rate), 1_000) for s, rate in rates.items()]
+    for metric in ("base_rate.difference", "base_rate.ratio"):
+        (gap,) = decomposed(of_strata(cells), metrics=metric, reference={"sex": "M"}).gaps
+        assert (gap.verdict, gap.reason) == ("remains", None)
+    (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.05}).gaps
+    assert gap.verdict == "remains"
 
 
 NO_OVERLAP = [("F", "A", 30, 100), ("F", "B", 30, 120), ("M", "C", 50, 100), ("M", "D", 40, 90)]

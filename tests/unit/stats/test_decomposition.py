@@ -268,3 +268,24 @@ def test_swapped_sides_keep_the_shares():
 def test_a_share_is_unknown_where_there_may_be_no_gap():
     parts = decompose([30, 20], [100, 100], [31, 21], [100, 100], Z)
     assert np.isnan(parts.composition.share).all()
+
+
+@pytest.mark.parametrize("rows", [(150, 150), (300, 3_000)])
+@pytest.mark.parametrize("rate", [0.0, 0.002, 0.01])
+def test_intervals_hold_where_the_rate_of_a_side_is_at_or_near_0(rows, rate):
+    """They are decided by the rows that are expected under no difference, not by successes."""
+    random = np.random.default_rng(7)
+    n_d, n_a = (random.multinomial(n, [1 / 3] * 3, size=3_000) for n in rows)
+    found = of(random.binomial(n_d, rate), n_d, random.binomial(n_a, 0.5), n_a)
+    assert not found.sparse.any()
+    for part in (found.within_group, found.within_reference):
+        assert ((part.low <= rate - 0.5) & (rate - 0.5 <= part.high)).mean() > 0.93
+    # all of a difference is composition: strata of rate 0 and of one half
+    n_d, n_a = (
+        random.multinomial(n, w, size=3_000)
+        for n, w in zip(rows, ([0.8, 0.1, 0.1], [0.1, 0.1, 0.8]), strict=True)
+    )
+    rates = [rate, rate, 0.5]
+    found = of(random.binomial(n_d, rates), n_d, random.binomial(n_a, rates), n_a)
+    remains = (found.within_group.high < 0) & (found.within_reference.high < 0) & ~found.sparse
+    assert remains.mean() < 0.025
