@@ -322,6 +322,16 @@ class SubgroupSearch(ResultOfMetrics):
         """
         return any(each.code in HIDING for each in self.diagnostics)
 
+    @property
+    def is_constant(self) -> bool:
+        """Return whether the rate is 0% or 100% of all rows, so that no subgroup can differ.
+
+        Of rounded counts it is so where they do not show that any differs. Calibration is decided
+        by scores and labels that are all the same.
+        """
+        of_rate = self.question.reference is not SearchedReference.LABELS
+        return of_rate and not self.worse and self.overall.events in (0, self.overall.n)
+
     def __getitem__(self, name: str) -> Subgroup:
         """Return a listed subgroup by its name.
 

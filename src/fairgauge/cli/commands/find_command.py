@@ -80,8 +80,8 @@ _SEARCH: dict[str, dict[str, Any]] = {
 @click.option(
     "--fail-on",
     type=click.Choice(("worse",)),
-    help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, or if rows that "
-    "lack an outcome could hide one.",
+    help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the rate is "
+    "the same 0% or 100% in all rows, or if rows that lack an outcome could hide one.",
 )
 def command(
     data: DataArguments,
@@ -120,4 +120,5 @@ def command(
         return 0
     if found.worse:
         return WORSE
-    return 0 if found.examined and not found.lacks_outcomes else NOTHING_SHOWN
+    decided = found.examined and not found.is_constant and not found.lacks_outcomes
+    return 0 if decided else NOTHING_SHOWN

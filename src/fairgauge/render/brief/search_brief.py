@@ -138,7 +138,7 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
         if not of_scores(found.question) and not found.own and has_decomposition(of):
             line = command_decomposing(found.spec, of)
             yield analyst(f"find where the difference arises ({line} --strata COLUMN).")
-    elif found.undecided:
+    elif found.undecided and not found.is_constant:
         if not found.question.tolerance:
             yield owner(without_tolerance(found.question), ("question",))
         largest = found.undecided[0]

@@ -93,7 +93,7 @@ def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
     if words.is_constant(found):
-        return f"The rate is {numbers.percent(found.overall.rate)} in all subgroups"
+        return f"Nothing is decided: the rate is {numbers.percent(found.overall.rate)} everywhere"
     number, bad = len(found.worse), words.bad_words(found.question)
     if not number:
         rows = numbers.numbered(found.overall.rows, words.of_whom(found))

@@ -129,8 +129,8 @@ def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
 
 
 def is_constant(found: SubgroupSearch) -> bool:
-    """Return whether the rate is the same 0% or 100% in every subgroup."""
-    return not of_scores(found.question) and found.overall.events in (0, found.overall.n)
+    """Return whether the rate is the same 0% or 100% in every subgroup; rounded counts hide it."""
+    return found.is_constant and found.question.min_cell is None
 
 
 def nothing_shown(found: SubgroupSearch) -> str:
@@ -146,7 +146,13 @@ def nothing_shown(found: SubgroupSearch) -> str:
     if is_constant(found):
         return (
             "The rate is the same in all subgroups, as with a constant score or decision: no "
-            "subgroup can differ."
+            "subgroup can differ, and nothing is decided."
+        )
+    if found.is_constant:
+        return (
+            f"In counts rounded to multiples of {found.question.min_cell:,} the rate is "
+            f"{numbers.percent(found.overall.rate)} of all rows, as with a constant score or "
+            "decision: they do not show whether any subgroup differs."
         )
     lacking = "; rows that lack a clear outcome or a count could hide one" * found.lacks_outcomes
     return f"This does not show that none is {bad_words(found.question)}{lacking}."

@@ -139,6 +139,24 @@ def test_where_nothing_can_be_examined_a_pipeline_gets_3(run, write):
     assert run("find", data, *ASKED).exit_code == 0
 
 
+@pytest.mark.parametrize("prediction", ["0", "1"])
+@pytest.mark.parametrize("protected", [(), ("--min-cell", "10")])
+def test_where_all_predictions_are_the_same_a_pipeline_gets_3(run, write, prediction, protected):
+    """Nothing can differ, and an audit evaluates no rule about it."""
+    data = Path(write(0.4))
+    head, *lines = data.read_text("utf-8").split("\n")
+    lines = [row[:-1] + prediction if row else row for row in lines]
+    data.write_text("\n".join([head, *lines]), "utf-8")
+    result = run("find", str(data), *ASKED, *protected, "--fail-on", "worse")
+    assert result.exit_code == 3, result.output
+    why = "do not show whether any subgroup differs" if protected else "nothing is decided"
+    assert why in " ".join(result.stdout.split())
+    assert "--tolerance" not in result.stdout
+    if not protected:
+        line = run("find", str(data), *ASKED, "--fail-on", "worse", "-q").stdout
+        assert line.startswith(f"Nothing is decided: the rate is {100 * int(prediction)}.0%")
+
+
 def test_where_missing_decisions_could_hide_a_subgroup_a_pipeline_gets_3(run, write):
     data = Path(write(0.0))
     lines = data.read_text("utf-8").split("\n")
