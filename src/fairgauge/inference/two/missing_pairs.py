@@ -149,12 +149,19 @@ def _options(rate: Rate) -> Iterator[tuple[tuple[int, int, int], set[tuple[_Coun
         )
 
 
+@quiet
 def furthest(group: RateLimits, reference: RateLimits) -> Array:
     """Return the most by which a difference of two sides may get further from 0.
 
-    Its distance is ``|old + change| - |old|``, which is greatest at a corner.
+    Its distance is ``|old + change| - |old|``, which is greatest at a corner. Where old is infinite
+    (the logarithm of a rate of 0), it tends to the change in the direction of old. It is nan, which
+    is any distance, where a rate may have no value, or where both rates may be 0.
     """
     old = group.old[0] - reference.old[1], group.old[1] - reference.old[0]
     change = group.change[0] - reference.change[1], group.change[1] - reference.change[0]
-    corners = [np.abs(x + c) - np.abs(x) for x in old for c in change]
+    corners = [
+        np.where(np.isinf(x), np.sign(x) * c, np.abs(x + c) - np.abs(x))
+        for x in old
+        for c in change
+    ]
     return np.asarray(np.max(corners, axis=0))
