@@ -298,11 +298,11 @@ class Comparison(ResultOfMetrics):
         reports are not asked alike, or whose confidence intervals share no value where another
         group is the reference; a verdict that got worse, or that of all rules, where no change of
         its disparity could be tested, or because rows are missing that could change it; a verdict
-        that changed to one that decides nothing, as where the reference is gone; or, without
-        verdicts beside them, reports that have no disparity with a value in both, disparities that
-        moved where no change can be tested, or many more rows that lack something, or are unclear,
-        in the new report, of all groups or of one, or a group of enough rows that is gone, or has
-        fewer than a group needs.
+        that changed to one that decides nothing, as where the reference is gone; a disparity that
+        moved, and not closer to no difference, of the same rows, where no test shows it; or,
+        without verdicts beside them, reports that have no disparity with a value in both, or many
+        more rows that lack something, or are unclear, in the new report, of all groups or of one,
+        or a group of enough rows that is gone, or has fewer than a group needs.
         """
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         reasons = {
@@ -310,6 +310,7 @@ class Comparison(ResultOfMetrics):
             WhyIncomplete.NO_COUNTERPART: bool(self.unaccounted),
             WhyIncomplete.ASKED_OTHERWISE: self._unlike,
             WhyIncomplete.UNTESTED_VERDICT: self._untested_worse,
+            WhyIncomplete.NOTHING_TESTED: self._untested_further,
         }
         if not (self.stayed or self.flips):
             reasons |= self._not_judged()
@@ -333,17 +334,27 @@ class Comparison(ResultOfMetrics):
 
     def _not_judged(self) -> dict[WhyIncomplete, bool]:
         """Return what could hide a change where no verdict shows whether it does."""
-        untested = any(c.moved and c.p_adjusted is None for c in self.changes)
         lack = self.new.share_lacking - self.old.share_lacking, self.new.uneven - self.old.uneven
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
         few = [each.old_n or 0 for each in self.groups if (each.new_n or 0) < FEWEST_ROWS]
         return {
             WhyIncomplete.NOTHING_COMPARED: not self.compared,
-            WhyIncomplete.NOTHING_TESTED: self.refused is not None and untested,
             WhyIncomplete.MORE_LACK: max(lack) >= MANY_MORE,
             WhyIncomplete.GROUP_GONE: max(gone, default=0) >= FEWEST_ROWS
             or max(few, default=0) >= 2 * FEWEST_ROWS,
         }
+
+    @property
+    def _untested_further(self) -> bool:
+        """Return whether a disparity moved, not closer to no difference, and no test shows it.
+
+        A verdict that stayed does not decide that: it may fail in both reports, or be of another
+        disparity.
+        """
+        return self.refused is not None and any(
+            each.moved and each.p_adjusted is None and each.direction is not Direction.CLOSER
+            for each in self.changes
+        )
 
     @property
     def _unlike(self) -> bool:

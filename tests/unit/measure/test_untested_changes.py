@@ -301,6 +301,8 @@ def test_what_got_worse_is_named_where_only_the_mirror_is_shown_to():
     ("old", "new", "why"),
     [
         (of_two(2_000), of_two(2_000), None),
+        (of_two(2_000), of_two(2_000, 0.48), "do not show whether by more than sampling"),
+        (of_two(2_000), of_two(2_000, 0.48), "compare-models"),
         (of_two(2_000), of_two(0), "no difference has a value in both reports"),
         (of_two(2_000), of_two(2_000, 0.45, confidence=0.9), "differences moved that the two"),
         (

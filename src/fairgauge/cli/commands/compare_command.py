@@ -23,7 +23,9 @@ _WHY = {
     WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or changed to one that decides nothing, "
     "and no test of its difference shows whether by more than sampling variation",
     WhyIncomplete.NOTHING_COMPARED: "no difference has a value in both reports",
-    WhyIncomplete.NOTHING_TESTED: "differences changed that cannot be tested",
+    WhyIncomplete.NOTHING_TESTED: "differences between groups moved, and reports of the same rows "
+    "do not show whether by more than sampling variation; compare both models on the rows, which "
+    "tests every change (fairgauge compare-models DATA --prediction OLD --candidate NEW)",
     WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "
     "outcome, a group or a stratum, or have an unclear one",
     WhyIncomplete.GROUP_GONE: "a group is gone, or has insufficient data now",
@@ -46,7 +48,8 @@ _WHY = {
     type=click.Choice(("worse",)),
     help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
     "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict got worse that "
-    "could not be tested, as where another group is the best now, if a verdict of the first has no "
+    "could not be tested, as where another group is the best now, if a difference moved, and not "
+    "closer, that two reports of the same rows cannot test, if a verdict of the first has no "
     "counterpart in the second because its group is gone, if the two have nothing in common that "
     "could be compared, or, without rules, if many more rows of the second, or of one of its "
     "groups, lack an outcome, a group or a stratum.",
