@@ -9,6 +9,7 @@ import fairgauge as fg
 from fairgauge.catalogue.catalogue import rate
 from fairgauge.enums import CandidateVerdict, Fairness, Performance
 from fairgauge.inference.two.missing_pairs import MissingPairs, furthest
+from fairgauge.render.words.model_sentences import margin_sentence
 from fairgauge.resolve.outcomes import OutcomeMasks
 
 PEOPLE = rows(12_000)
@@ -64,6 +65,18 @@ def test_more_rows_decide_a_margin_that_the_excluded_ones_leave_open():
     assert "complete the rows that are excluded or unclear, and compare again" in complete
     rows_needed = f"About {float(f'{accuracy.needed:.2g}'):,.0f} rows"
     assert f"{rows_needed} of this composition would decide accuracy with 80% power" in collect
+
+
+@pytest.mark.parametrize("lacking", [0, 1_000])
+def test_the_line_of_a_margin_that_excluded_rows_leave_open_states_so(lacking):
+    """Its interval is within the margin, and it stated "inconclusive" without a reason."""
+    found = compared(without(PEOPLE, "fairer", pl.Series(np.arange(PEOPLE.height) < lacking)))
+    (accuracy,) = found["fairer"].margins
+    assert accuracy.overturned is bool(lacking)
+    line = margin_sentence(accuracy, 1)
+    why = "whether it is worse by more than 2.0 pp, because of rows that are excluded or unclear."
+    assert line.endswith(why) is bool(lacking)
+    assert line in " ".join(str(found).split())
 
 
 def test_a_candidate_that_is_worse_is_not_to_be_compared_again():

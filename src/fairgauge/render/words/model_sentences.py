@@ -273,6 +273,8 @@ def margin_outcome(test: MarginTest, margin: str) -> str:
         Performance.CANNOT_TELL: f"inconclusive whether it is worse by more than {margin}",
         Performance.NO_MARGIN: "",
     }[test.outcome]
+    if test.overturned:  # the interval alone is within the margin
+        outcome += ", because of rows that are excluded or unclear"
     return f"better, so {outcome}" if test.better else outcome
 
 
