@@ -54,6 +54,16 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
+def unit_excluded(reason: str, unit: str) -> str:
+    """Return what is excluded for a reason: rows where nobody knows of how many cases or people.
+
+    >>> unit_excluded("missing count", "cases"), unit_excluded("missing weight", "cases")
+    ('rows', 'cases')
+    """
+    known = reason == Uncounted.NO_WEIGHT and unit != "people"
+    return unit if known or reason not in {*Uncounted} else "rows"
+
+
 def used_rows(
     cube: Cube, spec: Spec, needed: Collection[Role] = _ALL_OUTCOMES
 ) -> tuple[int, tuple[Diagnostic, ...]]:
@@ -155,8 +165,8 @@ def exclusion_notes(
     Intervals would be of a part of the rows that values are of.
     """
     for reason, rows in excluded.items():
-        of_rows = reason in {*Uncounted} and not (reason == Uncounted.NO_WEIGHT and spec.count)
-        unit = {} if of_rows else spec.unit
+        counted = spec.unit.get("unit", "rows")
+        unit = spec.unit if unit_excluded(reason, counted) == counted else {}
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
             note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
             many = reason == NO_CLUSTER and rows >= MANY_UNCLUSTERED * every

@@ -179,7 +179,7 @@ def _decisions(
         codes = {each: known[each] for each in plan.outcomes}
         decided = last_decisions(codes, axis, differ, of, order, people)
         later = ~complete & ((order < 0) | (order >= decided.newest[of]))
-        open_ = np.isin(np.arange(people), of[later]) & (decided.newest > -2)
+        open_ = np.isin(np.arange(people), of[later]) & (decided.found[axis] >= 0)
         tied = {axis.column: n for axis, n in decided.tied.items()}
         return decided.found, decided.last, open_, tied | {str(spec.order): decided.mixed}
     favour = _favour(rows, plan, spec, axis)

@@ -86,7 +86,7 @@ def test_the_label_of_a_person_is_that_of_the_last_known_prediction(rows):
         key = ("F" if person % 2 == 0 else "M", label, y)
         expected[key] = expected.get(key, 0) + 1
         later = own["y"].isna() & ~(own["day"] < last["day"].max())
-        open_ += bool(len(decided) and later.any())
+        open_ += bool(y is not None and later.any())
     (table,) = cube.tables
     levels = [(*cube.levels[axis], None) for axis in table.axes]
     keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]

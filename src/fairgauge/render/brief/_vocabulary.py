@@ -32,6 +32,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unit_of,
 )
+from fairgauge.resolve.excluded_rows import unit_excluded
 from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
@@ -79,31 +80,30 @@ def without_outcome(
     result: str,
     excluded: Mapping[str, Mapping[str, int]],
     needed: Collection[str] = OUTCOMES,
-    people: Collection[str] = (),
+    units: Mapping[str, str] = {},
 ) -> Iterator[str]:
     """Yield that no result allows for what is missing, if a ``needed`` outcome or weight is.
 
-    ``excluded`` has the rows by reason, by the words for where they are; ``people`` are those words
-    where people are counted.
+    ``excluded`` has the rows by reason, by the words for where they are; ``units`` have by those
+    words what is counted there, where these are no rows.
 
     >>> print(*without_outcome("No change", {"": {"missing label": 40}}))
     No change allows for what rows without an outcome would have shown: 40 rows (missing label).
     """
     names = {f"missing {each}": name for each, name in _NEEDED.items() if each in needed}
     missing = {
-        f"{numbered(rows, 'people' if where in people else 'rows')}{where} ({called(reason)})": (
-            names[reason]
-        )
+        (where, reason): f"{numbered(rows, unit_excluded(reason, units.get(where, 'rows')))}{where}"
         for where, by_reason in excluded.items()
         for reason, rows in by_reason.items()
         if rows and reason in names
     }
     if missing:
-        of = "people" if set(excluded) <= set(people) else "cases" if people else "rows"
-        without = listing(list(dict.fromkeys(missing.values())), "or")
+        of = {unit_excluded(reason, units.get(where, "rows")) for where, reason in missing}
+        without = listing(list(dict.fromkeys(names[reason] for _, reason in missing)), "or")
+        found = [f"{rows} ({called(reason)})" for (_, reason), rows in missing.items()]
         yield (
-            f"{result} allows for what {of} without {without} would have shown: "
-            f"{listing(list(missing))}."
+            f"{result} allows for what {of.pop() if len(of) == 1 else 'cases'} without {without} "
+            f"would have shown: {listing(found)}."
         )
 
 

@@ -213,7 +213,7 @@ def _nothing_stated(report: Report, words: Vocabulary) -> Sentence:
 
 
 def _is_tested(report: Report) -> bool:
-    return any(each.p_value is not None for each in report.estimates)
+    return any(each.p_adjusted is not None for each in report.estimates)
 
 
 def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]]:
@@ -270,9 +270,11 @@ def _is_small(reason: Reason | None) -> bool:
 
 
 def _of_least_size(report: Report) -> str:
-    """Return of which groups what is concluded is, where some are below the smallest size."""
+    """Return of which groups what is concluded is, where others have insufficient data."""
     small = any(_is_small(each.reason) for each in report.estimates)
-    return of_least_size(report.spec) if small else ""
+    few = any(e.status is Status.TOO_FEW and not _is_small(e.reason) for e in report.estimates)
+    size = of_least_size(report.spec) if small else ""
+    return f"{size}{' and' * bool(size)} with sufficient data" if few else size
 
 
 def _strata(report: Report) -> str:

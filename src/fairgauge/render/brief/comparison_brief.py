@@ -273,9 +273,8 @@ def _without_outcome(comparison: Comparison, *, many: bool) -> Iterator[Sentence
     needed = _needed(each.definition for each in comparison.changes)
     if bool(_lacking(comparison, needed)) is not many:
         return
-    people = [where for where, unit in zip(found, units(comparison), strict=True)
-              if unit == "people"]  # fmt: skip
-    for text in without_outcome("No change", found, needed, people):
+    counted = dict(zip(found, units(comparison), strict=True))
+    for text in without_outcome("No change", found, needed, counted):
         yield Sentence(text, ("old.excluded", "new.excluded"))
 
 

@@ -215,7 +215,7 @@ class _ModelsBrief:
                 yield from self._worse_without_margin()
             for text in beyond_margins(each, terms=self.terms):
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
-            for text in overturned_sentences(each, self.comparison.data.excluded):
+            for text in overturned_sentences(each, self.comparison.data.excluded, self.words.unit):
                 yield Sentence(text, ("data.excluded", f"{place}.undecided"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
@@ -466,7 +466,8 @@ class _ModelsBrief:
         if tested:
             yield Sentence(widened_in_words(self.comparison.confidence, tested))
         # what one of both models does not decide is stated with the rows
-        for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
+        excluded, units = {"": self.comparison.data.excluded}, {"": self.words.unit}
+        for text in without_outcome("No change", excluded, ["label"], units):
             yield Sentence(text, ("data.excluded",))
         if self.others and not self._only_counted:
             yield Sentence(NO_CHANGE_SHOWN)

@@ -475,7 +475,9 @@ def _certainty(
     excluded: Counter[str] = Counter()
     for period in report.rows:
         excluded.update(period.excluded)
-    for text in without_outcome("No comparison", {"": excluded}, needed):
+    for text in without_outcome(
+        "No comparison", {"": excluded}, needed, {"": counted_unit(report)}
+    ):
         yield Sentence(text, ("rows",))
 
 

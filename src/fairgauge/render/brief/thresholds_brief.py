@@ -463,7 +463,7 @@ class _ThresholdsBrief:
             for note in self.choice.diagnostics
             if note.code is DiagnosticCode.MISSING_OUTCOMES
         }
-        for text in without_outcome("No rate", {"": missing}):
+        for text in without_outcome("No rate", {"": missing}, units={"": self.words.unit}):
             yield Sentence(text, ("diagnostics",))
 
     def limits(self) -> Iterator[Sentence]:

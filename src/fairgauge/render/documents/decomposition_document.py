@@ -47,7 +47,7 @@ from fairgauge.render.words.numbers import count
 from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.writers.flat_rows import FlatTable
-from fairgauge.resolve.excluded_rows import missing_in_condition
+from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
@@ -193,9 +193,8 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
     for how many cases they stand. The reasons after a missing stratum are of rows that have one.
     """
     unit, reasons = words.unit_words(found), dict(found.excluded)
-    of_rows = "rows" if found.spec.get("count") or found.spec.get("person") else unit
     of_conditions = "rows" if found.spec.get("person") else unit
-    units = dict.fromkeys(map(str, Uncounted), of_rows)
+    units = {str(reason): unit_excluded(reason, unit) for reason in Uncounted}
     units |= dict.fromkeys(map(missing_in_condition, found.spec.get("where") or {}), of_conditions)
     for reason in [each for each in reasons if each in units]:
         yield reason, numbers.numbered(reasons.pop(reason), units[reason])

@@ -32,7 +32,7 @@ from fairgauge.render.words.monitor_sentences import (
     without_baseline,
 )
 from fairgauge.render.words.rule_words import monitored_rules
-from fairgauge.resolve.excluded_rows import NO_CLUSTER, OF_NO_WEIGHT
+from fairgauge.resolve.excluded_rows import NO_CLUSTER, OF_NO_WEIGHT, unit_excluded
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
@@ -456,8 +456,7 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
     for why, rows in totals.most_common():
         last = report.rows[-1]
         found, in_last = numbers.count(rows), numbers.count(last.excluded.get(why, 0))
-        of_rows = why in {*Uncounted} and (unit, why) != ("cases", Uncounted.NO_WEIGHT)
-        if unit == "rows" or not of_rows:
+        if unit_excluded(why, unit) == unit:
             found, in_last = f"{found} of {total}", f"{in_last} of {numbers.count(last.rows)}"
         else:  # nobody knows of how many cases or people
             found = numbers.numbered(rows)

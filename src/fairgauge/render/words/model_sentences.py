@@ -13,6 +13,7 @@ from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.resolve.excluded_rows import unit_excluded
 from fairgauge.results.model_comparison import (
     Candidate,
     DisparityChange,
@@ -306,23 +307,24 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
     return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
 
 
-def overturned_sentences(each: Candidate, excluded: Mapping[str, int]) -> Iterator[str]:
+def overturned_sentences(each: Candidate, excluded: Mapping[str, int], unit: str) -> Iterator[str]:
     """Yield that excluded or unclear rows keep something from being called better, and which."""
     if not each.overturned:
         return
-    rows = list(excluded_rows(excluded))
+    rows = list(_excluded(excluded, unit))
     if each.undecided:
-        rows.append(f"{numbers.numbered(each.undecided)} that one of both models does not decide")
+        undecided = numbers.numbered(each.undecided, unit)
+        rows.append(f"{undecided} that one of both models does not decide")
     which = "the rows that are excluded" if rows else "rows whose outcome is unclear"
     named = f": {numbers.listing(rows)}" if rows else " (see the warnings)"
     yield (f"What {which} could overturn does not count as better, or as within its margin{named}.")
 
 
-def excluded_rows(excluded: Mapping[str, int]) -> Iterator[str]:
-    """Yield how many rows are excluded, with each reason, the most frequent first."""
+def _excluded(excluded: Mapping[str, int], unit: str) -> Iterator[str]:
+    """Yield how much is excluded, with each reason, the most frequent first."""
     for reason, rows in sorted(excluded.items(), key=lambda each: -each[1]):
         if rows and reason != Uncounted.SAME_PERSON:
-            yield f"{numbers.numbered(rows)} ({called(reason)})"
+            yield f"{numbers.numbered(rows, unit_excluded(reason, unit))} ({called(reason)})"
 
 
 def needed_sentences(each: Candidate) -> Iterator[str]:

@@ -34,6 +34,7 @@ from fairgauge.resolve.excluded_rows import (
     excluded_group,
     missing_group,
     missing_in_condition,
+    unit_excluded,
 )
 from fairgauge.results.report import Report
 from fairgauge.values import Json
@@ -359,8 +360,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
 def of_least_size(spec: Mapping[str, Any]) -> str:
     """Return of which size groups are that decide: " of at least 2% of the rows"; empty of any."""
     rows, share = spec.get("min_n"), spec.get("min_share")
-    counted = "people" if counts_people(spec) else "rows"
-    least = [f"{rows:,} {counted}"] if rows else []
+    counted = unit_of(spec)
+    least = [f"{rows:,} {counted}"] if rows and rows > 1 else []
     least += [f"{100 * share:.4g}% of the {counted}"] if share else []
     return f" of at least {listing(least)}" if least else ""
 
@@ -426,11 +427,9 @@ def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = 
     for why, n in found:
         if why in of_one:
             from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
-    of_rows = {*map(excluded_why, Uncounted)}  # nobody knows for how many cases each stands
+    units = {excluded_why(reason): unit_excluded(reason, unit) for reason in Uncounted}
     others = [
-        f"{numbered(n, 'rows' if why in of_rows else unit)} ({why})"
-        for why, n in found
-        if why not in of_one
+        f"{numbered(n, units.get(why, unit))} ({why})" for why, n in found if why not in of_one
     ]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
     if not from_one and sum(rows for _, rows in found) > incomplete:

@@ -449,7 +449,8 @@ def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
     for asked, undecided in ((rules[:1], "The rule"), (rules, "1 of 2 rules")):
         brief = audit(few, rules=asked).brief()
         assert str(brief.headline) == (
-            f"{undecided} is inconclusive, and no difference between groups is shown"
+            f"{undecided} is inconclusive, and no difference between groups with sufficient data "
+            "is shown"
         )
         assert str(brief.verdict[0]) == f"{undecided} is inconclusive."
 

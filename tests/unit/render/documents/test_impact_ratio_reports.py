@@ -76,11 +76,30 @@ def test_ratios_and_differences_have_the_same_findings():
 
 def test_the_reference_is_the_best_of_the_groups_that_are_large_enough():
     best = "the group with the most favourable rate among groups of at least"
-    assert f"{best} 20 rows and 2% of the rows" in shown()
+    assert f"{best} 2% of the rows" in shown()
     few = fg.audit(
         applicants(), prediction="hired", positive=1, sensitive="race", reference="best", min_n=60
     )
     assert "the most favourable rate among groups of at least 60 rows" in shown(few)
+
+
+def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_reference():
+    """Of 15 people, 5% of the applicants, it was passed over: only shares below 2% may be."""
+    cells = {"White": (45, 150), "Black": (22, 90), "Hispanic": (13, 45), "Asian": (14, 15)}
+    asked = {"preset": "nyc-ll144"}
+    few = fg.audit(selected(cells), **asked, rules="selection_rate.ratio >= 0.2")
+    ratios = {each.group: each.value for each in few.estimates}
+    assert ratios == pytest.approx(
+        {name: selected / n * 15 / 14 for name, (selected, n) in cells.items() if name != "Asian"}
+    )
+    assert few.exit_code == 3
+    assert str(few.brief().headline).startswith("The rule is not evaluated")
+    small = fg.audit(selected(cells), **{**asked, "preset": "ugesp"})
+    assert {each.reference.group for each in small.estimates if each.reference} == {"White"}
+    assert "No difference between groups with sufficient data" in str(small.brief().headline)
+    two = {name: cells[name] for name in ("White", "Asian")}
+    none = fg.audit(selected(two), **{**asked, "preset": "ugesp"})
+    assert str(none.brief().headline) == "No difference between groups could be tested"
 
 
 def test_groups_below_the_smallest_share_are_named_with_it():
