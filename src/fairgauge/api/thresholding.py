@@ -92,7 +92,7 @@ def thresholds(
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
         **made_now(),
-        data=CountedData(source.name if source else "counts", cube.cases),
+        data=CountedData(source.name if source else "counts", cube.read),
         score=spec.score,
         today=spec.threshold[0],
         goal=str(rule),

@@ -195,17 +195,19 @@ class _ThresholdsBrief:
         goal, decided = parse_rule(choice.goal), self.words.event(TP + FP)
         rate = rate_words(self.words, compared_rate(goal.row))
         asked = "" if rate is None else share_rule_in_words(rate, goal.row, (goal.low, goal.high))
+        excluded = [*excluded_in_words(choice.diagnostics)]
         happens = "get the favourable decision" if decided is None else decided.happens
         yield Sentence(
             question_sentence(choice, asked, happens), ("goal", "kept", "margin", "today")
         )
         yield Sentence(
-            f"{numbered(choice.data.rows, self.words.unit)}: one random half chooses thresholds, "
-            "and every rate on this page is of the other half, which tests them. The rates of all "
-            "rows may differ slightly.",
+            f"{numbered(choice.data.rows, self.words.unit)}{' read' * bool(excluded)}: one random "
+            f"half{' of those used' * bool(excluded)} chooses thresholds, and every rate on this "
+            "page is of the other half, which tests them. The rates of all rows may differ "
+            "slightly.",
             ("data.rows", "seed"),
         )
-        for text in excluded_in_words(choice.diagnostics):
+        for text in excluded:
             yield Sentence(text, ("diagnostics",))
 
     def found(self) -> Iterator[Sentence]:

@@ -68,7 +68,7 @@ def test_a_threshold_is_stated_with_what_it_changes_and_its_price() -> None:
     assert [100 * (each or 0.0) for each in kept] == pytest.approx(
         list(map(int, stated.groups())), abs=0.51
     )
-    assert "one random half chooses thresholds" in str(brief.looked_at[1])
+    assert ": one random half chooses thresholds" in str(brief.looked_at[1])
     assert f"--threshold {cut:g}" in str(brief.steps[0])
 
 
