@@ -165,7 +165,9 @@ def run(
 @command.command("status", short_help="Show what a history comes to.")
 @click.argument("history")
 @click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
-@click.option("--at", metavar="P", help="The last period to consider.")
+@click.option(
+    "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
+)
 @click.option(
     "--table", metavar="FILE", help="Write every period of every comparison (.parquet, .csv)."
 )
@@ -200,7 +202,9 @@ def status(
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
 @click.argument("history")
 @click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
-@click.option("--at", metavar="P", help="The last period to consider.")
+@click.option(
+    "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
+)
 @shows_result("history_health")
 def doctor(
     history: str,
