@@ -33,6 +33,7 @@ from fairgauge.results.monitor_results import (
     MonitoredComparison,
     MonitorReport,
     MonitorState,
+    Point,
     PooledPeriods,
     SparseGroup,
     Unconsidered,
@@ -75,10 +76,20 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: {_undefined(each)}.{evidence}"
     if each.threshold is None:
         whose = "interval of a period with sufficient data" if _few(each) else "period's interval"
-        no_alarm = f"no {whose} lies {_outside(each)}."
+        no_alarm = f"no {whose} at the level that an alarm needs lies {_outside(each)}"
+        outside = sum(_lies_outside(each, point) for point in each.points)
+        of_95 = numbers.plural(outside, "the 95% CI of 1 does", f"the 95% CIs of {outside:,} do")
+        no_alarm += f"; {of_95}." if outside else "."
     else:
         no_alarm = f"no alarm.{evidence}"
     return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
+
+
+def _lies_outside(each: MonitoredComparison, point: Point) -> bool:
+    """Return whether the whole 95% CI of a period that decides is not tolerated."""
+    if point.waits or point.sparse or point.low is None or point.high is None:
+        return False
+    return point.high < each.low or point.low > each.high
 
 
 def counted_unit(report: MonitorReport) -> str:
