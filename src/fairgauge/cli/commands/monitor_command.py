@@ -354,14 +354,12 @@ def _warn_of_rows(
     Of the newest period that is what the run before had not ``made``, as where the repair of an
     earlier one brings it to light. Returns how many findings that are.
     """
-    from fairgauge.render.words.monitor_sentences import counted_unit, describe_sparse_group
+    from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:
-            start = report.spec["monitor"].get("start")
-            text = describe_sparse_group(each, start, counted_unit(report))
-            print_message(text, prefix="Warning: ")
+            print_message(describe_sparse_group(each, report), prefix="Warning: ")
     newest = report.periods[-1] if report.periods else period
     of_period = report.concerning(period)
     late = [
