@@ -209,8 +209,7 @@ def _gaps(periods: Sequence[Period], until: Period | None) -> Iterator[HistoryFi
 
     runs: list[list[Period]] = []
     last = periods[-1]
-    stopped = until is not None and until.length is last.length and until > last
-    after = [until.following()] if until is not None and stopped else []
+    after = [until.following()] if until is not None and until > last else []
     for each in gaps([*periods, *after]):
         if runs and runs[-1][-1].following() == each:
             runs[-1].append(each)

@@ -81,7 +81,14 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
-from fairgauge.monitoring.periods import Period, gaps, misdated, ordinal, parse_period
+from fairgauge.monitoring.periods import (
+    Period,
+    gaps,
+    last_within,
+    misdated,
+    ordinal,
+    parse_period,
+)
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode
@@ -140,8 +147,8 @@ def monitor(
         A specification file with a table ``[monitor]``, or its keys; the default is what the
         history was last asked. See docs/monitoring.md.
     at : str, optional
-        The last period to consider; the default is all. Where the history ends before it, the
-        periods up to it are a gap.
+        The last period to consider; the default is all. Of a longer period, such as a month of
+        days, all are considered. Where the history ends before it, the periods up to it are a gap.
     **options
         The options of `fairgauge.audit` that override the specification, such as ``rules`` and
         ``min_n``. A monitor decides by ``alpha`` (of the table ``[monitor]``), not by
@@ -176,9 +183,11 @@ def monitor(
     asked = _asked(held, config, options)
     until = None if at is None else parse_period(at)
     every = held.periods
+    if until is not None and every:
+        until = last_within(until, every[0].length)
     periods = [
         p for p in every
-        if (until is None or p <= until) and (asked.start is None or p >= asked.start)
+        if (until is None or p <= until) and (asked.start is None or p.start >= asked.start.start)
     ]  # fmt: skip
     misspelt = misdated(periods)
     periods = periods[:-1] if misspelt else periods
@@ -610,7 +619,7 @@ def _unconsidered(
     return Unconsidered(
         first=str(held[0]),
         last=str(held[-1]),
-        start=str(start) if start is not None and held[0] < start else None,
+        start=str(start) if start is not None and held[0].start < start.start else None,
         at=str(until) if until is not None and held[-1] > until else None,
     )
 

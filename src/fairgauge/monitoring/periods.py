@@ -46,6 +46,7 @@ _MOST_ABSENT = 100_000
 _MISDATED = 300
 _FEWEST = 3
 """Days and periods of a gap that may be due to a misspelt date, and periods before it."""
+_TO_THURSDAY = dt.timedelta(days=3)
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _CALENDAR = (
     (r"\d{4}-W\d\d", "-1", Length.WEEK),
@@ -140,6 +141,44 @@ def _hour(found: re.Match[str], name: str) -> Period:
         message = f"{quote(name)} is no whole hour of UTC"
         raise SpecError(Problem("period", message))
     return Period(moment, Length.HOUR)
+
+
+def last_within(period: Period, length: Length) -> Period:
+    """Return the last period of a length within one that is as long or longer.
+
+    A week is within the month, quarter or year that its Thursday is in.
+
+    Raises
+    ------
+    SpecError
+        The period is shorter.
+
+    Examples
+    --------
+    >>> str(last_within(parse_period("2026-09"), Length.DAY))
+    '2026-09-30'
+    >>> str(last_within(parse_period("2026"), Length.WEEK))
+    '2026-W53'
+    """
+    if length is period.length:
+        return period
+    lengths = [*Length]
+    if lengths.index(length) > lengths.index(period.length):
+        message = (
+            f"{period} is shorter than the periods of the history, each a {length}; name a "
+            f"{length}, or a longer period"
+        )
+        raise SpecError(Problem("at", message))
+    end = period.following().start
+    last = end - dt.timedelta(days=1)
+    if length in MONTHS:
+        months = MONTHS[length]
+        first = (last.month - 1) // months * months + 1
+        return Period(last.replace(month=first, day=1), length)
+    if length is Length.WEEK:
+        within = last - _TO_THURSDAY
+        return Period(within - dt.timedelta(days=within.weekday()), length)
+    return Period(end - dt.timedelta(hours=1) if length is Length.HOUR else last, length)
 
 
 def is_one_hour_a_day(periods: Iterable[Period]) -> bool:

@@ -190,7 +190,9 @@ def test_periods_with_sufficient_data_decide_whatever_the_others_are(case, monke
     (each,) = monitored(role, column, frames).comparisons
     assert each.state.value == "no alarm"
     assert [point.sparse for point in each.points] == [False, True, True]
-    assert "no interval of a period with sufficient data lies" in each.says
+    assert (
+        "no interval of a period with sufficient data at the level that an alarm needs" in each.says
+    )
     first = frames[NAMES[0]]
     first["p"] = np.where(first["g"] == "F", 0, 1)
     (each,) = monitored(role, column, frames).comparisons
@@ -281,3 +283,20 @@ def test_a_stray_group_is_named_from_its_first_day_on_also_where_intervals_decid
     report = fg.monitor(counts, weighted | {"monitor": {"rules": [rule]}})
     (stray,) = report.sparse_groups
     assert (stray.group, stray.first) == ("X", NAMES[0])
+
+
+def test_intervals_at_the_level_of_an_alarm_are_not_those_that_are_printed():
+    """The sentence denied that an interval lies outside, and the printed 95% CIs did."""
+    day = pd.DataFrame(
+        {"g": ["F"] * 100 + ["M"] * 100, "w": [2, 1] * 100,
+         "p": [1] * 30 + [0] * 70 + [1] * 55 + [0] * 45}
+    )  # fmt: skip
+    question = {"prediction": "p", "positive": 1, "sensitive": "g", "weight": "w",
+                "reference": {"g": "M"}}  # fmt: skip
+    counted = dict.fromkeys(NAMES[:3], fg.count(day, **question))
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.8}
+    (each,) = fg.monitor(counted, question | {"monitor": {"rules": [rule]}}).comparisons
+    assert all(point.high < 0.8 for point in each.points)
+    assert each.says.endswith(
+        "no period's interval at the level that an alarm needs lies below 0.8; the 95% CIs of 3 do."
+    )

@@ -638,3 +638,30 @@ def test_people_of_periods_with_other_groups_are_monitored(metric):
     text = " ".join(str(report).split())
     assert "4,200 people of 14 days" in text
     assert "of people with sex “all groups”" not in text
+
+
+def test_people_who_come_on_several_days_are_not_called_different_people():
+    """Counts know no identity over periods, and 400 people of 3 days were called 1,200 people."""
+    import pandas as pd
+
+    rows = pd.DataFrame(
+        {"who": range(405), "sex": ["F"] * 200 + ["M"] * 200 + ["X"] * 5,
+         "prediction": [1, 0, 0] * 135}
+    )  # fmt: skip
+    question = {"prediction": "prediction", "positive": 1, "sensitive": "sex", "person": "who"}
+    counts = dict.fromkeys(day_names(3), fg.count(rows, **question))
+    each = "(who came on several days counts on each)"
+    settings = question | {"monitor": {"rules": [RATIO | {"groups": "F"}]}}
+    every = question | {"monitor": {"rules": ["selection_rate.ratio >= 0.8"]}}
+    report = fg.monitor(counts, settings)
+    text = " ".join(str(report).split())
+    assert f"1,215 people of 3 days, 2026-01-01 to 2026-01-03 {each}." in text
+    assert "stays within its limits and different people come each day, at most 5 of 100" in text
+    assert "within 365 days, over all comparisons, where different people come each day" in text
+    text = " ".join(str(fg.monitor(counts, every)).split())
+    assert f"15 people that a rule counts so far, from 2026-01-01 {each}" in text
+    words = dict.fromkeys(day_names(3), fg.count(rows.replace("X", "Unknown"), **question))
+    (unknown,) = [f for f in fg.monitor(words, every).findings if f.problem == "unknown group"]
+    assert '15 people counted by period with "Unknown" in sex' in unknown.says
+    one = fg.monitor({"2026-01-01": counts["2026-01-01"]}, settings)
+    assert "several days" not in str(one)

@@ -13,7 +13,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
-from fairgauge.results.monitor_results import MonitorState
+from fairgauge.results.monitor_results import HistoryProblem, MonitorState
 
 
 def without_labels() -> dict[str, fg.Cube]:
@@ -271,3 +271,29 @@ def test_periods_that_are_not_considered_are_not_denied():
         in render(one, "text", quiet=True)
     )
     assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))
+
+
+@pytest.mark.parametrize("at", ["2026-01", "2026-Q1", "2026", "2026-W05"])
+def test_a_longer_period_considers_all_periods_up_to_its_end(at):
+    """Of a month, only its first day was considered: no alarm."""
+    counts = days(31, 9, 0.1)
+    report = fg.monitor(counts, asked(RATIO), at=at)
+    assert report.periods == tuple(counts)
+    assert report.alarms
+    gap = [each.last for each in fg.monitor_doctor(counts, asked(RATIO), at=at).findings
+           if each.problem is HistoryProblem.GAP]  # fmt: skip
+    ends = {"2026-Q1": "2026-03-31", "2026": "2026-12-31", "2026-W05": "2026-02-01"}
+    assert gap == ([ends[at]] if at in ends else [])
+
+
+def test_a_period_shorter_than_those_of_the_history_is_refused():
+    weeks = {"2026-W01": cube(40), "2026-W02": cube(41)}
+    with pytest.raises(fg.SpecError, match="at: 2026-01-07 is shorter than the periods"):
+        fg.monitor(weeks, asked(RATIO), at="2026-01-07")
+
+
+def test_a_longer_start_begins_with_its_first_period():
+    """The first day of a month that is the start was excluded."""
+    counts = days(35, 99, 0.4)
+    report = fg.monitor(counts, asked(RATIO, start="2026-02"))
+    assert report.periods[0] == "2026-02-01"

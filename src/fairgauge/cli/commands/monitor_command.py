@@ -165,7 +165,9 @@ def run(
 @command.command("status", short_help="Show what a history comes to.")
 @click.argument("history")
 @click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
-@click.option("--at", metavar="P", help="The last period to consider.")
+@click.option(
+    "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
+)
 @click.option(
     "--table", metavar="FILE", help="Write every period of every comparison (.parquet, .csv)."
 )
@@ -200,7 +202,9 @@ def status(
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
 @click.argument("history")
 @click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
-@click.option("--at", metavar="P", help="The last period to consider.")
+@click.option(
+    "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
+)
 @shows_result("history_health")
 def doctor(
     history: str,
@@ -350,14 +354,12 @@ def _warn_of_rows(
     Of the newest period that is what the run before had not ``made``, as where the repair of an
     earlier one brings it to light. Returns how many findings that are.
     """
-    from fairgauge.render.words.monitor_sentences import counted_unit, describe_sparse_group
+    from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:
-            start = report.spec["monitor"].get("start")
-            text = describe_sparse_group(each, start, counted_unit(report))
-            print_message(text, prefix="Warning: ")
+            print_message(describe_sparse_group(each, report), prefix="Warning: ")
     newest = report.periods[-1] if report.periods else period
     of_period = report.concerning(period)
     late = [

@@ -27,6 +27,7 @@ from fairgauge.render.brief._vocabulary import (
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.monitor_sentences import (
+    counted_each_time,
     counted_unit,
     describe_insufficient,
     describe_lacking,
@@ -389,7 +390,8 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         rows = sum(each.rows for each in report.rows)
         of_rows = f"{numbered(rows, counted_unit(report))} of " if rows else ""
         yield Sentence(
-            f"{capitalised(of_rows)}{size}, {report.periods[0]} to {report.periods[-1]}.",
+            f"{capitalised(of_rows)}{size}, {report.periods[0]} to {report.periods[-1]}"
+            f"{counted_each_time(report) if rows else ''}.",
             ("periods", "rows"),
         )
     if report.absent:

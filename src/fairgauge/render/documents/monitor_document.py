@@ -15,6 +15,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
 from fairgauge.render.words.monitor_sentences import (
+    counted_each_time,
     counted_unit,
     describe_baseline,
     describe_insufficient,
@@ -25,6 +26,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_waiting,
     evidence_text,
     in_last_period,
+    independent_periods,
     name_of,
     sides_of,
     tolerated_words,
@@ -366,10 +368,7 @@ def _notes(report: MonitorReport) -> Iterator[tree.Block]:
         for each in report.tested
         if each.lacks_baseline
     ][:_MOST_NAMED]
-    start = report.spec["monitor"].get("start")
-    notes += [
-        describe_sparse_group(each, start, counted_unit(report)) for each in report.sparse_groups
-    ][:_MOST_NAMED]
+    notes += [describe_sparse_group(each, report) for each in report.sparse_groups][:_MOST_NAMED]
     notes += [
         f"{name_of(each)}. {text}"
         for each in report.undefined
@@ -453,6 +452,7 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
         totals.update(each.excluded)
     unit = counted_unit(report)
     total = numbers.numbered(sum(each.rows for each in report.rows), unit)
+    total += counted_each_time(report)
     for why, rows in totals.most_common():
         last = report.rows[-1]
         found, in_last = numbers.count(rows), numbers.count(last.excluded.get(why, 0))
@@ -481,6 +481,8 @@ def _method(report: MonitorReport) -> Iterator[tree.Block]:
         length = f"{report.horizon:,} {report.length}s"
         written = monitored_rules(report)
         promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
+        if different := independent_periods(report):
+            promise += f", where {different}"
         facts = {
             "probability of a false alarm": promise,
             "comparisons": f"{len(report.tested):,}",

@@ -26,7 +26,9 @@ def _when(each: HistoryFinding) -> str:
 
 
 def _rows(each: HistoryFinding) -> str:
-    return numbers.numbered(each.rows or 0, _unit(each))
+    several = each.unit == "people" and each.period != each.last
+    found = numbers.numbered(each.rows or 0, _unit(each))
+    return f"{found} counted by period" if several else found
 
 
 def _unit(each: HistoryFinding) -> str:

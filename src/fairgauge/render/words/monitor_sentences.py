@@ -33,6 +33,7 @@ from fairgauge.results.monitor_results import (
     MonitoredComparison,
     MonitorReport,
     MonitorState,
+    Point,
     PooledPeriods,
     SparseGroup,
     Unconsidered,
@@ -75,10 +76,20 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: {_undefined(each)}.{evidence}"
     if each.threshold is None:
         whose = "interval of a period with sufficient data" if _few(each) else "period's interval"
-        no_alarm = f"no {whose} lies {_outside(each)}."
+        no_alarm = f"no {whose} at the level that an alarm needs lies {_outside(each)}"
+        outside = sum(_lies_outside(each, point) for point in each.points)
+        of_95 = numbers.plural(outside, "the 95% CI of 1 does", f"the 95% CIs of {outside:,} do")
+        no_alarm += f"; {of_95}." if outside else "."
     else:
         no_alarm = f"no alarm.{evidence}"
     return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
+
+
+def _lies_outside(each: MonitoredComparison, point: Point) -> bool:
+    """Return whether the whole 95% CI of a period that decides is not tolerated."""
+    if point.waits or point.sparse or point.low is None or point.high is None:
+        return False
+    return point.high < each.low or point.low > each.high
 
 
 def counted_unit(report: MonitorReport) -> str:
@@ -86,6 +97,20 @@ def counted_unit(report: MonitorReport) -> str:
     if counts_people(report.spec):
         return "people"
     return "cases" if report.spec.get("count") else "rows"
+
+
+def counted_each_time(report: MonitorReport) -> str:
+    """Return, after a number of people of several periods, that someone may be in it repeatedly."""
+    if not counts_people(report.spec) or len(report.periods) == 1:
+        return ""
+    on = "on" if report.length == "day" else "in"
+    return f" (who came {on} several {report.length}s counts {on} each)"
+
+
+def independent_periods(report: MonitorReport) -> str:
+    """Return the condition on people that the probability of a false alarm needs."""
+    asked = report.spec.get("person") is not None
+    return f"different people come each {report.length}" if asked else ""
 
 
 def describe_insufficient(report: MonitorReport) -> str:
@@ -271,16 +296,17 @@ def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
     return f"{count:,} of {numbers.numbered(len(every), 'comparisons')}"
 
 
-def describe_sparse_group(each: SparseGroup, start: str | None, counted: str) -> str:
+def describe_sparse_group(each: SparseGroup, report: MonitorReport) -> str:
     """Describe a group with insufficient data, and what to do where it is none.
 
-    ``start`` is the first period that counts, if one is set: the group may have rows before it.
-    What is ``counted`` are rows, cases or people.
+    Where a first period is set that counts (start), the group may have rows before it.
     """
+    start = report.spec["monitor"].get("start")
     when = f"since the start ({start})" if start else f"so far, from {each.first}"
     return (
         f"{called(each.group)} ({called(each.feature)}) has "
-        f"{numbers.numbered(each.rows, counted)} that a rule counts {when}: "
+        f"{numbers.numbered(each.rows, counted_unit(report))} that a rule counts {when}"
+        f"{counted_each_time(report)}: "
         "too few to decide, and its comparisons keep their part of the probability of a false "
         "alarm. If it is no group, such as a repeated header, correct the file and add the period "
         "again (--replace), or leave it out (exclude_groups, or groups of the rules)."
@@ -372,6 +398,8 @@ def describe_promise(report: MonitorReport) -> str:
     stay = f"{every} monitored {covered} stay within their limits"
     if size == 1:
         stay = "the monitored comparison stays within its limits"
+    if different := independent_periods(report):
+        stay += f" and {different}"
     text = (
         f"If {stay}, at most {100 * report.alpha:g} of 100 such monitors raise an alarm within "
         f"{horizon}."
