@@ -689,7 +689,9 @@ def _with_needs(
     """
     needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
-    detectable = detectable_disparity(estimate)
+    upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
+    above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
+    detectable = detectable_disparity(estimate, above=above)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],
