@@ -30,7 +30,7 @@ class DetectableDisparity:
     Attributes
     ----------
     difference : of the rates; None where no rate is so far from the reference's.
-    ratio : below 1, of the rates; None where even a rate of 0 could not be detected.
+    ratio : of the rates, below or above 1; None where no rate on that side could be detected.
     """
 
     difference: float | None
@@ -113,10 +113,13 @@ def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
     return times if times > 0 else None
 
 
-def detectable_disparity(estimate: Estimate, power: float = POWER) -> DetectableDisparity | None:
+def detectable_disparity(
+    estimate: Estimate, power: float = POWER, *, above: bool = False
+) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
-    Both are taken to have the reference's rate. None where two rates are not compared.
+    Both are taken to have the reference's rate. The ratio is that of a group with a lower rate, or
+    with one ``above`` the reference's. None where two rates are not compared.
     """
     sides, interval = _rates(estimate), estimate.interval
     if sides is None or interval is None:
@@ -130,7 +133,9 @@ def detectable_disparity(estimate: Estimate, power: float = POWER) -> Detectable
     if not math.isfinite(gap):
         return None
     possible = gap <= max(rate, 1 - rate)
-    return DetectableDisparity(gap if possible else None, 1 - gap / rate if rate > gap else None)
+    away = gap if above else -gap
+    ratio = 1 + away / rate if rate and 0 < rate + away <= 1 else None
+    return DetectableDisparity(gap if possible else None, ratio)
 
 
 def _whole(rows: float) -> float:

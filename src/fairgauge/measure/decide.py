@@ -117,8 +117,8 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         yield from _verdicts(measured, rule, explain)
         return
     by_group: dict[tuple[str | None, ...], list[Verdict]] = {}
-    for limit in rule.limits:  # how many rows would decide all of them is not known
-        for each in _verdicts(measured, limit, explain=False):
+    for limit in rule.limits:
+        for each in _verdicts(measured, limit, explain, alone=False):
             groups = sorted(filter(None, (each.group, each.mirror)))
             by_group.setdefault((each.feature, *groups), []).append(each)
     for several in by_group.values():
@@ -166,7 +166,13 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     yield from _rates(measured, rule)
 
 
-def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
+def _verdicts(
+    measured: Measured, rule: Rule, explain: bool, *, alone: bool = True
+) -> Iterator[Verdict]:
+    """Return the verdicts of a rule, or of a limit that is not ``alone``.
+
+    How many rows would decide several limits together is not known.
+    """
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
     of_all_groups = _of_all_groups(rule)
     for each in _subjects(measured, rule):
@@ -188,7 +194,10 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
             kept_open = _kept_open(each, rule, measured)
-            reason = _with_needs(reason, each.estimate, rule, kept_open, measured.unit)
+            if alone:
+                reason = _with_needs(reason, each.estimate, rule, kept_open, measured.unit)
+            elif kept_open:
+                reason = open_at_any_size(reason, **kept_open, unit=measured.unit)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -680,7 +689,9 @@ def _with_needs(
     """
     needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
-    detectable = detectable_disparity(estimate)
+    upper = reason["limit"] == rule.high  # of the group's rate, or of what it is lower by
+    above = upper is (getattr(estimate.definition, "order", "") == "group - reference")
+    detectable = detectable_disparity(estimate, above=above)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],

@@ -22,7 +22,7 @@ from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
-from fairgauge.results.verdicts import Verdict
+from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.values import Saved
 
 Named = TypeVar("Named", Estimate, Group, Verdict)
@@ -130,8 +130,7 @@ class VerdictChange:
 
         Of a rule with alternatives, whether one of those that decide it did.
         """
-        decide = (each for each in self.new.alternatives if each.outcome is self.new.outcome)
-        return any(each.reason.code in _OF_MISSING_ROWS for each in (self.new, *decide))
+        return any(reason.code in _OF_MISSING_ROWS for reason in reasons_of(self.new))
 
 
 _OF_MISSING_ROWS = (

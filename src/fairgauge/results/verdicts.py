@@ -133,6 +133,25 @@ def before_counting(verdict: Verdict) -> Outcome:
     return Outcome(verdict.reason["undecided"])
 
 
+def reasons_of(verdict: Verdict) -> tuple[Reason, ...]:
+    """Return why the data come to an outcome: of alternatives, why each that comes to it does.
+
+    Examples
+    --------
+    >>> rule = "DI >= 0.8 or DPPL <= 0.1"
+    >>> one = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
+    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.MISSING_GROUPS))
+    >>> both = replace(one, rule=rule, reason=Reason.of(ReasonCode.ALTERNATIVES),
+    ...     alternatives=(one, replace(one, outcome=Outcome.FAIL)))
+    >>> [str(reason.code) for reason in reasons_of(both)]
+    ['missing_groups']
+    """
+    outcome = before_counting(verdict)
+    deciding = [each.reason for each in verdict.alternatives if each.outcome is outcome]
+    counted = verdict.reason.code is ReasonCode.COUNTED_AS
+    return tuple(deciding) or (verdict.reason["reasons"] if counted else (verdict.reason,))
+
+
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
     """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import jsonschema
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -250,3 +252,47 @@ def test_monitors_and_thresholds_take_single_limits():
             {"y": [1, 0], "score": [0.9, 0.1], "sex": ["F", "M"]},
             label="y", score="score", sensitive="sex", rules=PRACTICAL,
         )  # fmt: skip
+
+
+OBSTACLES = {
+    "without a group": (None, "yes", "no"),
+    "without an outcome": ("Black", None, None),
+    "of unclear meaning": ("not available", "yes", "no"),
+}
+
+
+def unrecorded(race, hired, refused):
+    """Return Black and White people, and 640 rows that lack a group or an outcome."""
+    cells = [("Black", "yes", 850), ("Black", "no", 150), ("White", "yes", 4300),
+             ("White", "no", 700), (race, hired, 500), (race, refused, 140)]  # fmt: skip
+    return pl.DataFrame(
+        [cell[:2] for cell in cells for _ in range(cell[2])], ["race", "hired"], orient="row"
+    )
+
+
+@pytest.mark.parametrize("decide", [Decide.INTERVAL, Decide.SIGNIFICANT])
+@pytest.mark.parametrize("obstacle", OBSTACLES)
+def test_a_rule_with_alternatives_states_why_it_is_open_as_a_rule_of_one_limit_does(
+    obstacle, decide
+):
+    """Its own reason names none: it read "the CI reaches both sides" and asked for more rows."""
+    pages = []
+    table = unrecorded(*OBSTACLES[obstacle])
+    for others in ((), f"{DIFFERENCE} >= -0.05"):
+        report = fg.audit(
+            table, prediction="hired", positive="yes", sensitive="race",
+            reference={"race": "White"},
+            rules=[fg.rule(AIR, at_least=0.9, alternatives=others, decide=decide)],
+        )  # fmt: skip
+        assert str(report.verdict) == "inconclusive"
+        brief, markdown = report.brief(), render(report, "markdown")
+        (legend,) = re.findall("<sub>(Inconclusive: .*)</sub>", markdown)
+        because = " ".join(map(str, brief.verdict)).partition("” is inconclusive ")[2]
+        pages.append((legend, because, *map(str, [*brief.certainty, *brief.steps])))
+    assert pages[0] == pages[1]
+    assert not [text for text in pages[1] if "more rows" in text]
+    if obstacle == "of unclear meaning":
+        assert "it is unclear what many values mean" in pages[1][0]
+        assert "because it is unclear what many values mean" in pages[1][1]
+    else:
+        assert f"rows {obstacle} could change what it shows" in pages[1][0]

@@ -6,6 +6,7 @@ import math
 
 import polars as pl
 import pytest
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
@@ -300,6 +301,22 @@ def test_the_smallest_disparity_is_of_two_rates_alone():
     assert detectable_disparity(each).difference == pytest.approx(0.107, abs=5e-4)
     assert detectable_disparity(made(metric="TE", **known)) is None
     assert detectable_disparity(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None
+
+
+@pytest.mark.parametrize(("rule", "ratio"), [
+    ("rejection_share.ratio <= 1.2", 1.35), ("rejection_share.ratio >= 0.9", 0.65),
+    ("rejection_share.difference <= 0.02", 1.35), ("selection_rate.ratio >= 0.97", 0.91),
+    ("DPPL <= 0.01", 0.91),
+])  # fmt: skip
+def test_the_smallest_ratio_is_on_the_side_of_the_limit(rule, ratio):
+    """Of a limit on how much more often a group is refused it was that of one refused less."""
+    counts = selected({"a": (395, 500), "b": (400, 500)})
+    report = fg.audit(counts, rules=[rule], reference={"g": "b"})
+    (found,) = report.verdicts
+    assert found.reason.code is ReasonCode.CROSSES
+    assert found.reason["detectable_ratio"] == pytest.approx(ratio, abs=0.006)
+    assert found.reason["detectable"] == pytest.approx(0.071, abs=0.001)
+    assert f"pp (ratio {found.reason['detectable_ratio']:.2f})" in found.says
 
 
 def test_statuses_other_than_ok_keep_their_reason():

@@ -276,6 +276,21 @@ def test_rows_without_a_prediction_are_accounted_for(loans):
     assert "n counts the rows of a group that the selection rate is of; another" in text
 
 
+def test_n_of_averages_over_classes_is_not_called_that_of_the_selection_rate():
+    """Averages are of rows with a label and a prediction, and have no selection rate."""
+    table = pd.DataFrame({"g": [*"ab"] * 60, "y": [*"rst"] * 40, "p": [*"rsttsr"] * 20})
+    table.loc[:14, "y"] = None
+    report = fg.audit(table, label="y", prediction="p", sensitive="g")
+    over = "n counts the rows of a group with a label and a prediction."
+    of_one = "Of one class n counts the rows of a group that the selection rate is of; another"
+    assert over in _text(report)
+    assert "that the selection rate is of" not in _text(report)
+    text = render(report, "html")
+    assert f"Over all classes {over} {of_one}" in text
+    assert [group.rates["accuracy"].denominator for group in report.groups[-2:]] == [52, 53]
+    assert re.search(r"macro average over classes.*?>52<.*?>53<", text, re.DOTALL)
+
+
 def test_rows_of_one_feature_alone_are_not_called_all_used(loans):
     """A row without a sex still has a race."""
     loans = loans.assign(sex=loans["sex"].where(loans.index % 10 != 0))

@@ -21,7 +21,7 @@ from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import compares_groups, estimate_of, judged_groups
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.report import Report
-from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting, reasons_of
 
 WHY_ON_ONE_SIDE = {
     ReasonCode.ANSWERS_CONTRADICT: "people's own answers contradict what is assumed",
@@ -114,7 +114,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         are = _ARE[outcome]
         text = f"{name} is {are} {_together(report, words, verdicts)}"
         for code, why in WHY_ON_ONE_SIDE.items():
-            whom = [each for each in verdicts if each.reason.code is code]
+            whom = [e for e in verdicts if {reason.code for reason in reasons_of(e)} == {code}]
             of = "," if len(whom) == len(verdicts) else f"; {_together(report, words, whom)}"
             text += f"{of} because {why}" if whom else ""
         return f"{text}."

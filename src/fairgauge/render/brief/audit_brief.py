@@ -108,7 +108,7 @@ from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.stated_comparison import StatedComparison
-from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting, reasons_of
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
@@ -527,7 +527,8 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
         volunteers = [
             people
             for verdict in report.verdicts
-            if verdict.feature == each["name"] and (people := verdict.reason.get("volunteers"))
+            for reason in reasons_of(verdict)
+            if verdict.feature == each["name"] and (people := reason.get("volunteers"))
         ]
         known = f"{name} is known for {note['known']:,} of {numbered(note['people'], 'people')}"
         if note["random"] and note["known"]:
@@ -852,13 +853,13 @@ def _certainty(
 ) -> Iterator[Sentence]:
     yield from _intervals(report, words, disparities)
     open_ones = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
-    crossing = [e for e in open_ones if e.reason.code not in WHY_ON_ONE_SIDE]
+    codes = [{reason.code for reason in reasons_of(each)} for each in open_ones]
     for code, why in WHY_ON_ONE_SIDE.items():
-        if on_one_side := [each for each in open_ones if each.reason.code is code]:
+        if on_one_side := codes.count({code}):
             beside = ", although the whole CI is on one side of the limit"
             beside *= code not in (_NOT_COUNTED, _UNCLEAR)  # of which a value alone may decide
-            yield Sentence(f"Inconclusive ({len(on_one_side):,}){beside}: {why}.", ("verdicts",))
-    if crossing:
+            yield Sentence(f"Inconclusive ({on_one_side:,}){beside}: {why}.", ("verdicts",))
+    if any(len(of) > 1 or not of <= WHY_ON_ONE_SIDE.keys() for of in codes):
         yield Sentence(
             "“Inconclusive”: the data allow both a pass and a fail.",
             ("verdicts",),
@@ -1268,9 +1269,7 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         each.value is not None
         and each.outcome in _UNDECIDED
         and each.feature not in estimated
-        # what rows lack leaves the others open, however many there are
-        and each.reason.code not in (*WHY_ON_ONE_SIDE, *_OF_MISSING, *WITHOUT_METHOD)
-        and each.reason.get("open_rows") is None
+        and all(map(_by_more_rows, reasons_of(each)))
         for each in report.verdicts
     ):
         if constant := _constant(each for each in report.verdicts if each.outcome in _UNDECIDED):
@@ -1280,6 +1279,12 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         more = f"more rows: {needed}" if needed else "more rows"
         planned = any(each.of_separate_rates for each in report.estimates)
         yield owner(f"decide whether to collect {more}{' (fairgauge plan)' * planned}.")
+
+
+def _by_more_rows(reason: Reason) -> bool:
+    """Return whether more rows could decide a rule: not where what rows lack leaves it open."""
+    others = (*WHY_ON_ONE_SIDE, *_OF_MISSING, *WITHOUT_METHOD)
+    return reason.code not in others and reason.get("open_rows") is None
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
@@ -1304,7 +1309,8 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
         yield analyst(
             "state which value is the favourable outcome (fairgauge audit --positive VALUE)."
         )
-    unclear = {each.reason["what"] for each in report.verdicts if each.reason.code is _UNCLEAR}
+    reasons = [reason for each in report.verdicts for reason in reasons_of(each)]
+    unclear = {each["what"] for each in reasons if each.code is _UNCLEAR}
     if "clear identifier" in unclear:
         yield analyst("write the identifiers of each person alike, and count the rows again.")
     if OF_ONE_PERSON in unclear:
@@ -1435,7 +1441,8 @@ def _steps(
     yield from _missing_statements(report, words)
     yield from _recoding_steps(report)
     yield from _recording_steps(report, words)
-    for what in {e.reason["what"] for e in report.verdicts if e.reason.code is _NOT_COUNTED}:
+    reasons = (reason for each in report.verdicts for reason in reasons_of(each))
+    for what in {each["what"] for each in reasons if each.code is _NOT_COUNTED}:
         yield supplier(f"give every row that is to count a {what}; the others are in no number.")
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(report, disparities, failed)

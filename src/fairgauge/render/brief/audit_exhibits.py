@@ -41,7 +41,7 @@ from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap, significant_strata
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting, reasons_of
 
 _MOST_RULES, _MOST_ROWS = 2, 14
 _GRAVEST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
@@ -247,7 +247,8 @@ def _notes(
     if any(each.alternatives for each in shown_verdicts):
         yield "Of a rule with “or” the first limit alone is shown; any of them suffices."
     outcomes = {cell.outcome for cell in cells}
-    codes = {each.reason.code for each in shown_verdicts if each.outcome is Outcome.INCONCLUSIVE}
+    open_ones = (each for each in shown_verdicts if each.outcome is Outcome.INCONCLUSIVE)
+    codes = {reason.code for each in open_ones for reason in reasons_of(each)}
     also = "".join(f", or {text}" for code, text in _BESIDE_THE_LINE.items() if code in codes)
     undecided = {
         Outcome.INCONCLUSIVE: f"Inconclusive: the CI reaches both sides of the limit{also}.",

@@ -263,7 +263,7 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         )
     elif within and any(map(_remains, gaps)):
         where = f"{difference}{alone} is statistically significant"
-        first = f": {worse[0]} first, where {where}" if worse else ""
+        first = f": {listing(worse, most=_MOST_PLACES)} first, where {where}" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
         yield reader(f"read cases {shown}")

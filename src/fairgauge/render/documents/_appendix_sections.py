@@ -37,7 +37,7 @@ def data_blocks(report: Report) -> Iterator[tree.Block]:
         )
     else:
         yield tree.Paragraph("No row was excluded.")
-    if note := partial_rows(report):
+    if note := partial_rows(report, report.groups):
         yield tree.Paragraph(note)
     notes = report_notes(report)
     if notes:

@@ -508,7 +508,8 @@ class _Summary:
         every = report.data.rows if unit == "rows" else report.data.cases
         if text := question.exclusions(report, every - report.data.used, unit):
             yield tree.Paragraph(text, tree.Tone.SOFT)
-        if note := partial_rows(report):
+        in_tables = (group for section in shown_sections for group in section.groups)
+        if note := partial_rows(report, in_tables):
             yield tree.Paragraph(note, tree.Tone.SOFT)
         valued = {each.metric for each in report.estimates if each.value is not None}
         absent = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from fairgauge.enums import DiagnosticCode, Level, Status
+from fairgauge.enums import ClassKind, DiagnosticCode, Level, Status, Task
 from fairgauge.question.features import strata_named
 from fairgauge.render.documents._metric_blocks import status_words
 from fairgauge.render.words import numbers
@@ -14,7 +14,7 @@ from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes, size_beside_rates
@@ -197,21 +197,32 @@ def _no_longer_significant(
     return found
 
 
-def partial_rows(report: Report) -> str:
-    """Return what n counts beside rates, where that is not every row of a group."""
-    return " ".join(filter(None, [_counted_beside(report), question.weightless_rows(report)]))
+def partial_rows(report: Report, groups: Iterable[Group]) -> str:
+    """Return what n counts beside the rates of groups, where that is not every row of a group."""
+    return " ".join([*_counted_beside(report, groups), question.weightless_rows(report)]).strip()
 
 
-def _counted_beside(report: Report) -> str:
+def _counted_beside(report: Report, groups: Iterable[Group]) -> Iterator[str]:
+    """Yield what n counts, in tables over all classes and in those of one class."""
     unit, missing = question.unit(report), question.incomplete(report)
-    sizes = ((each.n, size_beside_rates(each, report.catalogue)) for each in report.groups)
-    if not missing and all(n == beside for n, beside in sizes):
-        return ""
-    rates = list(dict.fromkeys(name for group in report.groups for name in group.rates))
-    if (rate := rate_of_sizes(rates, report.catalogue)) is not None:
-        others = f"; another rate is of the {unit} that have what it needs" if rates[1:] else ""
-        return f"n counts the {unit} of a group that the {rate.title} is of{others}."
-    return (
-        f"n counts all {unit} of a group, those without a {numbers.listing(missing, 'or')} "
-        f"included; each rate is of the {unit} that have what it needs."
-    )
+    tables: dict[bool, list[Group]] = {}
+    for each in groups:
+        of_one = report.task is not Task.MULTICLASS or each.class_scope.kind is ClassKind.CLASS
+        tables.setdefault(of_one, []).append(each)
+    for of_one, held in sorted(tables.items()):
+        if not missing and all(e.n == size_beside_rates(e, report.catalogue) for e in held):
+            continue
+        n = "n" if len(tables) == 1 else "Of one class n" if of_one else "Over all classes n"
+        rates = list(dict.fromkeys(name for group in held for name in group.rates))
+        if (rate := rate_of_sizes(rates, report.catalogue)) is None:
+            yield (
+                f"{n} counts all {unit} of a group, those without a "
+                f"{numbers.listing(missing, 'or')} included; each rate is of the {unit} that have "
+                "what it needs."
+            )
+        elif of_one:
+            others = f"; another rate is of the {unit} that have what it needs" if rates[1:] else ""
+            yield f"{n} counts the {unit} of a group that the {rate.title} is of{others}."
+        else:
+            known = [f"a {kind}" for kind in ("label", "prediction") if report.spec.get(kind)]
+            yield f"{n} counts the {unit} of a group with {numbers.listing(known)}."

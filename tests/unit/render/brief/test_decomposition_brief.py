@@ -352,7 +352,8 @@ def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_
     )
     assert step == (
         "Those who know the cases: read cases of both sides within the same branch and debt: "
-        "branch N first, where the difference by branch alone is statistically significant."
+        "branch N and branch S first, where the difference by branch alone is statistically "
+        "significant."
     )
     (step,) = map(str, accounted.brief().steps)
     assert step.startswith("Those responsible: ask whether branch and debt should count")
