@@ -611,7 +611,8 @@ def test_a_rule_that_ignores_every_group_decides_nothing():
     assert report.exit_code == 3
     first, *lines = (each.strip() for each in str(report.brief()).splitlines()[:9])
     assert "INCONCLUSIVE: the rule was ignored as not evaluated" in render(report, "text")
-    assert "No difference between groups could be tested The rule is ignored as not evaluated." in " ".join([first, *lines])
+    said = "No difference between groups could be tested The rule is ignored as not evaluated."
+    assert said in " ".join([first, *lines])
     assert "IGNORED (" in render(report, "text", quiet=True)
     assert 'skipped message="ignored: ' in render(report, "junit")
 
