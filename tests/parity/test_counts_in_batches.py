@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairgauge as fg
-from fairgauge.scan import _cell_sums, duckdb_files
+from fairgauge.scan import _cell_sums, _duckdb_files
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "positive": 1,
@@ -53,10 +53,10 @@ def both(monkeypatch, tmp_path):
     def count(rows: pa.Table, at_once: int = 400, **options: object) -> tuple[fg.Cube, fg.Cube]:
         pq.write_table(rows, tmp_path / "rows.parquet", row_group_size=1_000)
         options = ASKED | options
-        monkeypatch.setattr(duckdb_files, "_LARGE", 1 << 40)
+        monkeypatch.setattr(_duckdb_files, "_LARGE", 1 << 40)
         by_duckdb = fg.count(tmp_path / "rows.parquet", **options)
-        monkeypatch.setattr(duckdb_files, "_LARGE", 0)
-        monkeypatch.setattr(duckdb_files, "_ROWS", at_once)
+        monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+        monkeypatch.setattr(_duckdb_files, "_ROWS", at_once)
         used = []
         joined = _cell_sums.joined
         monkeypatch.setattr(_cell_sums, "joined", lambda *given: used.append(1) or joined(*given))
@@ -163,8 +163,8 @@ def test_numbers_that_are_not_allowed(monkeypatch, tmp_path, column, value, mess
     values[-1] = value
     at = rows.column_names.index(column)
     pq.write_table(rows.set_column(at, column, pa.array(values)), tmp_path / "rows.parquet")
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
-    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "count_by_sql", None)
     with pytest.raises(fg.DataError, match=message):
         fg.count(tmp_path / "rows.parquet", **ASKED)
 
@@ -176,7 +176,7 @@ def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
     pq.write_table(rows, tmp_path / "rows.parquet")
     more = {"strata": ["d"]} if how == "another type" else {}
     expected = fg.count(tmp_path / "rows.parquet", **(ASKED | more))
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
     if how == "too many cells":
         monkeypatch.setattr(_cell_sums, "_MOST_DENSE", 1_000)
     monkeypatch.setattr(_cell_sums, "joined", None)
@@ -221,15 +221,15 @@ def test_row_groups_without_rows(monkeypatch, tmp_path, at):
     with pq.ParquetWriter(tmp_path / "rows.parquet", rows.schema) as file:
         for part in parts:
             file.write_table(part)
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
-    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
-    monkeypatch.setattr(duckdb_files, "_ROWS", 500)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(_duckdb_files, "_ROWS", 500)
     assert fg.count(tmp_path / "rows.parquet", **ASKED).digest == fg.count(rows, **ASKED).digest
 
 
 def test_a_file_without_rows_is_refused(monkeypatch, tmp_path):
     pq.write_table(people().slice(0, 0), tmp_path / "rows.parquet")
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
     with pytest.raises(fg.DataError, match="no rows"):
         fg.count(tmp_path / "rows.parquet", **ASKED)
 
@@ -239,7 +239,7 @@ def test_bytes_are_read_as_duckdb_reads_them(monkeypatch, tmp_path):
     rows = rows.set_column(0, "g", rows["g"].cast(pa.binary()))
     pq.write_table(rows, tmp_path / "rows.parquet")
     expected = fg.count(tmp_path / "rows.parquet", **ASKED)
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
     assert fg.count(tmp_path / "rows.parquet", **ASKED) == expected
 
 
@@ -254,7 +254,7 @@ def test_partitions(monkeypatch, tmp_path, asked):
         )
     options = ASKED | {"sensitive": asked, "intersections": []}
     expected = fg.count(tmp_path, **options)
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
     found = fg.count(tmp_path, **options)
     same((found, expected))
 
@@ -265,7 +265,7 @@ def test_files_whose_types_differ(monkeypatch, tmp_path):
     texts = rows.set_column(3, "y", rows["y"].cast(pa.string()))
     pq.write_table(texts, tmp_path / "b.parquet")
     expected = fg.count(str(tmp_path / "*.parquet"), **ASKED)
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
     same((fg.count(str(tmp_path / "*.parquet"), **ASKED), expected))
 
 
@@ -281,8 +281,8 @@ def test_a_file_that_is_damaged(monkeypatch, tmp_path, wrong):
     else:
         held = held.replace("ü".encode(), b"\xfc\xfc")
     path.write_bytes(held)
-    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
-    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(_duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(_duckdb_files, "count_by_sql", None)
     with pytest.raises(fg.DataError, match=r"cannot read '.*rows\.parquet'"):
         fg.count(path, **ASKED)
 
@@ -291,8 +291,8 @@ def test_counting_imports_no_pandas(tmp_path):
     """Arrow's own way to numpy does, which takes longer than to count a million rows."""
     pq.write_table(people(), tmp_path / "rows.parquet")
     code = (
-        "import sys, fairgauge as fg; from fairgauge.scan import duckdb_files; "
-        f"duckdb_files._LARGE = 0; fg.count({str(tmp_path / 'rows.parquet')!r}, **{ASKED!r}); "
+        "import sys, fairgauge as fg; from fairgauge.scan import _duckdb_files; "
+        f"_duckdb_files._LARGE = 0; fg.count({str(tmp_path / 'rows.parquet')!r}, **{ASKED!r}); "
         "assert 'pyarrow.parquet' in sys.modules; assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -255,6 +255,21 @@ def _counted_so_far(
     return cube, rows, replace(spec, rules=every.rules), (warning,)
 
 
+def late_labels(source: Source, spec: Spec) -> tuple[Source, str | None]:
+    """Return rows without a column of labels with one in which all are missing, and a note on it.
+
+    Rows that have the column, or are in a database, are returned as they are, without a note.
+    """
+    label, with_missing = spec.label, getattr(source, "with_missing", None)
+    if label is None or label in source.columns or with_missing is None:
+        return source, None
+    unused = [c for c in source.columns if c not in dict(spec.columns()).values()]
+    return with_missing(label), (
+        f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
+        f"{nearest(label, unused)}"
+    )
+
+
 def count(
     data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
 ) -> Cube:
@@ -275,7 +290,8 @@ def count(
     -----
     UserWarning
         Rows are probably those of fewer people, as the first rows show: an audit of the counts
-        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them.
+        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them; or the
+        rows have no column of the labels that a monitor expects later.
     """
     asked = cast("Options", controls_as_strata(with_config(config, options, counts=True)))
     if options.get("rules") is None and (left := without_baselines(config)):
@@ -284,6 +300,11 @@ def count(
         from fairgauge.api.pairing import counted_answers
 
         return counted_answers(data, asked)[0]
+    if labels_come_later(config) and data is not None and not isinstance(data, Cube):
+        held, note = late_labels(open_source(data), ask(**asked))
+        if note is not None:
+            warnings.warn(note, UserWarning, stacklevel=2)
+            data = Opened(held)
     cube, source, spec = counted(data, arrays, asked)
     if source is not None:
         from fairgauge.rowwise.first_rows import repeated_ids

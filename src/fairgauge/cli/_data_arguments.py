@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.errors import DataError, FairgaugeError, cause, listing, nearest, quote
+from fairgauge.errors import DataError, FairgaugeError, cause, listing, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.question.specification import Spec
     from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Query, Source
 
@@ -150,25 +150,15 @@ def _of_standard_input() -> StandardInput | Cube:
     return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
 
 
-def with_late_labels(source: Source, spec: MonitorSpec) -> Source:
-    """Return rows, those of files that have no column of labels yet with one in which all lack."""
+def with_late_labels(source: Source, spec: Spec) -> Source:
+    """Return rows, those without a column of labels yet with one in which all lack; note it."""
+    from fairgauge.api.audit import late_labels
     from fairgauge.cli._streams import print_message
-    from fairgauge.monitoring.monitor_spec import Labels
-    from fairgauge.scan.duckdb_files import DuckFiles
-    from fairgauge.scan.json_files import JsonFiles
 
-    label = spec.question.label
-    later = spec.labels is Labels.LATER and label is not None and label not in source.columns
-    if not later or not isinstance(source, (DuckFiles, JsonFiles)):
-        return source
-    assert label is not None
-    unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
-    print_message(
-        f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
-        f"{nearest(label, unused)}",
-        prefix="Note: ",
-    )
-    return source.with_missing(label)
+    found, note = late_labels(source, spec)
+    if note is not None:
+        print_message(note, prefix="Note: ")
+    return found
 
 
 def warn_of_copies(data: object) -> None:

@@ -10,9 +10,9 @@ from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
+from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan._sql import QUESTION
-from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source, by_role
 

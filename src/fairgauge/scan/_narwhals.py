@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import mul
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,11 @@ class NarwhalsFrame:
     def at_hand(self) -> bool:
         """Return whether the frame is in memory or a scan of polars, not behind another engine."""
         return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
+
+    def with_missing(self, column: str) -> NarwhalsFrame:
+        """Return the frame with one more column, in which every value is missing."""
+        missing = nw.lit(None, nw.Float64).alias(column)
+        return replace(self, frame=self.frame.with_columns(missing))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)

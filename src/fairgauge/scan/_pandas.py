@@ -6,7 +6,7 @@ Every part of a Dask frame is a pandas frame, counted where it is; the counts ar
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -47,6 +47,10 @@ class PandasFrame:
         return tuple(str(column) for column in self.frame.columns)
 
     at_hand: ClassVar[bool] = True
+
+    def with_missing(self, column: str) -> PandasFrame:
+        """Return the frame with one more column, in which every value is missing."""
+        return replace(self, frame=self.frame.assign(**{column: np.nan}))
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.question.probabilities import Probabilities
+from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._sql import identifier
-from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.row_access import numbers_of, read_rows
 

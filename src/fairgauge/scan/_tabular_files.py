@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
+from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
     last_of_times,
     not_a_number,
@@ -25,7 +26,6 @@ from fairgauge.scan._duckdb_relation import (
 )
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns
-from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:

@@ -202,7 +202,7 @@ def _refuse_repeated(asked: Sequence[str | Path]) -> None:
 
 def _open(kind: str, paths: list[Place], name: str) -> Source:
     if kind == "json":
-        from fairgauge.scan.json_files import open_json
+        from fairgauge.scan._json_files import open_json
 
         return open_json(paths, name)
     from fairgauge.scan._tabular_files import open_arrow, open_csv, open_parquet

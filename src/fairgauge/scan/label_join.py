@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.errors import DataError, listing, nearest, quote
+from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._duckdb_relation import run
 from fairgauge.scan._sql import identifier, literal
-from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.source import Source
 
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
+from fairgauge.scan._duckdb_files import csv_rows, listed
 from fairgauge.scan._duckdb_relation import engine_errors
 from fairgauge.scan._sql import identifier, literal
-from fairgauge.scan.duckdb_files import csv_rows, listed
 from fairgauge.scan.input_files import check_readable, standard_input
 from fairgauge.scan.source import Record
 

@@ -22,6 +22,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.specification import Spec
+from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
@@ -35,7 +36,6 @@ from fairgauge.scan._probability_tables import (
     wrong_rows,
 )
 from fairgauge.scan._sql import Columns, identifier
-from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, readable
 from fairgauge.stats.group_probabilities import STEPS

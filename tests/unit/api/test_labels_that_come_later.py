@@ -94,3 +94,27 @@ def test_a_column_of_nearly_the_name_is_named(tmp_path):
     rows = day("all").rename({"repaid": "repayed"})
     report = fg.audit(rows, config=tmp_path / "monitor.toml")
     assert "the nearest column is 'repayed'" in report.diagnostics[0].message
+
+
+@pytest.mark.parametrize("recoded", [False, True])
+@pytest.mark.parametrize("form", ["pandas", "polars", "file", "command", "by"])
+def test_rows_without_a_column_of_labels_are_counted(form, recoded, tmp_path):
+    """They were refused, where an audit and a run of the monitor took them."""
+    config, today = tmp_path / "monitor.toml", tmp_path / "today.csv"
+    config.write_text(CONFIG + "\n[recode.repaid]\n1 = ['Y']\n0 = ['N']\n" * recoded)
+    rows = day("absent").with_columns(day=pl.lit("2026-01-01"))
+    rows.write_csv(today)
+    if form in ("command", "by"):
+        out = tmp_path / ("out" if form == "by" else "a.cube.json")
+        asked = ["count", today, "-c", config, "-o", out, *(["--by", "day"] * (form == "by"))]
+        result = CliRunner().invoke(main, [str(each) for each in asked], catch_exceptions=False)
+        assert result.exit_code == 0
+        assert "has no column 'repaid', so that no row has its label yet" in result.stderr
+        cube = fg.load(out / "2026-01-01.cube.json" if form == "by" else out)
+    else:
+        data = {"pandas": rows.to_pandas(), "polars": rows, "file": today}[form]
+        with pytest.warns(UserWarning, match="no row has its label yet"):
+            cube = fg.count(data, config=config)
+    report = fg.monitor({"2026-01-01": cube}, config)
+    assert report.waiting == ("2026-01-01",)
+    assert report.periods == ("2026-01-01",)

@@ -123,7 +123,7 @@ def test_the_rows_that_meet_conditions_are_read_alone(monkeypatch, tmp_path, kin
 
 
 def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
-    from fairgauge.scan.duckdb_files import DuckFiles
+    from fairgauge.scan._duckdb_files import DuckFiles
 
     path = file_of("csv")(FRAME, tmp_path)
     read = DuckFiles.batches
@@ -203,7 +203,7 @@ def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypa
 
 
 def test_a_text_that_is_new_in_a_file_of_types_is_noticed(tmp_path, monkeypatch):
-    from fairgauge.scan.duckdb_files import DuckFiles
+    from fairgauge.scan._duckdb_files import DuckFiles
 
     path = file_of("parquet")(FRAME, tmp_path)
     read = DuckFiles.batches

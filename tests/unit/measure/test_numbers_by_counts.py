@@ -6,7 +6,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import ColumnEffects
-from fairgauge.scan.duckdb_files import DuckFiles
+from fairgauge.scan._duckdb_files import DuckFiles
 
 
 def applicants(n=4_000, seed=3):

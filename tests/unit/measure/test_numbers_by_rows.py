@@ -7,7 +7,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.api import decomposing
 from fairgauge.enums import ColumnEffects
-from fairgauge.scan.duckdb_files import DuckFiles
+from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.stats.grouped_regression import adjusted_effect
 
 Z = 1.959963984540054

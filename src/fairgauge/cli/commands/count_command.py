@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_periods
+from fairgauge.cli._data_arguments import (
+    DataArguments,
+    takes_data,
+    warn_of_periods,
+    with_late_labels,
+)
 from fairgauge.cli._output import (
     check_cube_output,
     check_outputs,
@@ -145,7 +150,7 @@ def command(
             "compare them: fairgauge pairs COUNTS.cube.json --by COL"
         )
     if by is not None:
-        _count_periods(what.read(data), what, by, output, min_cell)
+        _count_periods(_rows(data, what, config), what, by, output, min_cell)
         return
     warehouse = _warehouse(data, dialect, columns, show_sql=show_sql)
     if (from_result or warehouse) and data.names:
@@ -156,7 +161,7 @@ def command(
         _show_query(warehouse or data.open(), what, output, explain=explain)
         return
 
-    cube, warnings = _counted(data, what, from_result)
+    cube, warnings = _counted(data, what, from_result, config)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
@@ -221,7 +226,7 @@ def _print_notes(cube: Cube, warnings: tuple[Diagnostic, ...], *, quiet: bool) -
 
 
 def _counted(
-    data: DataArguments, what: Asked, answer: str | None
+    data: DataArguments, what: Asked, answer: str | None, config: str | None
 ) -> tuple[Cube, tuple[Diagnostic, ...]]:
     """Return the counts of the rows, or of what a warehouse answered, and what they warn of."""
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
@@ -230,11 +235,26 @@ def _counted(
     if answer is not None:
         what.check()
         return count_cells(answer, **what.options), ()
-    rows = what.read(data)
+    rows = _rows(data, what, config)
     with progress("Counting rows"):
         if _of_answers(what):
             return count(rows, **what.options), ()
         return counted_with_warnings(rows, **what.options)
+
+
+def _rows(data: DataArguments, what: Asked, config: str | None) -> object:
+    """Return the rows; those that a monitor expects labels of, with a column of labels at least."""
+    from fairgauge.cube.cube import Cube
+    from fairgauge.question.spec_file import labels_come_later
+    from fairgauge.scan import open_source
+    from fairgauge.scan.source import Opened
+
+    rows = what.read(data)
+    if isinstance(rows, Cube) or _of_answers(what) or not labels_come_later(config):
+        return rows
+    source = open_source(rows)
+    held = with_late_labels(source, what.check())
+    return rows if held is source else Opened(held)
 
 
 def _warehouse(

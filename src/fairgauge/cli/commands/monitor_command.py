@@ -383,6 +383,7 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
     from fairgauge.enums import DiagnosticCode
+    from fairgauge.monitoring.monitor_spec import Labels
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan import open_source
     from fairgauge.scan.scan_progress import progress
@@ -398,7 +399,9 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
             )
         return rows, None
     warn_of_copies(rows)
-    rows = Opened(with_late_labels(open_source(rows), spec))
+    held = open_source(rows)
+    later = spec.labels is Labels.LATER
+    rows = Opened(with_late_labels(held, spec.question) if later else held)
     options: Any = _options(spec, config)
     try:
         with progress("Counting rows"):

@@ -51,6 +51,7 @@ def command(
         print_result(json.dumps(made(), indent=2, ensure_ascii=False))
         return
     from fairgauge.cube.cube import Cube
+    from fairgauge.question.spec_file import labels_come_later
 
     what = asked(config, flags)
     if not data.names and not what.options and not what.problems:
@@ -58,8 +59,8 @@ def command(
         raise click.UsageError(message)
     monitor = _monitor(config)
     opened = data.open() if data.names else None
-    if monitor is not None and opened is not None and not isinstance(opened, Cube):
-        opened = with_late_labels(opened, monitor)
+    if monitor is not None and labels_come_later(config) and opened is not None:
+        opened = opened if isinstance(opened, Cube) else with_late_labels(opened, monitor.question)
     spec = what.check(opened)
     fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
     lines = [f"The specification is valid{fits}."]

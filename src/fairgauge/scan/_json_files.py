@@ -12,9 +12,9 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import NOT_UTF_8, DataError, quote
 from fairgauge.object_stores import Place, open_unzipped
+from fairgauge.scan._duckdb_files import DuckFiles, listed
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.duckdb_files import DuckFiles, listed
 from fairgauge.scan.source import Fetched, Source, check_unique_names
 
 _SNIFFED = 1 << 20
