@@ -437,7 +437,9 @@ def rate_cases(
                 outcome.class_scope,
                 outcome.threshold_of(rate),
             )
-            found[key] = (*found.get(key, ()), cases.case(low[i], high[i], wider[:, i]))
+            if rows := cases.rows_of(i):
+                case = replace(cases.case(low[i], high[i], wider[:, i]), rows=rows)
+                found[key] = (*found.get(key, ()), case)
     return found
 
 
@@ -564,7 +566,7 @@ class _PossibleShares:
         self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
         kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
         without = without_group_by_kind(counted, "n")
-        self.rows, self._others = round(without.sum()), 0
+        self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
             each = (
@@ -572,8 +574,10 @@ class _PossibleShares:
                 apart.states(kinds, open_missing=True),
             )
             without = each[1].sum(axis=(1, 2))
-            self.rows = int(sum(_incomplete(states, rate) for states in each))
-            self._others = int(without.sum() - _incomplete(each[1], rate))
+            self.rows = int(sum(_incomplete(states, rate).sum() for states in each))
+            self._others = int(without.sum() - _incomplete(each[1], rate).sum())
+            every = known.states(np.arange(self._groups), open_missing=True)
+            self._lacking = _incomplete(every, rate)
         self.apart = without @ (may | are)
         states = self._states(unknown, kinds)
         self._may, self._are = (np.tensordot(1.0 * of.T, states, 1) for of in (may, are))
@@ -582,6 +586,10 @@ class _PossibleShares:
     def _states(self, sides: CountsBySide, which: Index) -> Array:
         states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
         return states if self.outcomes else complete(states)
+
+    def rows_of(self, group: int) -> int:
+        """Return how many rows of a group, or that may be of it, do not state what it needs."""
+        return round(float(self._lacking[group] + self.apart[group]))
 
     def case(self, low: float, high: float, wider: Array) -> WorstCase:
         ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
@@ -788,10 +796,11 @@ def complete(states: Array) -> Array:
     return known
 
 
-def _incomplete(states: Array, rate: Rate) -> float:
-    """Return how many rows lack an outcome that a rate needs."""
+def _incomplete(states: Array, rate: Rate) -> Array:
+    """Return how many rows of every side lack an outcome that a rate needs."""
     needed = _needed(states, rate)
-    return float(needed.sum() - needed[:, :_MISSING, :_MISSING].sum())
+    known = needed[:, :_MISSING, :_MISSING]
+    return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
 
 
 def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:

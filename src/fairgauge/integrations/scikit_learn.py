@@ -46,7 +46,8 @@ def scorer(
 
     Of several classes the rate is that of all classes at once where there is one (accuracy, Cohen's
     kappa), else the macro average: the mean over the classes in which it is defined. A difference
-    or a ratio has a score for each class, and for all of them where there is one.
+    or a ratio has a score for each class, and for all of them where there is one. With ``strata``
+    a metric that can be adjusted for them is.
 
     Parameters
     ----------
@@ -182,10 +183,18 @@ class Scorer:
         if isinstance(self.measured, Statistic):
             yield from self._rates(report, self.measured)
             return
-        for each in report.estimates:
-            wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
-            if wanted and each.class_scope.is_single:
-                yield f"{each.feature}: {each.group}", each.value
+        kinds = (ScopeKind.POOLED, ScopeKind.OVERALL)  # adjusted for strata, where it can be
+        by_kind = {
+            kind: [
+                each
+                for each in report.estimates
+                if each.metric == self.measured.name and each.scope.kind is kind
+                if each.class_scope.is_single
+            ]
+            for kind in kinds
+        }
+        for each in next(filter(None, by_kind.values()), []):
+            yield f"{each.feature}: {each.group}", each.value
 
     def _rates(self, report: Report, rate: Statistic) -> Iterator[tuple[str, float | None]]:
         """Yield a rate of each group: of several classes that of all at once, or their average."""

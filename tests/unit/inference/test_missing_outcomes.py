@@ -564,3 +564,20 @@ def test_what_has_no_worst_case_is_open_only_where_a_side_lacks_rows(
         assert each.reason["rows"] == rows
     text = " ".join(str(report).split())
     assert "prediction might change it, which is not computed for this metric" in text
+
+
+def test_a_rule_on_a_rate_counts_the_rows_of_its_own_group_that_could_change_it():
+    """It stated those of all groups, though the range was that of the group's own."""
+    cells = {
+        ("A", "yes", "yes"): 330, ("A", "no", "no"): 330, ("A", "yes", "no"): 170,
+        ("A", "no", "yes"): 170, ("A", None, "yes"): 100, ("B", "yes", "yes"): 450,
+        ("B", "no", "no"): 450, ("B", "yes", "no"): 50, ("B", "no", "yes"): 50,
+        ("B", None, "no"): 400,
+    }  # fmt: skip
+    rows = [cell for cell, n in cells.items() for _ in range(n)]
+    asked = {"label": "y", "prediction": "p", "positive": "yes", "sensitive": "g"}
+    for extra, expected in ((0, 100), (30, 130)):  # and those without a group
+        data = pl.DataFrame([*rows, *[(None, "yes", "yes")] * extra], ["g", "y", "p"], orient="row")
+        report = fg.audit(data, **asked, rules="accuracy >= 0.61")
+        (found,) = [each for each in report.verdicts if each.group == "A"]
+        assert found.reason["rows"] == expected

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -171,6 +172,7 @@ def test_of_several_classes_a_rate_is_of_all_or_else_their_average():
     [
         ("selection_rate.ratio", {"weight": "w"}),
         ("CDDPL", {"strata": "band"}),
+        ("selection_rate.ratio", {"strata": "band"}),
         ("selection_rate.ratio", {"where": "band = old"}),
         ("accuracy", {"cluster": "who", "recode": {"sex": {"M": ["F"]}}}),
     ],
@@ -188,6 +190,9 @@ def test_weights_strata_and_other_columns_are_metadata_or_columns(routing, metri
     else:
         value = report[metric, "sex", "F"].value
         expected = -abs(value) if metric == "CDDPL" else min(value, 1 / value)
+        if options == {"strata": "band"} and metric != "CDDPL":
+            found = [e for e in report.estimates if e.scope.kind.value == "pooled"]
+            expected = min(min(e.value, 1 / e.value) for e in found)
     scorer = fg.scorer(metric, sensitive="sex", **options)
     asked = {name: (more | {"sex": SEX})[name] for name in scorer.columns}
     assert scorer(FITTED, NUMBERS, LABEL, **asked) == pytest.approx(expected)
@@ -198,6 +203,22 @@ def test_weights_strata_and_other_columns_are_metadata_or_columns(routing, metri
         error_score="raise",
     )  # fmt: skip
     assert np.isfinite(found["test_s"]).all()
+
+
+def test_with_strata_a_difference_is_the_adjusted_one():
+    """It was the worse of the difference over all rows and of the adjusted one, or their mean."""
+    cells = [("A", "F", 100, 80), ("A", "M", 900, 720), ("B", "F", 900, 180), ("B", "M", 100, 20)]
+    rows = [(h, s, int(i < k)) for h, s, n, k in cells for i in range(n)]
+    hospital, sex, flag = (np.array(each) for each in zip(*rows, strict=True))
+    model = DummyClassifier(strategy="constant", constant=1).fit(flag[:, None], np.ones_like(flag))
+    model.predict = lambda _: flag
+    given = {"sex": sex, "hospital": hospital}
+    for worst in (True, False):
+        asked = {"sensitive": "sex", "worst": worst}
+        crude = fg.scorer("selection_rate.difference", **asked)
+        adjusted = fg.scorer("selection_rate.difference", strata="hospital", **asked)
+        assert crude(model, flag[:, None], flag, sex=sex) == pytest.approx(-0.48)
+        assert adjusted(model, flag[:, None], flag, **given) == pytest.approx(0, abs=1e-12)
 
 
 def test_a_feature_that_is_nowhere():

@@ -62,7 +62,9 @@ def test_more_rows_decide_a_margin_that_the_excluded_ones_leave_open():
     (accuracy,) = found["fairer"].margins
     assert (accuracy.outcome, accuracy.overturned) == (Performance.CANNOT_TELL, False)
     complete, collect = map(str, found.brief().steps)
-    assert "complete the rows that are excluded or unclear, and compare again" in complete
+    assert (
+        "complete what is excluded, or what a warning puts in doubt, and compare again" in complete
+    )
     rows_needed = f"About {float(f'{accuracy.needed:.2g}'):,.0f} rows"
     assert f"{rows_needed} of this composition would decide accuracy with 80% power" in collect
 
@@ -74,7 +76,10 @@ def test_the_line_of_a_margin_that_excluded_rows_leave_open_states_so(lacking):
     (accuracy,) = found["fairer"].margins
     assert accuracy.overturned is bool(lacking)
     line = margin_sentence(accuracy, 1)
-    why = "whether it is worse by more than 2.0 pp, because of rows that are excluded or unclear."
+    why = (
+        "whether it is worse by more than 2.0 pp, because of rows that are excluded, or of what a "
+        "warning puts in doubt."
+    )
     assert line.endswith(why) is bool(lacking)
     assert line in " ".join(str(found).split())
 

@@ -499,7 +499,8 @@ class _ModelsBrief:
                 "and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm
-            yield owner("complete the rows that are excluded or unclear, and compare again.")
+            what = "what is excluded, or what a warning puts in doubt"
+            yield owner(f"complete {what}, and compare again.")
         for text in needed_sentences(best):
             yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:

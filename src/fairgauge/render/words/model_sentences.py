@@ -275,7 +275,7 @@ def margin_outcome(test: MarginTest, margin: str) -> str:
         Performance.NO_MARGIN: "",
     }[test.outcome]
     if test.overturned:  # the interval alone is within the margin
-        outcome += ", because of rows that are excluded or unclear"
+        outcome += ", because of rows that are excluded, or of what a warning puts in doubt"
     return f"better, so {outcome}" if test.better else outcome
 
 
@@ -315,9 +315,9 @@ def overturned_sentences(each: Candidate, excluded: Mapping[str, int], unit: str
     if each.undecided:
         undecided = numbers.numbered(each.undecided, unit)
         rows.append(f"{undecided} that one of both models does not decide")
-    which = "the rows that are excluded" if rows else "rows whose outcome is unclear"
-    named = f": {numbers.listing(rows)}" if rows else " (see the warnings)"
-    yield (f"What {which} could overturn does not count as better, or as within its margin{named}.")
+    what = "the rows that are excluded could overturn" if rows else "the warnings put in doubt"
+    named = f": {numbers.listing(rows)}" if rows else ""
+    yield f"What {what} does not count as better, or as within its margin{named}."
 
 
 def _excluded(excluded: Mapping[str, int], unit: str) -> Iterator[str]:
