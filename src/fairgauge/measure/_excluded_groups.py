@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 def excluded_groups(
     cube: Cube, resolution: Resolution, rates: Iterable[Statistic]
 ) -> Iterator[Diagnostic]:
-    """Note the number and the selection rate of excluded groups, for tables to publish.
+    """State the number and the selection rate of excluded groups, for tables to publish.
+
+    Of a group of the minimum share or more it is a warning.
 
     Groups of probabilities have no numbers, and protected counts no exact ones. Of a few people no
     rate is stated, as it can show what was decided about single ones.
@@ -48,13 +50,15 @@ def excluded_groups(
                 if rows >= FEW_PUBLISHED:
                     hits = {"weighted": True} if counts.weighted else {"selected": rate.numerator}
                     stated = {"value": rate.value, **hits}
-                yield Diagnostic.note(
+                is_small = of in small and bool(spec.min_share)
+                made = Diagnostic.note if is_small else Diagnostic.warning
+                yield made(
                     DiagnosticCode.EXCLUDED_GROUP,
                     counts.feature,
                     group=each.group,
                     rows=rows,
                     **stated,
                     **spec.unit,
-                    **({"below": spec.min_share} if of in small and spec.min_share else {}),
+                    **({"below": spec.min_share} if is_small else {}),
                     **({"threshold": outcome.threshold} if len(resolution.outcomes) > 1 else {}),
                 )

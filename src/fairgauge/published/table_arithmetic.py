@@ -629,7 +629,7 @@ def _ratios(table: PublishedTable) -> Iterator[Finding]:
         code = FaultCode.RATIO_MISMATCH
         more: dict[str, Parameter] = {}
         others = [o for o in table.groups if o not in (row, reference)]
-        other = next((o.name for o in others if _ratio(row, o) and _fits(row, o)), None)
+        other = next((o.name for o in others if _is_ratio_to(row, o)), None)
         inverse = [(1 / high, 1 / low) for low, high in bounds if low > 0]
         if any(row.ratio.agrees(*each) for each in inverse):
             code = FaultCode.RATIO_INVERTED
@@ -649,6 +649,14 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
     """Return whether a printed ratio is that of two rows, or nothing shows that it is not."""
     bounds = _ratio(row, reference)
     return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
+
+
+def _is_ratio_to(row: PublishedRow, other: PublishedRow) -> bool:
+    """Return whether a printed ratio is that of the numbers of two rows as they are printed."""
+    bounds = _ratio(row, other) or []
+    return row.ratio is not None and any(
+        low == high and row.ratio.agrees(low, high) for low, high in bounds
+    )
 
 
 def _two_bases(table: PublishedTable) -> Iterator[Fault]:

@@ -156,6 +156,21 @@ def test_ratios_to_another_category_than_the_one_their_header_names_are_errors(
     assert "no category has a ratio of 1" not in shown(found)
 
 
+@pytest.mark.parametrize(
+    ("ratio", "fault"),
+    [
+        ("0.80", FaultCode.RATIO_MISMATCH),
+        ("0.79", FaultCode.RATIO_MISMATCH),
+        ("0.78", FaultCode.RATIO_OF_ANOTHER_REFERENCE),
+    ],
+)
+def test_a_ratio_to_another_category_is_that_of_the_printed_rates(ratio, fault):
+    """0.80 was called the ratio to B: 50% of 64% is 0.78, whatever was rounded."""
+    table = "Category,Applicants,Selection Rate,Impact Ratio\nA,280,66%,1.00\nB,260,64%,0.97\n"
+    found = fg.check(f"{table}C,300,50%,{ratio}\n")
+    assert [each.code for each in found.tables[0].errors] == [fault]
+
+
 def test_a_header_that_names_no_category_of_the_table_is_held_against_none():
     (table,) = fg.check(TO_ASIAN.format("Ratio to men", "0.90")).tables
     assert (table.printed_reference, table.errors) == ("Asian", ())

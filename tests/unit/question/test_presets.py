@@ -396,11 +396,15 @@ def test_excluded_groups_are_stated_below_the_tables_to_publish():
         "score, 13 of them selected, selection rate 32.5%.</sub>"
     )
     assert of_group in text
+    (warned,) = [e for e in report.diagnostics if e.code == "excluded_group" and e.feature == "sex"]
+    assert (warned.level, warned["group"], warned["rows"]) == ("warning", "Non-binary", 40)
     assert "<sub>sex*race: the group Non-binary &amp; A is excluded (state why): 20 rows" in text
     small = fg.audit(
         rows, preset="nyc-ll144", exclude_groups=["Non-binary"], min_share=0.12, **_ASKED
     )
     assert "Non-binary is excluded (it is below the minimum of 12%)" in render(small, "markdown")
+    below = [e for e in small.diagnostics if e.code == "excluded_group" and e.feature == "sex"]
+    assert [each.level for each in below] == ["note"]
     few = rows.filter((pl.col("sex") != "Non-binary") | (pl.int_range(pl.len()) < 326))
     text = render(
         fg.audit(few, preset="nyc-ll144", exclude_groups=["Non-binary"], **_ASKED), "markdown"
