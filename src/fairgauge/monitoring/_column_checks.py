@@ -440,7 +440,8 @@ def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
     They are compared with the usual ones of the 14 periods of their kind before, or after, where
     there are fewer than two before; so are those that the first periods lack, three at most. Where
     the share of a value varies by period more than sampling does, its absence is as much less
-    unlikely.
+    unlikely. Once a value is found, later periods are, too, as soon as their own rows show it; one
+    without any row that has a value, as where labels come later, lacks none.
     """
     held, sizes = counts.held, counts.sizes
     kinds = [kind_of(each) for each in counts.periods]
@@ -463,25 +464,30 @@ def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
     late = dict.fromkeys(v for each in held[1 : FIRST + 1] for v in each if v not in held[0])
     absent: dict[str, list[int]] = {value: [] for value in late}
     usual: dict[str, dict[int, _Usual]] = {value: {} for value in late}
+    begins = dict.fromkeys(late, 0)
+    last: Mapping[str, int] = {}
     for t, values in enumerate(held):
+        if not sizes[t]:  # no row could have the value
+            continue
         for value in values:
             absent.pop(value, None)
-        for value in (v for v in (held[t - 1] if t else ()) if v not in values):
-            absent[value], usual[value] = [], {}
+        for value in (v for v in last if v not in values):
+            absent[value], usual[value], begins[value] = [], {}, t
+        last = values
         for value, missed in absent.items():
             share = usual[value]
             if kinds[t] not in share:
-                share[kinds[t]] = usually(value, (missed or [t])[0], kinds[t])
-            known = _unlikely(share, kinds, sizes, missed)
+                share[kinds[t]] = usually(value, begins[value], kinds[t])
             missed.append(t)
             if _unlikely(share, kinds, sizes, missed):
                 counts.found.update(missed)
-                for s in missed[-1:] if known else missed:
+                for s in missed:
                     like = share[kinds[s]]
                     yield Suspected(
                         s, HistoryProblem.VANISHED_VALUE, column, value,
                         rows=sizes[s], expected=sizes[s] * like.rows / max(like.every, 1),
                     )  # fmt: skip
+                missed.clear()
 
 
 def _unlikely(

@@ -126,3 +126,24 @@ def test_periods_without_a_label_are_not_stated_again_when_labels_come(tmp_path:
     reports = [*nights(fg.History(tmp_path), steps, asked(RECALL))]
     assert [t for t, each in enumerate(reports) if told(each)] == [9, 10, 11]
     assert [each.problem.value for each in reports[12].findings] == ["missing values"]
+
+
+@pytest.mark.parametrize("labelled", [0, 2])
+def test_periods_that_wait_for_labels_lack_no_value(tmp_path: Path, labelled) -> None:
+    """Nor do those with too few labels to show it; what one night lost was told of later ones."""
+
+    def day(t: int) -> pd.DataFrame:
+        rows = rows_of(t)
+        if t >= 17:
+            rows["label"] = 1.0
+        return rows.assign(label=rows["label"].where(rows.index < labelled)) if t > 17 else rows
+
+    history = fg.History(tmp_path)
+    for t, name in enumerate(day_names(22)):
+        history.add(name, fg.count(day(t), **QUESTION))
+    (found,) = (
+        each
+        for each in fg.monitor_doctor(history, asked(RECALL, labels="later")).findings
+        if each.problem.value == "vanished value"
+    )
+    assert (found.value, found.period, found.last) == ("0", *2 * day_names(18)[-1:])
