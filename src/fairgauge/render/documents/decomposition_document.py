@@ -583,10 +583,8 @@ def _levels(
     """Return the difference at the levels of one of several columns."""
     kind, within = words.stratum_unit(gap), words.others_of(gap, column)
     more = screen * (len(column.levels) - len(levels))
-    notes = [
-        f"Differences within {within}, averaged with the weights of Mantel and Haenszel; n are "
-        "those in strata of both sides."
-    ]
+    averaged = f"Differences within {within}, averaged with the weights of Mantel and Haenszel"
+    notes = [f"{averaged}; n are those in strata of both sides."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
     notes += _untested(gap)
     notes += [f"{more:,} more in the .html or .json."] if more else []
