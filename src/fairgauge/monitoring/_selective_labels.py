@@ -61,10 +61,15 @@ def labels_of_one_decision(
 def withheld(
     comparisons: Sequence[MonitoredComparison], found: HistoryFinding
 ) -> tuple[MonitoredComparison, ...]:
-    """Return comparisons, of which those that need the labels of both decisions state nothing."""
+    """Return comparisons, of which those that need the labels of both decisions state nothing.
+
+    An alarm of one would be of the labels alone, as a true positive rate of 0 where only refusals
+    have any.
+    """
+    decided = (MonitorState.NO_ALARM, MonitorState.ALARM)
     return tuple(
-        replace(each, state=MonitorState.INSUFFICIENT)
-        if each.state is MonitorState.NO_ALARM and _needs_other_labels(each, str(found.value))
+        replace(each, state=MonitorState.INSUFFICIENT, alarm=None)
+        if each.state in decided and _needs_other_labels(each, str(found.value))
         else each
         for each in comparisons
     )

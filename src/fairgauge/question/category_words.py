@@ -227,8 +227,11 @@ _DECLINED_OFFER = re.compile(
 )
 """What candidates do with an offer: they were selected."""
 _WITHDREW = re.compile(
-    r"\b(candidate|applicant|self)[ -]declined\b|\bdeclined by (the )?(candidate|applicant)\b"
+    r"^withdr[ae]wn?\b|\b(candidate|applicant|self)[ -]declined\b"
+    r"|\bdeclined by (the )?(candidate|applicant)\b"
+    r"|\b(declined|refused) (the |an )?(interview|invitation)\b|\binterview declined\b"
 )
+"""What is no decision of the employer, whatever reason follows."""
 
 
 def is_undecided(value: Value) -> bool:

@@ -38,6 +38,8 @@ from fairgauge.values import (
     unaccented,
 )
 
+_BLANKS = re.compile(r"(?<!\d)\s|\s(?!\d)")
+_DASHES = re.compile(r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)")
 _WORD = re.compile(r"\s*[^\W\d_]{3}")
 _SEPARATORS = re.compile(
     r"(?<=[^\W\d_])\s*[-\u2013\u2014]\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
@@ -317,10 +319,19 @@ def _alike(texts: Iterable[_TextValue]) -> Iterator[list[_TextValue]]:
     """Yield each set of spellings of one value with different meanings."""
     alike: dict[Value, list[_TextValue]] = {}
     for each in texts:
-        alike.setdefault(reading(each.text), []).append(each)
+        alike.setdefault(_reading(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield several
+
+
+def _reading(name: str) -> Value:
+    """Return what the spellings of one value share: its `reading` with no blank but between digits.
+
+    >>> _reading("26 \u2013 40"), _reading("Zone 1"), _reading("< 40"), _reading("1 2")
+    ('26-40', 'zone1', '<40', '1 2')
+    """
+    return meaning(_DASHES.sub("-", _BLANKS.sub("", spelling(name))))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -34,7 +34,8 @@ UNDECIDED = {
     "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown|New"
     "|Awaiting decision|Under consideration|Applied|Req closed|Position filled|No show"
     "|Duplicate application|Expired|Candidate declined|Declined by candidate|Blank|No data"
-    "|Applicant declined position|Self-declined",
+    "|Applicant declined position|Self-declined|Withdrawn - declined interview"
+    "|Withdrew - not qualified|Declined interview|Interview declined",
     "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
     "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
     "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"

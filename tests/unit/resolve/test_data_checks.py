@@ -24,7 +24,7 @@ from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Representation
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.cli import main
-from fairgauge.enums import DiagnosticCode, Level, Task
+from fairgauge.enums import DiagnosticCode, Level, Outcome, Task
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import ask
 from fairgauge.render import render
@@ -640,6 +640,25 @@ def test_other_names_of_a_sex_race_or_ethnicity_have_a_ready_recoding(values, na
     assert sorted(map(sorted, suggested)) == sorted(sorted(each.split("|")) for each in names)
     for line in lines:
         assert not found(data, DiagnosticCode.RECODING, recode=line)
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"),
+    [
+        ("26-40|26 - 40", True), ("26-40|26\u201340", True), ("26-40|26_40", True),
+        ("65+|65 +", True), ("Zone 1|Zone1", True), ("<40|< 40", True),
+        ("North East|NorthEast", True), ("1 2|12", False), ("<40|>40", False), ("A+|A-", False),
+    ],
+)  # fmt: skip
+def test_blanks_and_dashes_of_names_with_digits_and_signs_are_spellings(names, alike):
+    """Age bands in two spellings were two groups, each compared with the other: a pass."""
+    several = [*names.split("|"), "other"]
+    rows = pl.DataFrame({"g": several * 200, "p": [1, 0] * (100 * len(several))})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g"}
+    report = fg.audit(rows, **asked, rules="selection_rate.ratio >= 0.1")
+    warned = [e for e in report.diagnostics if e.code is DiagnosticCode.SAME_NAMES]
+    assert bool(warned) is alike
+    assert report.verdict is (Outcome.INCONCLUSIVE if alike else Outcome.PASS)
 
 
 _NOT_HISPANIC = [

@@ -144,7 +144,8 @@ class _Compared:
         if rate is None or low is None or high is None or not math.isfinite(high):
             return None
         if not isinstance(row, Contrast):
-            near, far = size_words((low, high), 100)
+            near, far = ("0" if end == 0 else size for end, size in
+                         zip((low, high), size_words((low, high), 100), strict=True))  # fmt: skip
             people, happened = rate.among(some(self.subject)), getattr(rate.event, "happened", None)
             return happened and f"between {near} and {far} of 100 {people} {happened}"
         if row.order != "group - reference":

@@ -263,8 +263,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{numbers.percent(each.expected or 0)} of those with the other decision. Rates that need "
         "the labels of both, such as the true positive rate or accuracy, cannot be known from "
         "those of one: rules on them have insufficient data. Add the missing labels, or monitor "
-        f"other rates: the selection rate, or the {_rate_of_labelled(each)} (with labels = "
-        '"later" also set labels_within).'
+        f"other rates: the selection rate, or the {_rate_of_labelled(each)} (without labels = "
+        '"later", with which a period waits for the labels of most of its rows).'
     ),
     HistoryProblem.SMALL_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, of which too few count to decide every rule: that "
