@@ -398,7 +398,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
-    the only number, such as 9999, or lies beyond the other ones.
+    the only number, such as 9999 (beside words alone 9 and 99, too), or lies beyond the other ones.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
@@ -406,6 +406,8 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     ([], [], [])
     >>> codes_of_missing(["F", "M", "9999"]), codes_of_missing(["A", "777", "888"])
     (['9999'], [])
+    >>> codes_of_missing(["Female", "Male", "9"]), codes_of_missing(["1st", "2nd", "9"])
+    (['9'], [])
     >>> codes_of_missing(["<36", "36", "37", "8888"]), codes_of_missing(["up", "998", "999"])
     (['8888'], [])
     """
@@ -413,7 +415,9 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
     among_names = len(numbers) < len(known)
     if among_names and len(numbers) == 1:
-        return [known[n] for n in numbers if may_be_no_number(int(n))]
+        words = [name for name in known if not any(map(str.isdigit, name))]
+        nines = ("9", "99") if len(words) == len(known) - 1 >= 2 else ()
+        return [known[n] for n in numbers if may_be_no_number(int(n)) or n in nines]
     if len(known) > _MOST_CODES and not among_names:
         return []
     code = _CODE_OF_NO_NUMBER if among_names else _CODE_OF_MISSING
