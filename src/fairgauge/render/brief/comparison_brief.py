@@ -273,8 +273,9 @@ def _without_outcome(comparison: Comparison, *, many: bool) -> Iterator[Sentence
     needed = _needed(each.definition for each in comparison.changes)
     if bool(_lacking(comparison, needed)) is not many:
         return
-    counted = dict(zip(found, units(comparison), strict=True))
-    for text in without_outcome("No change", found, needed, counted):
+    others = "cases" if comparison.spec.get("count") else "rows"
+    counted = ("people" if unit == "people" else others for unit in units(comparison))
+    for text in without_outcome("No change", found, needed, dict(zip(found, counted, strict=True))):
         yield Sentence(text, ("old.excluded", "new.excluded"))
 
 
