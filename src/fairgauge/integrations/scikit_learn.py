@@ -183,17 +183,12 @@ class Scorer:
         if isinstance(self.measured, Statistic):
             yield from self._rates(report, self.measured)
             return
-        kinds = (ScopeKind.POOLED, ScopeKind.OVERALL)  # adjusted for strata, where it can be
-        by_kind = {
-            kind: [
-                each
-                for each in report.estimates
-                if each.metric == self.measured.name and each.scope.kind is kind
-                if each.class_scope.is_single
-            ]
-            for kind in kinds
-        }
-        for each in next(filter(None, by_kind.values()), []):
+        found = {}
+        for each in sorted(report.estimates, key=lambda e: e.scope.kind is ScopeKind.POOLED):
+            wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
+            if wanted and each.class_scope.is_single:  # adjusted for strata, where it can be
+                found[each.feature, each.group, each.class_scope, each.threshold] = each
+        for each in found.values():
             yield f"{each.feature}: {each.group}", each.value
 
     def _rates(self, report: Report, rate: Statistic) -> Iterator[tuple[str, float | None]]:
