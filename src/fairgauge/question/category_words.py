@@ -102,7 +102,7 @@ _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 _MISSING_MARKERS = {
     "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "??", "-", "--", "", "tbd",
 }  # fmt: skip
-_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show")
+_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
 """Of these and words of no decision, those that are as often a category, or a yes's opposite."""
 
 
@@ -200,7 +200,9 @@ _UNDECIDED = _words(
     r"|not applicable|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
     r"|refer(red)?|loan purchased|purchased loan|no ?show|duplicates?|^(application )?expired$"
     r"|^new( (applications?|applicants?|candidates?))?$|^applied$|application (received|submitted)"
-    r"|(req|requisition|position|job|vacancy|role|posting)s? (closed|filled|frozen)",
+    r"|(req|requisition|position|job|vacancy|role|posting)s? (closed|filled|frozen)"
+    r"|^(still )?(re ?)?open(ed)?( (application|case|claim|file)s?)?$|^unsettled$"
+    r"|^(ibnr|incurred but not reported)$",
     spanish=r"retirad[oa]s?|se retir[oa]|desisti(o|do|da|mientos?|eron)|desiste|pendientes?"
     r"|en (proceso|tramite|curso|revision|espera|evaluacion|estudio|pausa)"
     r"|(cancel|anul|aplaz)ad[oa]s?|incomplet[oa]s?|indecis[oa]|sin (decision|decidir|resolver"
@@ -398,7 +400,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
-    the only number, such as 9999 (beside words alone 9 and 99, too), or lies beyond the other ones.
+    the only number, such as 9999 (beside words alone 0, 9 and 99, too), or lies beyond the others.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
@@ -416,8 +418,8 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     among_names = len(numbers) < len(known)
     if among_names and len(numbers) == 1:
         words = [name for name in known if not any(map(str.isdigit, name))]
-        nines = ("9", "99") if len(words) == len(known) - 1 >= 2 else ()
-        return [known[n] for n in numbers if may_be_no_number(int(n)) or n in nines]
+        short = ("0", "9", "99") if len(words) == len(known) - 1 >= 2 else ()
+        return [known[n] for n in numbers if may_be_no_number(int(n)) or n in short]
     if len(known) > _MOST_CODES and not among_names:
         return []
     code = _CODE_OF_NO_NUMBER if among_names else _CODE_OF_MISSING

@@ -28,7 +28,7 @@ from fairgauge.errors import (
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_undecided
+from fairgauge.question.category_words import is_undecided, may_be_value
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
@@ -276,7 +276,7 @@ def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]
 
     Labels of one outcome alone may be all that there are.
     """
-    decided = [value for value in present[0] if not is_undecided(value)]
+    decided = [v for v in present[0] if may_be_value(name_of(v)) or not is_undecided(v)]
     none = all(not is_one_of(value, present[0]) for value in positive)
     return len(present) == _TWO and len(decided) >= _TWO and none
 

@@ -35,7 +35,8 @@ UNDECIDED = {
     "|Awaiting decision|Under consideration|Applied|Req closed|Position filled|No show"
     "|Duplicate application|Expired|Candidate declined|Declined by candidate|Blank|No data"
     "|Applicant declined position|Self-declined|Withdrawn - declined interview"
-    "|Withdrew - not qualified|Declined interview|Interview declined",
+    "|Withdrew - not qualified|Declined interview|Interview declined"
+    "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR",
     "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
     "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
     "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"
@@ -60,6 +61,7 @@ OUTCOMES = (
     "|Retenue|Non retenue|Refusée|Rejet : dossier incomplet|Eingestellt|Abgelehnt|Contratado"
     "|Reprovado|Recusado: cadastro incompleto|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
     "|New hire|Rejected - position filled|Offer extended|Candidate rejected|Renewed"
+    "|Account opened|Opened e-mail|Open enrollment|Settled"
 )
 
 
@@ -170,7 +172,9 @@ def test_no_later_stage(value, stated):
     assert not resembles(value, stated)
 
 
-@pytest.mark.parametrize(("positive", "other"), [("Returning", "New"), ("Showed", "No-show")])
+@pytest.mark.parametrize(
+    ("positive", "other"), [("Returning", "New"), ("Showed", "No-show"), ("Closed", "Open")]
+)
 def test_the_opposite_of_the_favourable_outcome_is_a_decision(positive, other):
     report = fg.audit(
         pl.DataFrame({"outcome": [positive, other] * 400, "g": ["a"] * 400 + ["b"] * 400}),
@@ -199,6 +203,22 @@ def test_a_check_reads_such_a_row_as_people_of_unknown_category(word):
     (table,) = fg.check(text).tables
     assert [group.name for group in table.groups] == ["White", "Black"]
     assert "how many people are of unknown category" not in str(fg.check(text))
+
+
+@pytest.mark.parametrize("code", ["0", "9", "99"])
+def test_a_number_beside_words_alone_is_a_code_of_people_of_unknown_category(code):
+    """0 was a group like the others."""
+    report = audited(
+        outcome=["advance", "Rechazado"] * 450, g=["a"] * 400 + ["b"] * 400 + [code] * 100
+    )
+    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_MARKER]
+    assert (warned["value"], warned["rows"]) == (code, 100)
+    counts = audited(
+        outcome=["advance", "Rechazado"] * 450, g=["1"] * 400 + ["2"] * 400 + [code] * 100
+    )
+    assert (code == "0") == (
+        not any(d.code is DiagnosticCode.MISSING_MARKER for d in counts.diagnostics)
+    )
 
 
 @pytest.mark.parametrize("word", ["N.D.", "Otra", "Sin estudios"])
