@@ -299,6 +299,11 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
         return outside / width if 0 < width < math.inf else math.copysign(math.inf, outside)
 
     @property
+    def is_sufficient(self) -> bool:
+        """Return whether its data are sufficient."""
+        return self.state is not MonitorState.INSUFFICIENT
+
+    @property
     def last(self) -> Point | None:
         """Return the last period that decides, if it has a value."""
         decided = [point for point in self.points if not point.waits]
@@ -537,9 +542,12 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
-        """Return the comparisons: those with an alarm, then by how near they are to one."""
+        """Return the comparisons: those with an alarm, then by how near they are to one.
+
+        Those with insufficient data are the last.
+        """
         quiet = (comparison for comparison in self.tested if comparison.alarm is None)
-        near = sorted(quiet, key=lambda each: each.nearness, reverse=True)
+        near = sorted(quiet, key=lambda each: (each.is_sufficient, each.nearness), reverse=True)
         return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
