@@ -682,7 +682,7 @@ def _follow(
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
-    held = _baseline_counts(asked, counts, rates)
+    held = _baseline_counts(asked, counts, rates, cubes)
     of_counts = mirrors_of_counts(counts, asked.rules, rates, held)
     of_estimates = mirrors_of_estimates(spent, asked.rules, len(cubes))
     arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
@@ -841,7 +841,7 @@ def _counted(
                 names[:entered],
                 at,
                 Tolerated(low, high, rate.by),
-                cubes.together,
+                cubes,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
@@ -912,13 +912,16 @@ def _late(
 
 
 def _baseline_counts(
-    asked: MonitorSpec, counts: ComparisonCounts, rates: Mapping[int, MonitoredRate]
+    asked: MonitorSpec,
+    counts: ComparisonCounts,
+    rates: Mapping[int, MonitoredRate],
+    cubes: PeriodCubes,
 ) -> dict[ComparisonId, SideCounts]:
     """Return the counts of baselines, of each rule those of its own baseline."""
     found: dict[ComparisonId, SideCounts] = {}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None:
-            for held in counts_in(rule.baseline.cube, asked, rates):
+            for held in counts_in(rule.baseline.cube, asked, rates, cubes):
                 if held.rule == i:
                     rows = (SideCounts(*row) for row in held.counts[0].tolist())
                     found |= dict(zip(held.ids, rows, strict=True))
