@@ -47,7 +47,7 @@ from fairgauge.monitoring._detection import (
     write_fold,
 )
 from fairgauge.monitoring._due_labels import overdue, usual_delays
-from fairgauge.monitoring._history_checks import check_history
+from fairgauge.monitoring._history_checks import check_history, with_recodings
 from fairgauge.monitoring._mirrors import (
     Mirror,
     mirrors_of_counts,
@@ -395,7 +395,7 @@ def _findings(
     names = [str(each) for each in periods]
     unlabelled = _unlabelled_groups(asked, names, followed)
     every = (*found, *unlabelled, *_small_groups(asked, names, followed))
-    every = _without_labels(asked, names, followed.rows, every)
+    every = with_recodings(_without_labels(asked, names, followed.rows, every), asked.question)
     unit, apart = asked.question.unit.get("unit"), {*OF_ROWS, HistoryProblem.GAP}
     return tuple(each if each.problem in apart else replace(each, unit=unit) for each in every)
 

@@ -693,6 +693,7 @@ class HistoryFinding:
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
         rows, how often each stands; of a small group the rows that a decision takes.
+    recoding : of values that may be recoded, the line of their column that recodes all of these.
     new : whether no run made it, of all of its periods, by the time the period before the newest
         was added; False of counts in memory.
     """
@@ -709,6 +710,7 @@ class HistoryFinding:
     unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
+    recoding: str | None = None
     new: bool = False
 
     def concerns(self, period: str) -> bool:
