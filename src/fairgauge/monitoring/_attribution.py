@@ -8,8 +8,9 @@ the alarm are not chosen, and their interval is an ordinary one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from fairgauge.monitoring._comparison_counts import (
     counts_of,
     sides_by_class,
 )
-from fairgauge.monitoring._period_cubes import sum_cubes, without_rows
+from fairgauge.monitoring._period_cubes import PeriodCubes, sum_cubes, without_rows
 from fairgauge.monitoring.monitor_spec import MonitoredRate
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import count_groups
@@ -130,7 +131,7 @@ def attribute(
     periods: Sequence[str],
     at: int,
     tolerated: Tolerated,
-    together: Callable[[Sequence[int]], Cube],
+    cubes: PeriodCubes,
     question: Spec,
     baseline: tuple[SideCounts, Cube] | None,
 ) -> Alarm:
@@ -143,7 +144,7 @@ def attribute(
     periods : the names of the periods.
     at : the number of the period of the alarm.
     tolerated : the tolerated values.
-    together : returns the counts of some periods, by their numbers, as one cube.
+    cubes : the counts of the periods.
     question : the specification of an audit.
     baseline : the counts that the rule is held against, if it is.
 
@@ -169,7 +170,7 @@ def attribute(
         first, last = earlier_periods[0], earlier_periods[-1]
         before_counts = counts[first : last + 1]
         before = pooled(before_counts, rate, periods[first], periods[last])
-        earlier = together(earlier_periods)
+        earlier = cubes.together(earlier_periods)
     alarm = _with_present(
         Alarm(period=periods[at], since=periods[since], after=after, before=None),
         rate, counts, periods, at, tolerated,
@@ -182,7 +183,9 @@ def attribute(
         alarm,
         before=before,
         change=new - old,
-        decomposition=_decompose(each, rate, earlier, together(later), question),
+        decomposition=cubes.answer(
+            cubes.together(later), partial(_decompose, each, rate, earlier, question=question)
+        ),
     )
 
 

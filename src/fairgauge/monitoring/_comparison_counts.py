@@ -207,7 +207,7 @@ def collect_counts(
         The counts of a period do not answer the question; the message names the period.
     """
     before = 0 if resumed is None else len(resumed.counts)
-    arrivals, references = _known_before(spec, rates, resumed)
+    arrivals, references = _known_before(spec, rates, resumed, cubes)
     new = cubes[before:]
     found = list(_of_periods(new, names[before:], spec, rates, cubes))
     first: dict[ComparisonId, int] = {}
@@ -242,7 +242,10 @@ def collect_counts(
 
 
 def _known_before(
-    spec: MonitorSpec, rates: Mapping[int, MonitoredRate], resumed: ComparisonCounts | None
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    resumed: ComparisonCounts | None,
+    cubes: PeriodCubes,
 ) -> tuple[dict[ComparisonId, int], dict[ComparisonId, str]]:
     """Return arrivals and references of the comparisons of earlier periods, and of baselines."""
     arrivals: dict[ComparisonId, int] = {}
@@ -251,7 +254,7 @@ def _known_before(
         arrivals = dict(zip(resumed.ids, resumed.arrivals, strict=True))
         references = dict(zip(resumed.ids, resumed.references, strict=True))
     for rule in spec.rules:
-        for held in counts_in(rule.baseline.cube, spec, rates) if rule.baseline else ():
+        for held in counts_in(rule.baseline.cube, spec, rates, cubes) if rule.baseline else ():
             for each, reference in zip(held.ids, held.references, strict=True):
                 arrivals.setdefault(each, -1)
                 references.setdefault(each, reference)
@@ -259,11 +262,20 @@ def _known_before(
 
 
 def counts_in(
-    cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
-) -> Iterator[RuleCounts]:
-    """Yield the counts of every rule that contrasts a rate of rows in one cube."""
-    for _, held in _of_periods([cube], [""], spec, rates, None):
-        yield held
+    baseline: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate], cubes: PeriodCubes
+) -> list[RuleCounts]:
+    """Return the counts of every rule that contrasts a rate of rows in a baseline.
+
+    It may lack a positive value that a period has, but no group that the question names.
+    """
+
+    def counted(cube: Cube) -> list[RuleCounts]:
+        return [held for _, held in _of_periods([cube], [""], spec, rates, None)]
+
+    try:
+        return counted(baseline)
+    except DataError:
+        return counted(cubes.knowing_outcomes(baseline))
 
 
 def _of_periods(
@@ -406,7 +418,7 @@ def share_without_label(cube: Cube) -> float:
 
 
 def largest_groups(
-    question: Spec, names: Sequence[str], cubes: Sequence[Cube], kept: Sequence[LargestGroup]
+    question: Spec, names: Sequence[str], cubes: PeriodCubes, kept: Sequence[LargestGroup]
 ) -> tuple[LargestGroup, ...]:
     """Return the reference of every feature where a question asks for the largest group.
 
@@ -420,7 +432,8 @@ def largest_groups(
     if question.reference is not ReferenceRule.LARGEST:
         return ()
     known = {each.feature: each for each in kept if _has(question, names, cubes, each)}
-    return tuple(known.get(each.feature, each) for each in _largest(question, names[0], cubes[0]))
+    found = cubes.answer(cubes[0], lambda cube: [*_largest(question, names[0], cube)])
+    return tuple(known.get(each.feature, each) for each in found)
 
 
 def with_references(question: Spec, largest: Sequence[LargestGroup]) -> Spec:

@@ -12,6 +12,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -44,6 +45,8 @@ from fairgauge.monitoring.periods import (
 )
 from fairgauge.question.category_words import may_be_value, means_missing, no_outcomes
 from fairgauge.question.hmda_actions import no_decisions
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcome_checks import unlike_refusals
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
@@ -64,6 +67,7 @@ _OTHER_RANGE = 0.2
 _FEWEST_CELLS = 4
 _FEWEST_OTHERS = 3
 _OF_VALUES = (HistoryProblem.NEW_VALUE, HistoryProblem.VANISHED_VALUE)
+_OF_UNKNOWN = (HistoryProblem.NO_OUTCOME, HistoryProblem.UNKNOWN_GROUP)
 _TWO_CODES = ({"0", "1"}, {"1", "2"})
 _DEVIATIONS = 6.0
 _WITH_SIGN = (
@@ -158,6 +162,25 @@ def check_history(
     ]
     found = [*_gaps(periods, until), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
+
+
+def with_recodings(found: Sequence[HistoryFinding], question: Spec) -> tuple[HistoryFinding, ...]:
+    """Add to findings of values the one recoding of their column, which corrects all of them."""
+    recoded = (*_OF_UNKNOWN, HistoryProblem.SPELLING)  # those that are unknown first
+    suggested: dict[str, dict[str, dict[Value, None]]] = {}
+    for each in sorted(found, key=lambda each: each.problem is HistoryProblem.SPELLING):
+        if each.problem in recoded:
+            value, known = str(each.value), str(each.other)
+            of_column = suggested.setdefault(str(each.column), {})
+            unknown = each.problem in _OF_UNKNOWN or known in of_column.get(UNKNOWN, ())
+            category = UNKNOWN if unknown else known
+            held = of_column.setdefault(category, {} if unknown else {known: None})
+            held[value] = None
+    lines = {column: question.recoding_line(column, of) for column, of in suggested.items()}
+    return tuple(
+        replace(each, recoding=lines[str(each.column)]) if each.problem in recoded else each
+        for each in found
+    )
 
 
 def _in_a_row(suspected: Sequence[Suspected], names: Sequence[str]) -> Iterator[HistoryFinding]:
@@ -390,13 +413,15 @@ def _no_outcomes(
 
     And codes of missing values among numbers, each with what it counts as. A third number beside
     two codes is such a one if it came later; from the beginning on they are a scale. Others are
-    unclear as they are in an audit of one period, unless ``unusual``.
+    unclear as they are in an audit of one period, unless ``unusual``. What is spelt otherwise is
+    what its spelling is.
     """
     known = {(e.column, name, e.at) for e in unusual if e.problem not in _OF_VALUES
              for name in (e.value, e.other)}  # fmt: skip
+    spelt = {(e.column, e.value) for e in unusual if e.problem is HistoryProblem.SPELLING}
     for column, label in columns.items():
         held = [each.values.get(column, {}) for each in counted]
-        every = {value for each in held for value in each}
+        every = {value for each in held for value in each if (column, value) not in spelt}
         values = {value for value in every if not is_one_of(value, positive)}
         none = values.intersection(no_outcomes([*values, *positive]))
         if len(values) == 1:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 
@@ -22,9 +22,12 @@ from fairgauge.cube.cube import (
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
+from fairgauge.errors import SpecError
 from fairgauge.monitoring.periods import Period
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.values import meaning
+
+_Answer = TypeVar("_Answer")
 
 
 class PeriodCubes(Sequence[Cube]):
@@ -79,6 +82,19 @@ class PeriodCubes(Sequence[Cube]):
     def knowing_all(self, cube: Cube) -> Cube:
         """Return counts with the values of all periods: one may lack what the question names."""
         return sum_cubes([cube, self.blank])
+
+    def knowing_outcomes(self, cube: Cube) -> Cube:
+        """Return counts with the outcomes of all periods, and with their own groups alone."""
+        held = self.blank.levels
+        known = {axis: held[axis] if axis in cube.plan.outcomes else () for axis in held}
+        return sum_cubes([cube, replace(self.blank, levels=known)])
+
+    def answer(self, cube: Cube, ask: Callable[[Cube], _Answer]) -> _Answer:
+        """Return what counts answer, with the values of all periods where they lack one."""
+        try:
+            return ask(cube)
+        except SpecError:
+            return ask(self.knowing_all(cube))
 
 
 def levels_of(cube: Cube, axes: Sequence[Axis]) -> str:

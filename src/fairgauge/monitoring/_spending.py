@@ -16,7 +16,6 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind
-from fairgauge.errors import SpecError
 from fairgauge.measure.decide import is_judged
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
@@ -74,10 +73,7 @@ def period_estimates(
         confidence=confidence,
         exclude_groups=held_exclusions(cube, spec.question),
     )
-    try:
-        found = measure(cube, question).estimates
-    except SpecError:
-        found = measure(cubes.knowing_all(cube), question).estimates
+    found = cubes.answer(cube, lambda held: measure(held, question)).estimates
     catalogue = spec.catalogue
     return {
         each: estimate
@@ -137,10 +133,7 @@ def spending(cubes: PeriodCubes, asked: MonitorSpec, rules: Sequence[int]) -> Sp
 
 
 def _groups_with_rows(cubes: PeriodCubes, cube: Cube, asked: MonitorSpec) -> set[tuple[str, str]]:
-    try:
-        counted = [*count_groups(cube, asked.question)]
-    except SpecError:
-        counted = [*count_groups(cubes.knowing_all(cube), asked.question)]
+    counted = cubes.answer(cube, lambda held: [*count_groups(held, asked.question)])
     return {
         (each.feature, group)
         for each in counted

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from fairgauge.cube.cube import Cube
 from fairgauge.errors import ValuesError
-from fairgauge.monitoring._history_checks import check_history
+from fairgauge.monitoring._history_checks import check_history, with_recodings
 from fairgauge.monitoring._period_rows import counted_rows
 from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring.periods import parse_period
@@ -45,7 +45,7 @@ def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[s
     )
     found = [
         finding.says
-        for finding in checked
+        for finding in with_recodings(checked, asked)
         if finding.problem in _SUSPECT and any(map(finding.concerns, added))
     ]
     try:

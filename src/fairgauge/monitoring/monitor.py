@@ -47,7 +47,7 @@ from fairgauge.monitoring._detection import (
     write_fold,
 )
 from fairgauge.monitoring._due_labels import overdue, usual_delays
-from fairgauge.monitoring._history_checks import check_history
+from fairgauge.monitoring._history_checks import check_history, with_recodings
 from fairgauge.monitoring._mirrors import (
     Mirror,
     mirrors_of_counts,
@@ -395,7 +395,7 @@ def _findings(
     names = [str(each) for each in periods]
     unlabelled = _unlabelled_groups(asked, names, followed)
     every = (*found, *unlabelled, *_small_groups(asked, names, followed))
-    every = _without_labels(asked, names, followed.rows, every)
+    every = with_recodings(_without_labels(asked, names, followed.rows, every), asked.question)
     unit, apart = asked.question.unit.get("unit"), {*OF_ROWS, HistoryProblem.GAP}
     return tuple(each if each.problem in apart else replace(each, unit=unit) for each in every)
 
@@ -682,7 +682,7 @@ def _follow(
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
-    held = _baseline_counts(asked, counts, rates)
+    held = _baseline_counts(asked, counts, rates, cubes)
     of_counts = mirrors_of_counts(counts, asked.rules, rates, held)
     of_estimates = mirrors_of_estimates(spent, asked.rules, len(cubes))
     arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
@@ -841,7 +841,7 @@ def _counted(
                 names[:entered],
                 at,
                 Tolerated(low, high, rate.by),
-                cubes.together,
+                cubes,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
@@ -912,13 +912,16 @@ def _late(
 
 
 def _baseline_counts(
-    asked: MonitorSpec, counts: ComparisonCounts, rates: Mapping[int, MonitoredRate]
+    asked: MonitorSpec,
+    counts: ComparisonCounts,
+    rates: Mapping[int, MonitoredRate],
+    cubes: PeriodCubes,
 ) -> dict[ComparisonId, SideCounts]:
     """Return the counts of baselines, of each rule those of its own baseline."""
     found: dict[ComparisonId, SideCounts] = {}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None:
-            for held in counts_in(rule.baseline.cube, asked, rates):
+            for held in counts_in(rule.baseline.cube, asked, rates, cubes):
                 if held.rule == i:
                     rows = (SideCounts(*row) for row in held.counts[0].tolist())
                     found |= dict(zip(held.ids, rows, strict=True))

@@ -299,6 +299,11 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
         return outside / width if 0 < width < math.inf else math.copysign(math.inf, outside)
 
     @property
+    def is_sufficient(self) -> bool:
+        """Return whether its data are sufficient."""
+        return self.state is not MonitorState.INSUFFICIENT
+
+    @property
     def last(self) -> Point | None:
         """Return the last period that decides, if it has a value."""
         decided = [point for point in self.points if not point.waits]
@@ -537,9 +542,12 @@ class MonitorReport(ResultOfMetrics):
 
     @property
     def gravest(self) -> tuple[MonitoredComparison, ...]:
-        """Return the comparisons: those with an alarm, then by how near they are to one."""
+        """Return the comparisons: those with an alarm, then by how near they are to one.
+
+        Those with insufficient data are the last.
+        """
         quiet = (comparison for comparison in self.tested if comparison.alarm is None)
-        near = sorted(quiet, key=lambda each: each.nearness, reverse=True)
+        near = sorted(quiet, key=lambda each: (each.is_sufficient, each.nearness), reverse=True)
         return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
@@ -685,6 +693,7 @@ class HistoryFinding:
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
         rows, how often each stands; of a small group the rows that a decision takes.
+    recoding : of values that may be recoded, the line of their column that recodes all of these.
     new : whether no run made it, of all of its periods, by the time the period before the newest
         was added; False of counts in memory.
     """
@@ -701,6 +710,7 @@ class HistoryFinding:
     unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
+    recoding: str | None = None
     new: bool = False
 
     def concerns(self, period: str) -> bool:

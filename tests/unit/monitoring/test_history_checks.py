@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._period_rows import CountedRows, counted_rows
 from fairgauge.monitoring.periods import parse_period
 from fairgauge.question.specification import ask
-from fairgauge.results.monitor_results import HistoryProblem
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 if TYPE_CHECKING:
     from fairgauge.results.monitor_results import HistoryFinding
@@ -1282,7 +1283,8 @@ def test_codes_of_missing_values_in_a_cut_column_are_found():
     assert (found.period, found.last) == (report.periods[16], report.periods[-1])
     assert (
         'with "-1" in age, which often means a missing number, and counts as "(-inf, 50]". If it '
-        "means that the group is not known, recode it as unknown (recode) and add the periods"
+        'means that the group is not known, recode it as unknown (age = {unknown = ["-1"]}, one '
+        "line below [recode] for all findings of age) and add the periods"
     ) in found.says
 
 
@@ -1305,3 +1307,35 @@ def test_codes_of_missing_values_in_numbers_as_outcomes_are_found(of_points, rat
     assert (found.problem, found.period, found.last) == ("no outcome", *[*made][6:])
     assert (found.column, found.value, found.other, found.rows) == ("points", "-1", counts, 120)
     assert f'which often means a missing number, and counts as "{counts}". If it' in found.says
+
+
+@pytest.mark.parametrize("stated", ["", 'sex = {F = ["F", "fem"], unknown = ["?"]}'])
+def test_the_findings_of_a_column_state_one_line_that_corrects_all_of_them(
+    stated: str, tmp_path: Path
+) -> None:
+    """Each had a line of its own, of which a file of TOML takes one alone."""
+    odd = {2: ("sex", "f"), 3: ("sex", "N/A"), 4: ("sex", "n/a"), 5: ("sex", " M"),
+           6: ("label", "pending"), 7: ("label", " 1"), 8: ("sex", "?")}  # fmt: skip
+
+    def found(line: str) -> tuple[HistoryFinding, ...]:
+        spec = tmp_path / "monitor.toml"
+        spec.write_text(f"""label = "label"\nprediction = "prediction"\npositive = 1
+            sensitive = "sex"\n[recode]\n{line}
+            [monitor]\nrules = ["true_positive_rate.ratio >= 0.1"]""")
+        counts = {}
+        for t, day in enumerate(day_names(10)):
+            rows = rows_of(t).astype({"label": int}).astype(str)
+            if t in odd:
+                column, value = odd[t]
+                rows.loc[rows.index % 9 == 0, column] = value
+            counts[day] = fg.count(rows, config=spec)
+        found = fg.monitor_doctor(counts, spec).findings
+        return tuple(each for each in found if each.problem is not HistoryProblem.MISSING_VALUES)
+
+    first = found(stated)
+    values = [(each.column, each.value) for each in first]
+    assert values == [odd[t] for t in odd if not (stated and odd[t][1] == "?")]
+    lines = dict.fromkeys(str(each.recoding) for each in first)
+    assert len(lines) == 2
+    assert all(str(each.recoding) in each.says for each in first)
+    assert found("\n".join(lines)) == ()

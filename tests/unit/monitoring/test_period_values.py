@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
-from fairgauge.errors import DataError, ValuesError
+from fairgauge.errors import DataError, SpecError, ValuesError
 from fairgauge.monitoring.counted_periods import suspect_periods
 from fairgauge.render import render
 from fairgauge.results.monitor_results import HistoryProblem
@@ -164,6 +166,36 @@ def test_values_of_a_period_are_known_from_periods_that_have_some(missing):
 def test_the_same_values_are_no_other_coding(days):
     report = fg.monitor(dict(zip(day_names(len(days)), days, strict=True)), asked(RATIO))
     assert not [e for e in report.findings if e.problem is HistoryProblem.NO_POSITIVE]
+
+
+def approvals(women: int, *others: str) -> fg.Cube:
+    """Return the counts of a day on which so many of 100 women, and 48 of 120 men, are a Y."""
+    said = ["Y"] * women + ["N"] * (100 - women) + ["Y"] * 48 + ["N"] * 72 + list(others)
+    rows = {"sex": ["F"] * 100 + ["M"] * (120 + len(others)), "prediction": said}
+    return fg.count(pd.DataFrame(rows), **ESCALATED)
+
+
+ESCALATED = {"prediction": "prediction", "positive": ["Y", "escalate"], "sensitive": "sex"}
+
+
+@pytest.mark.parametrize("asks", ["", "largest", "baseline"])
+def test_a_rare_positive_value_is_in_some_periods_alone(asks: str, tmp_path: Path) -> None:
+    """The largest group, a baseline and the parts of a change needed it in their own periods."""
+    days = dict.fromkeys(day_names(30), approvals(40))
+    days |= dict.fromkeys(day_names(16)[8:], approvals(10))
+    question = ESCALATED | ({"reference": "largest"} if asks == "largest" else {})
+    approvals(40).save(held := str(tmp_path / "held.cube.json"))
+    around = {"within": 0.2, "of": held} if asks == "baseline" else {"at_least": 0.8}
+    spec = question | {"monitor": {"rules": [{"metric": "selection_rate.ratio", **around}]}}
+    with pytest.raises((DataError, SpecError), match="has no value 'escalate'"):
+        fg.monitor(days, spec)
+    days["2026-01-29"] = approvals(40, "escalate")
+    (alarmed,) = fg.monitor(days, spec).alarms
+    assert alarmed.alarm is not None
+    assert alarmed.alarm.since == "2026-01-09"
+    parts = alarmed.alarm.decomposition
+    assert parts is not None
+    assert parts.treatment == pytest.approx(-0.3)
 
 
 @pytest.mark.parametrize("first", [[GOOD], []], ids=["a later period", "the first period"])

@@ -446,17 +446,27 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
         yield Sentence(each.last_counts() or each.each.says, each.source)
         if text := each.so_far(report.length):
             yield Sentence(text, each.source)
-        every, valued = len(report.tested), sum(e.last is not None for e in report.tested)
-        if every > 1:
-            among = f"{every:,} comparisons"
-            if valued < every:
-                among = f"the comparisons with a value now ({valued:,} of {every:,})"
-            alike = len({e.detector is Detector.ALPHA_SPENDING for e in report.tested}) == 1
-            nearest = f"Of {among} this is the one nearest to an alarm."
-            text = nearest if alike else f"This is one of {among}."
-            yield Sentence(text, ("comparisons",))
+        if len(report.tested) > 1:
+            yield Sentence(_among(report), ("comparisons",))
     if not known:
         yield Sentence("No monitored comparison has a value now.", ("comparisons",))
+
+
+def _among(report: MonitorReport) -> str:
+    """Return of how many comparisons the stated one is the nearest to an alarm."""
+    every = f"{len(report.tested):,} comparisons"
+    sufficient = [each for each in report.tested if each.is_sufficient]
+    valued = [each for each in sufficient if each.last is not None]
+    with_data = "sufficient data" if len(sufficient) < len(report.tested) else ""
+    with_value = "a value now" if len(valued) < len(sufficient) else ""
+    has = " and ".join(filter(None, (with_data, with_value)))
+    if len(valued) < 2:
+        return f"{'No other' if valued else 'None'} of {every} has {has}."
+    counted = f"{len(valued):,} of {len(report.tested):,}"
+    among = f"the comparisons with {has} ({counted})" if has else every
+    alike = len({each.detector is Detector.ALPHA_SPENDING for each in valued}) == 1
+    nearest = f"Of {among} this is the one nearest to an alarm."
+    return nearest if alike else f"This is one of {among}."
 
 
 def _certainty(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fairgauge.question.recoding import write_recodings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.monitor_sentences import within_period
@@ -41,9 +40,11 @@ def _valued(each: HistoryFinding) -> str:
 
 
 def _recoding(each: HistoryFinding) -> str:
-    """Return a line that counts a spelling as the known one, which earlier periods have."""
-    known, spelt = str(each.other), str(each.value)
-    return write_recodings({str(each.column): {known: [known, spelt]}})[0]
+    """Return the line that recodes all values that are found in the column."""
+    if each.recoding is None:
+        return ""
+    of = called(each.column or "")
+    return f" ({each.recoding}, one line below [recode] for all findings of {of})"
 
 
 def _value(each: HistoryFinding) -> str:
@@ -100,8 +101,8 @@ def _new_value(each: HistoryFinding) -> str:
 def _unknown_group(each: HistoryFinding) -> str:
     return (
         f"{_rows(each)} with {_value(each)}, {_counts_as(each, 'a group')}. If it means that the "
-        f"group is not known, recode it as unknown{_otherwise(each, 'a group')} and add the "
-        "periods again (--replace)."
+        f"group is not known, recode it as unknown{_recoding(each)}{_otherwise(each, 'a group')} "
+        "and add the periods again (--replace)."
     )
 
 
@@ -113,7 +114,7 @@ def _counts_as(each: HistoryFinding, what: str) -> str:
 
 def _otherwise(each: HistoryFinding, what: str) -> str:
     """Return what else a value may be recoded as; numbers that are cut or averaged as nothing."""
-    return f", else as {what} (recode)," if each.other is None else " (recode)"
+    return f", else as {what}," if each.other is None else ""
 
 
 def _equals_label(each: HistoryFinding) -> str:
@@ -189,8 +190,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.SPELLING: lambda each: (
         f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. Each spelling "
         "is a group or an outcome of its own. If they are the same, correct the rows, or recode "
-        f"them ({_recoding(each)}, below [recode]), and add the period again (--replace). If they "
-        "are not, name both in recode."
+        f"them{_recoding(each)}, and add the period again (--replace). If they are not, name both "
+        "in recode."
     ),
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
@@ -209,8 +210,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.NO_OUTCOME: lambda each: (
         f"{_rows(each)} with {_value(each)}, {_counts_as(each, 'an outcome')}. If it means that "
-        f"nothing is known, recode it as unknown{_otherwise(each, 'an outcome')} and add the "
-        "periods again (--replace)."
+        f"nothing is known, recode it as unknown{_recoding(each)}{_otherwise(each, 'an outcome')} "
+        "and add the periods again (--replace)."
     ),
     HistoryProblem.UNCLEAR_OUTCOME: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as unfavourable. If it is favourable, "

@@ -786,7 +786,9 @@ def test_half_of_a_group_spelt_in_another_way_is_warned_of(folder):
     result = run(folder, "3.csv", "2026-01-04", "-q")
     assert 'Warning: On 2026-01-04: 50 rows with "f" in sex, which reads like "F".' in result.stderr
     line = 'sex = {F = ["F", "f"]}'
-    assert f"recode them ({line}, below [recode])" in " ".join(result.stderr.split())
+    assert f"recode them ({line}, one line below [recode] for all findings of sex)" in " ".join(
+        result.stderr.split()
+    )
     recoded = folder / "recoded.toml"
     recoded.write_text(CONFIG.replace("[monitor]", f"[recode]\n{line}\n[monitor]", 1))
     again = run(folder, "3.csv", "2026-01-04", "-c", recoded, "--replace", "-q")

@@ -212,6 +212,38 @@ def test_of_intervals_the_one_furthest_outside_is_nearest_to_an_alarm() -> None:
         assert "This is one of 3 comparisons." in found
 
 
+def test_a_comparison_with_insufficient_data_is_not_the_one_nearest_to_an_alarm() -> None:
+    """A group of a row a day had more evidence than any other, and insufficient data."""
+
+    def of_groups(**rows: tuple[int, int]) -> dict[str, fg.Cube]:
+        counts = {group: {"tp": hits, "fn": of - hits} for group, (hits, of) in rows.items()}
+        return dict.fromkeys(day_names(15), fg.confusion("sex", counts))
+
+    def stated(counts: dict[str, fg.Cube]) -> list[str]:
+        return [
+            *map(str, monitored(counts, RATIO | {"groups": ["F", "M", "X", "Y"]}).brief().found)
+        ]
+
+    large = {"F": (40, 100), "M": (41, 100)}
+    first, *_, last = stated(of_groups(**large, X=(0, 1)))
+    assert first.startswith("Of 100 women, 40 were approved")
+    assert last == (
+        "Of the comparisons with sufficient data (2 of 3) this is the one nearest to an alarm."
+    )
+    gone = of_groups(**large, Y=(8, 20), X=(0, 1))
+    gone["2026-01-15"] = of_groups(**large)["2026-01-01"]
+    assert stated(gone)[-1] == (
+        "Of the comparisons with sufficient data and a value now (2 of 4) this is the one nearest "
+        "to an alarm."
+    )
+    assert stated(of_groups(F=(40, 100), X=(0, 1), Y=(1, 1)))[-1] == (
+        "No other of 3 comparisons has sufficient data."
+    )
+    assert stated(of_groups(X=(0, 1), Y=(1, 1), F=(0, 1)))[-1] == (
+        "None of 3 comparisons has sufficient data."
+    )
+
+
 def test_a_shift_that_has_passed_is_in_the_past() -> None:
     counts = days(80, 0, 0.4) | days(40, 25, 0.22)
     brief = monitored(counts, RATIO).brief()
