@@ -114,6 +114,8 @@ UNADJUSTED = (
     WhyInconclusive.STRATA_DECIDE,
 )
 """Why a gap has no difference to quote within strata, nor a regression."""
+_PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
+"""What the regression with controls is only where all of its forms are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,17 +436,28 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        main, (low, high) = self.adjusted[0], self.adjusted[0].interval
+        found = self._verdict_by(self.adjusted[0])
+        return GapVerdict.INCONCLUSIVE if found in _PASSES and self.open_forms else found
+
+    @property
+    def open_forms(self) -> tuple[ColumnEffects, ...]:
+        """Return the regressions by which a difference is shown, or may reach the margin."""
+        found = self.adjusted
+        return tuple(each.effects for each in found if self._verdict_by(each) not in _PASSES)
+
+    def _verdict_by(self, fit: AdjustedGap) -> GapVerdict:
+        """Return what becomes of the gap by one regression."""
+        low, high = fit.interval
         beyond = self.margin is not None and max(-low, high) >= self.margin
-        if not main.is_shown:
-            if 0 not in main.interval and (beyond or self.margin is None):
+        if not fit.is_shown:
+            if 0 not in fit.interval and (beyond or self.margin is None):
                 return GapVerdict.INCONCLUSIVE  # by itself it would be
             if not self.is_shown:
                 return GapVerdict.NO_GAP
             return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR
         if self.margin is not None and not beyond:
             return GapVerdict.WITHIN_MARGIN
-        reverse = self.is_shown and self.is_higher == (main.value < 0)
+        reverse = self.is_shown and self.is_higher == (fit.value < 0)
         return GapVerdict.REVERSES if reverse else GapVerdict.REMAINS
 
     @property

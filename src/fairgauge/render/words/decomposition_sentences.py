@@ -166,11 +166,23 @@ def with_controls(gap: Gap, controls: str) -> str:
         GapVerdict.WITHIN_MARGIN: f"a difference {remains}, within the margin",
         GapVerdict.INCONCLUSIVE: "inconclusive",
     }.get(verdict, f"no statistically significant difference {remains}")
-    if verdict is GapVerdict.INCONCLUSIVE and gap.adjusted:
-        alone = 0 not in gap.adjusted[0].interval
-        reaches = "its confidence interval reaches the margin"
-        shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS] if alone else reaches}"
+    if verdict is GapVerdict.INCONCLUSIVE and gap.open_forms:
+        main = ColumnEffects.MAIN in gap.open_forms
+        forms = "" if main else f" {listing([_FORMS[each] for each in gap.open_forms])}"
+        if main and 0 not in gap.adjusted[0].interval:
+            shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS]}"
+        elif gap.margin is None:
+            shows += f": a difference is shown{forms}"
+        else:
+            shows += f": its confidence interval{forms} reaches the margin"
     return f"; with {controls}, by regression, {shows}"
+
+
+_FORMS = {
+    ColumnEffects.BY_SIDE: "with effects by side",
+    ColumnEffects.NUMBERS: "with numbers as they are",
+}
+"""What other regressions with controls are made with."""
 
 
 def each_verdict(gap: Gap) -> str:
