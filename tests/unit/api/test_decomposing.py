@@ -1470,6 +1470,27 @@ def test_a_ratio_of_means_some_of_which_are_negative_is_never_accounted_for():
     assert "()" not in render(found, "text", full=True)
 
 
+def test_a_ratio_of_0_states_why_it_has_no_interval_with_clusters():
+    """It had "a ratio of numbers that are not above 0 has no parts", and parts without clusters."""
+    rows = pl.DataFrame(
+        {"g": "A" if u % 3 == 0 else "B", "s": "xz"[i % 2], "u": u, "y": int(u % 3 and u % 5 == i)}
+        for u in range(120)
+        for i in range(8)
+    )
+    asked = {"label": "y", "sensitive": "g", "reference": {"g": "B"}, "strata": "s"}
+    asked |= {"positive": 1, "metrics": "base_rate.ratio"}
+    alone, clustered = fg.why(rows, **asked), fg.why(rows, **asked, cluster="u")
+    assert alone.verdict == GapVerdict.REMAINS
+    text = flat(render(clustered, "text"))
+    assert "WITH CLUSTERS A RATIO OF 0 HAS NO CONFIDENCE INTERVAL WITHIN S" in text
+    assert (
+        "with clusters a ratio of 0 has no confidence interval within s, as clusters that are all "
+        "alike do not show how far above 0 it may be; ask for the difference." in text
+    )
+    asked["metrics"] = "base_rate.difference"
+    assert fg.why(rows, **asked, cluster="u").verdict == GapVerdict.REMAINS
+
+
 def test_negative_means_have_a_difference_and_no_ratio():
     rows = _means((-5.0, -3.0), (-5.4, -3.4))
     (gap,) = _of_means(rows, "mean_label.difference").gaps

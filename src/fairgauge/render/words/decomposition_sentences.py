@@ -11,6 +11,7 @@ from fairgauge.enums import (
     ColumnEffects,
     GapPartKind,
     GapVerdict,
+    IntervalMethod,
     Level,
     ReferenceKind,
     StratumWeights,
@@ -131,8 +132,29 @@ def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
     if isinstance(gap, Gap) and is_of_one_outcome(gap):
         reason = f": {ONE_OUTCOME}"
+    elif isinstance(gap, Gap) and _is_clustered_0(gap):
+        reason = f": {_CLUSTERED_0}"
     columns = all_called(gap.columns, "or") if isinstance(gap, Gap) else "a stratum"
     return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata, columns=columns)
+
+
+_CLUSTERED_0 = "with clusters a ratio of 0 has no confidence interval within {strata}"
+
+
+def _is_clustered_0(gap: Gap) -> bool:
+    """Return whether a ratio has no interval because clusters of one side are all at 0."""
+    interval = gap.estimate.interval
+    methods = () if interval is None else interval.methods
+    clustered = IntervalMethod.CLUSTER_ROBUST in methods and gap.estimate.value == 0
+    return clustered and gap.reason is WhyInconclusive.UNDEFINED
+
+
+def _undefined(gap: Gap) -> str:
+    """Return why a ratio has no interval within strata."""
+    if not _is_clustered_0(gap):
+        return _REASONS[WhyInconclusive.UNDEFINED]
+    none = _CLUSTERED_0.format(strata=strata_words(gap))
+    return f"{none}, as clusters that are all alike do not show how far above 0 it may be"
 
 
 def is_of_one_outcome(gap: Gap) -> bool:
@@ -834,7 +856,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
             "is left to compare within them."
         )
     if gap.reason is WhyInconclusive.UNDEFINED:
-        return f"{_REASONS[gap.reason]}; ask for the difference."
+        return f"{_undefined(gap)}; ask for the difference."
     if gap.reason in (WhyInconclusive.DEPENDS_ON_WEIGHTS, WhyInconclusive.MAY_VARY):
         named = f" (unlike the others: {outlying_alone(gap)})"
         named *= gap.reason is WhyInconclusive.MAY_VARY
