@@ -581,7 +581,7 @@ def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
     rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
     alone = of_strata([("F", f"f{i}", i % 2, 1) for i in range(600)])
     headline = decomposed(pl.concat([rows, alone]), reference=to_men).brief().headline.text
-    where = "in values of dept with nobody of the other side, and not compared"
+    where = "in values of dept with none of the other side, and not compared"
     assert headline.endswith(f"(23.1% of F are {where})")
     few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
     found = decomposed(pl.concat([rows, few]), reference=to_men)
@@ -1796,7 +1796,7 @@ def test_strata_of_one_side_alone_are_no_composition(metric):
     neutral = gap.estimate.definition.neutral
     assert gap.part(GapPartKind.COMPOSITION).value == pytest.approx(neutral)
     assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
-    assert "with nobody of the other side" in " ".join(str(found).split())
+    assert "with none of the other side" in " ".join(str(found).split())
     assert "accounted for by" not in str(found).casefold()
 
 

@@ -70,7 +70,7 @@ CAVEAT = (
 )
 """What stands beside every decomposition."""
 CHANGED_BY_DECISION = (
-    "Where a column, such as a grade, is itself the result of unequal treatment, comparing people "
+    "Where a column, such as a grade, is itself the result of unequal treatment, comparing "
     "within it hides part of the gap."
 )
 _VERDICTS = {
@@ -109,7 +109,7 @@ _REASONS = {
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
-    WhyInconclusive.ONE_SIDED: "most of the gap lies in strata with nobody of the other side",
+    WhyInconclusive.ONE_SIDED: "most of the gap lies in strata with none of the other side",
     WhyInconclusive.TOO_FEW: "insufficient data",
     WhyInconclusive.UNDEFINED: "a ratio of numbers that are not above 0 has no parts",
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
@@ -321,7 +321,7 @@ def describe_not_compared(gap: Gap) -> str:
     """
     stated = gap.reason in OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
     outside = "" if stated else _alone(gap, 1 - NOTED_ALONE)
-    alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
+    alone = f"in {each_of(gap, several=True)} with none of the other side, and not compared"
     return f" ({outside} {alone})" if outside else ""
 
 
@@ -874,7 +874,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
 def _but(gap: Gap) -> str:
     """Return where a gap lies, or a difference is shown, although none is on average."""
     if gap.reason is WhyInconclusive.ONE_SIDED:
-        return f"most of the gap lies in {each_of(gap, several=True)} with nobody of the other side"
+        return f"most of the gap lies in {each_of(gap, several=True)} with none of the other side"
     where = differs_in(gap) or f"some {each_of(gap)} by the tests of this gap alone"
     return f"in {where} a difference in that direction is statistically significant"
 
