@@ -48,6 +48,7 @@ from fairgauge.results.gap_decomposition import (
     OtherIntervals,
     StratumGap,
     averages_of,
+    open_forms,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.values import are_years
@@ -188,9 +189,9 @@ def with_controls(gap: Gap, controls: str) -> str:
         GapVerdict.WITHIN_MARGIN: f"a difference {remains}, within the margin",
         GapVerdict.INCONCLUSIVE: "inconclusive",
     }.get(verdict, f"no statistically significant difference {remains}")
-    if verdict is GapVerdict.INCONCLUSIVE and gap.open_forms:
-        main = ColumnEffects.MAIN in gap.open_forms
-        forms = "" if main else f" {listing([_FORMS[each] for each in gap.open_forms])}"
+    if verdict is GapVerdict.INCONCLUSIVE and (fits := open_forms(gap)):
+        main = ColumnEffects.MAIN in fits
+        forms = "" if main else f" {listing([_FORMS[each] for each in fits])}"
         if main and 0 not in gap.adjusted[0].interval:
             shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS]}"
         elif gap.margin is None:
