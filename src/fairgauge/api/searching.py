@@ -49,6 +49,7 @@ from fairgauge.resolve.outcome_checks import mistaken_outcomes, unclear_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import (
     SCORE_BINS,
@@ -277,6 +278,7 @@ def find(
         *counted_people(cube, spec),
         *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
         *doubtful_conditions(cube, spec),
+        *unmatched_groups(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
     found = with_few_disclosed(_bounded(found, diagnostics), min_cell)

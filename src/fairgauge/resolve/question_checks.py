@@ -88,8 +88,7 @@ def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     groups = _with_estimated(spec, groups)
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [level for axis in axes for level in cube.levels[axis]]
-    chosen = {each.column for each in spec.where} & {axis.column for axis in axes}
-    for i, value in enumerate(() if chosen else spec.unknown):  # else rows may have been without
+    for i, value in enumerate(() if spec.where else spec.unknown):  # other rows may have them
         if not is_one_of(value, levels):
             yield unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
     for column, shares in spec.population:

@@ -31,7 +31,7 @@ from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.arrays import Index
 from fairgauge.stats.resampling import random_parts
-from fairgauge.values import MISSING_NAME, is_number
+from fairgauge.values import MISSING_NAME, is_number, is_one_of, name_of
 
 Levels = NDArray[np.integer[Any]]
 
@@ -214,7 +214,15 @@ def searched_rows(
         if absent
         else {},
     )
-    return every, tuple(feature.feature for feature in features)
+    return every, tuple(
+        replace(made.feature, unknown=_unknown_values(cube, made.axes, spec)) for made in features
+    )
+
+
+def _unknown_values(cube: Cube, axes: Sequence[Axis], spec: Spec) -> tuple[str, ...]:
+    """Return the values listed as unknown that columns hold."""
+    held = [level for axis in axes for level in cube.levels[axis]]
+    return tuple(name_of(value) for value in spec.unknown if is_one_of(value, held))
 
 
 def _lacking(

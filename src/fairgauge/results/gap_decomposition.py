@@ -114,6 +114,8 @@ UNADJUSTED = (
     WhyInconclusive.STRATA_DECIDE,
 )
 """Why a gap has no difference to quote within strata, nor a regression."""
+_PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
+"""What the regression with controls is only where all of its forms are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,18 +436,8 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        main, (low, high) = self.adjusted[0], self.adjusted[0].interval
-        beyond = self.margin is not None and max(-low, high) >= self.margin
-        if not main.is_shown:
-            if 0 not in main.interval and (beyond or self.margin is None):
-                return GapVerdict.INCONCLUSIVE  # by itself it would be
-            if not self.is_shown:
-                return GapVerdict.NO_GAP
-            return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR
-        if self.margin is not None and not beyond:
-            return GapVerdict.WITHIN_MARGIN
-        reverse = self.is_shown and self.is_higher == (main.value < 0)
-        return GapVerdict.REVERSES if reverse else GapVerdict.REMAINS
+        found = _verdict_by(self.adjusted[0], self)
+        return GapVerdict.INCONCLUSIVE if found in _PASSES and open_forms(self) else found
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -630,6 +622,27 @@ class Decomposition(ResultOfMetrics):
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
+
+
+def open_forms(gap: Gap) -> list[ColumnEffects]:
+    """Return the regressions by which a difference is shown, or may reach the margin."""
+    return [each.effects for each in gap.adjusted if _verdict_by(each, gap) not in _PASSES]
+
+
+def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
+    """Return what becomes of a gap by one regression."""
+    low, high = fit.interval
+    beyond = gap.margin is not None and max(-low, high) >= gap.margin
+    if not fit.is_shown:
+        if 0 not in fit.interval and (beyond or gap.margin is None):
+            return GapVerdict.INCONCLUSIVE  # by itself it would be
+        if not gap.is_shown:
+            return GapVerdict.NO_GAP
+        return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR
+    if gap.margin is not None and not beyond:
+        return GapVerdict.WITHIN_MARGIN
+    reverse = gap.is_shown and gap.is_higher == (fit.value < 0)
+    return GapVerdict.REVERSES if reverse else GapVerdict.REMAINS
 
 
 def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]:

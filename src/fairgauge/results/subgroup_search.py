@@ -47,6 +47,7 @@ class SearchedFeature:
     conditions : by the name of each value, what chooses its rows (`where`); all other values
         together have none.
     columns : its one-hot columns, those of the first values; none of other features.
+    unknown : the values listed as unknown that its columns hold.
     """
 
     name: str
@@ -55,6 +56,7 @@ class SearchedFeature:
     cuts: tuple[Finite, ...] = ()
     columns: tuple[str, ...] = ()
     conditions: Saved = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     def where(self, value: str) -> dict[str, Any]:
         """Return what chooses the rows of a value, of all other values together all but these.

@@ -581,7 +581,7 @@ def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
     rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
     alone = of_strata([("F", f"f{i}", i % 2, 1) for i in range(600)])
     headline = decomposed(pl.concat([rows, alone]), reference=to_men).brief().headline.text
-    where = "in values of dept with nobody of the other side, and not compared"
+    where = "in values of dept with none of the other side, and not compared"
     assert headline.endswith(f"(23.1% of F are {where})")
     few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
     found = decomposed(pl.concat([rows, few]), reference=to_men)
@@ -1470,6 +1470,27 @@ def test_a_ratio_of_means_some_of_which_are_negative_is_never_accounted_for():
     assert "()" not in render(found, "text", full=True)
 
 
+def test_a_ratio_of_0_states_why_it_has_no_interval_with_clusters():
+    """It had "a ratio of numbers that are not above 0 has no parts", and parts without clusters."""
+    rows = pl.DataFrame(
+        {"g": "A" if u % 3 == 0 else "B", "s": "xz"[i % 2], "u": u, "y": int(u % 3 and u % 5 == i)}
+        for u in range(120)
+        for i in range(8)
+    )
+    asked = {"label": "y", "sensitive": "g", "reference": {"g": "B"}, "strata": "s"}
+    asked |= {"positive": 1, "metrics": "base_rate.ratio"}
+    alone, clustered = fg.why(rows, **asked), fg.why(rows, **asked, cluster="u")
+    assert alone.verdict == GapVerdict.REMAINS
+    text = flat(render(clustered, "text"))
+    assert "WITH CLUSTERS A RATIO OF 0 HAS NO CONFIDENCE INTERVAL WITHIN S" in text
+    assert (
+        "with clusters a ratio of 0 has no confidence interval within s, as clusters that are all "
+        "alike do not show how far above 0 it may be; ask for the difference." in text
+    )
+    asked["metrics"] = "base_rate.difference"
+    assert fg.why(rows, **asked, cluster="u").verdict == GapVerdict.REMAINS
+
+
 def test_negative_means_have_a_difference_and_no_ratio():
     rows = _means((-5.0, -3.0), (-5.4, -3.4))
     (gap,) = _of_means(rows, "mean_label.difference").gaps
@@ -1775,7 +1796,7 @@ def test_strata_of_one_side_alone_are_no_composition(metric):
     neutral = gap.estimate.definition.neutral
     assert gap.part(GapPartKind.COMPOSITION).value == pytest.approx(neutral)
     assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
-    assert "with nobody of the other side" in " ".join(str(found).split())
+    assert "with none of the other side" in " ".join(str(found).split())
     assert "accounted for by" not in str(found).casefold()
 
 

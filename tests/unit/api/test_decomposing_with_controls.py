@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -501,6 +502,38 @@ def test_what_a_regression_with_controls_shows_is_in_the_exit_code(
     assert shows in text
     assert (given, text) == (code, text)
     assert {"remains": 1, "reverses": 1, "inconclusive": 3}.get(found.verdict, 0) == code
+
+
+@pytest.mark.parametrize(
+    ("fha", "other", "margin", "verdict", "shows"),
+    [
+        (-6, 14, None, "inconclusive", "a difference is shown with effects by side"),
+        (
+            -10,
+            20,
+            0.06,
+            "inconclusive",
+            "its confidence interval with effects by side reaches the margin",
+        ),
+        (-6, 14, 0.06, "accounted for", "no statistically significant difference remains"),
+    ],
+)
+def test_no_regression_passes_where_another_form_of_it_is_open(fha, other, margin, verdict, shows):
+    """The headline had "no difference remains" beside one that effects by side show."""
+    cells = [
+        (race, f"b{branch}", kind, n, 80 - (race == "B") * (fha if kind == "FHA" else other))
+        for branch in range(2)
+        for race, kind, n in [
+            ("B", "FHA", 500), ("B", "other", 500), ("W", "FHA", 3_000), ("W", "other", 200),
+        ]
+    ]  # fmt: skip
+    found = by_branch(cells, margins={} if margin is None else {"selection_rate": margin})
+    (gap,) = found.gaps
+    assert gap.regression_verdict == verdict
+    (stated,) = re.findall(
+        r"with kind, by regression, (?:inconclusive: )?(.+)", str(found.brief().headline)
+    )
+    assert stated == shows
 
 
 def test_a_regression_with_controls_that_there_is_not_is_inconclusive(tmp_path):

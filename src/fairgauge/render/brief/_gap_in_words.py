@@ -147,7 +147,7 @@ class GapInWords:
         if reason is WhyInconclusive.IN_A_STRATUM:
             return f"{text}, but {within} {none}"
         if reason is WhyInconclusive.ONE_SIDED:
-            alone = f"{each_of(self.gap, several=True)} with nobody of the other side"
+            alone = f"{each_of(self.gap, several=True)} with none of the other side"
             return f"{text}; {within} {none}, but most of the gap lies in {alone}"
         if reason is WhyInconclusive.MISSING_STRATA and (whole := self.gap.overall) is not None:
             of_all = replace(self.gap, estimate=whole, p_adjusted=whole.p_adjusted)
@@ -262,7 +262,7 @@ class GapInWords:
         both, outside = "two", ""
         if self.gap.part(GapPartKind.NOT_COMPARABLE).value != self.gap.estimate.definition.neutral:
             where, both = each_of(self.gap, several=True), "three"
-            outside = f", and {where} with nobody of the other side for {self._factor(alone)}"
+            outside = f", and {where} with none of the other side for {self._factor(alone)}"
         sides = f"{capitalised(self.subject)}, compared with {self.other}"
         stated = f"{sides} in the same {each_of(self.gap)}: on average {within}."
         if self.gap.controls:
@@ -275,7 +275,7 @@ class GapInWords:
         elif self.gap.reason in UNADJUSTED:
             stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:
-            same = f"people in the same {each_of(self.gap)}"
+            same = f"{self._words.noun} in the same {each_of(self.gap)}"
             average = f", an average of what varies over {strata_words(self.gap)}" * self.gap.varies
             stated += f" To compare {same}, quote this {self.gap.scale} (within){average}."
         yield (

@@ -278,8 +278,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             groups = dict.fromkeys(called(gap.estimate.group) for gap in undecided)
             of_groups = f" (for {listing(list(groups), most=_MOST_PLACES)})" if several else ""
             yield analyst(
-                f"find out why values of {strata_words(gaps[0])} have people of one side alone"
-                f"{of_groups}, or compare within coarser strata that both sides are in."
+                f"find out why values of {strata_words(gaps[0])} have {words.noun} of one side "
+                f"alone{of_groups}, or compare within coarser strata that both sides are in."
             )
         elif {gap.reason for gap in undecided} == {WhyInconclusive.NOT_TESTED}:
             yield analyst(

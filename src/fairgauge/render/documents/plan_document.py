@@ -90,7 +90,7 @@ def _smallest_disparities(planned: Planned) -> Table:
         (Column("group", numeric=False), _name),
         (Column("rate", numeric=False), rate_of),
         ("difference", _difference),
-        ("ratio", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
+        ("ratio below 1", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
         ("n", lambda each: f"{each.n_group:,.10g}"),
         ("n of reference", lambda each: f"{each.n_reference:,.10g}"),
         ("rate of reference", lambda each: f"{each.rate:.1%}"),

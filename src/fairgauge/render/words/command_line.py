@@ -121,8 +121,19 @@ def _columns(found: SubgroupSearch) -> list[dict[str, Any]]:
 
 
 def _command_of(found: SubgroupSearch, asked: Mapping[str, Any]) -> str | None:
-    """Return the command line that asks the rows of a search, with the value it assumed stated."""
+    """Return the command line that asks the rows of a search, with the value it assumed stated.
+
+    Of the values listed as unknown it repeats those that the columns of its groups hold.
+    """
     rows = {name: found.spec.get(name) for name in (*OF_ROWS, "missing")}
+    columns = {each["column"] for each in asked["sensitive"]}
+    held = [
+        value
+        for each in found.question.features
+        if columns & {*each.columns, each.name}
+        for value in each.unknown
+    ]
+    rows["unknown"] = [each for each in rows["unknown"] or () if name_of(canonical(each)) in held]
     for each in found.diagnostics:
         if each.code is DiagnosticCode.ASSUMED_POSITIVE:
             rows["positive"] = [each["value"]]

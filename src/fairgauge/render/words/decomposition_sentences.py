@@ -11,6 +11,7 @@ from fairgauge.enums import (
     ColumnEffects,
     GapPartKind,
     GapVerdict,
+    IntervalMethod,
     Level,
     ReferenceKind,
     StratumWeights,
@@ -47,6 +48,7 @@ from fairgauge.results.gap_decomposition import (
     OtherIntervals,
     StratumGap,
     averages_of,
+    open_forms,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.values import are_years
@@ -69,7 +71,7 @@ CAVEAT = (
 )
 """What stands beside every decomposition."""
 CHANGED_BY_DECISION = (
-    "Where a column, such as a grade, is itself the result of unequal treatment, comparing people "
+    "Where a column, such as a grade, is itself the result of unequal treatment, comparing "
     "within it hides part of the gap."
 )
 _VERDICTS = {
@@ -108,7 +110,7 @@ _REASONS = {
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
-    WhyInconclusive.ONE_SIDED: "most of the gap lies in strata with nobody of the other side",
+    WhyInconclusive.ONE_SIDED: "most of the gap lies in strata with none of the other side",
     WhyInconclusive.TOO_FEW: "insufficient data",
     WhyInconclusive.UNDEFINED: "a ratio of numbers that are not above 0 has no parts",
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
@@ -131,8 +133,29 @@ def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
     if isinstance(gap, Gap) and is_of_one_outcome(gap):
         reason = f": {ONE_OUTCOME}"
+    elif isinstance(gap, Gap) and _is_clustered_0(gap):
+        reason = f": {_CLUSTERED_0}"
     columns = all_called(gap.columns, "or") if isinstance(gap, Gap) else "a stratum"
     return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata, columns=columns)
+
+
+_CLUSTERED_0 = "with clusters a ratio of 0 has no confidence interval within {strata}"
+
+
+def _is_clustered_0(gap: Gap) -> bool:
+    """Return whether a ratio has no interval because clusters of one side are all at 0."""
+    interval = gap.estimate.interval
+    methods = () if interval is None else interval.methods
+    clustered = IntervalMethod.CLUSTER_ROBUST in methods and gap.estimate.value == 0
+    return clustered and gap.reason is WhyInconclusive.UNDEFINED
+
+
+def _undefined(gap: Gap) -> str:
+    """Return why a ratio has no interval within strata."""
+    if not _is_clustered_0(gap):
+        return _REASONS[WhyInconclusive.UNDEFINED]
+    none = _CLUSTERED_0.format(strata=strata_words(gap))
+    return f"{none}, as clusters that are all alike do not show how far above 0 it may be"
 
 
 def is_of_one_outcome(gap: Gap) -> bool:
@@ -166,11 +189,23 @@ def with_controls(gap: Gap, controls: str) -> str:
         GapVerdict.WITHIN_MARGIN: f"a difference {remains}, within the margin",
         GapVerdict.INCONCLUSIVE: "inconclusive",
     }.get(verdict, f"no statistically significant difference {remains}")
-    if verdict is GapVerdict.INCONCLUSIVE and gap.adjusted:
-        alone = 0 not in gap.adjusted[0].interval
-        reaches = "its confidence interval reaches the margin"
-        shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS] if alone else reaches}"
+    if verdict is GapVerdict.INCONCLUSIVE and (fits := open_forms(gap)):
+        main = ColumnEffects.MAIN in fits
+        forms = "" if main else f" {listing([_FORMS[each] for each in fits])}"
+        if main and 0 not in gap.adjusted[0].interval:
+            shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS]}"
+        elif gap.margin is None:
+            shows += f": a difference is shown{forms}"
+        else:
+            shows += f": its confidence interval{forms} reaches the margin"
     return f"; with {controls}, by regression, {shows}"
+
+
+_FORMS = {
+    ColumnEffects.BY_SIDE: "with effects by side",
+    ColumnEffects.NUMBERS: "with numbers as they are",
+}
+"""What other regressions with controls are made with."""
 
 
 def each_verdict(gap: Gap) -> str:
@@ -287,7 +322,7 @@ def describe_not_compared(gap: Gap) -> str:
     """
     stated = gap.reason in OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
     outside = "" if stated else _alone(gap, 1 - NOTED_ALONE)
-    alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
+    alone = f"in {each_of(gap, several=True)} with none of the other side, and not compared"
     return f" ({outside} {alone})" if outside else ""
 
 
@@ -822,7 +857,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
             "is left to compare within them."
         )
     if gap.reason is WhyInconclusive.UNDEFINED:
-        return f"{_REASONS[gap.reason]}; ask for the difference."
+        return f"{_undefined(gap)}; ask for the difference."
     if gap.reason in (WhyInconclusive.DEPENDS_ON_WEIGHTS, WhyInconclusive.MAY_VARY):
         named = f" (unlike the others: {outlying_alone(gap)})"
         named *= gap.reason is WhyInconclusive.MAY_VARY
@@ -840,7 +875,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
 def _but(gap: Gap) -> str:
     """Return where a gap lies, or a difference is shown, although none is on average."""
     if gap.reason is WhyInconclusive.ONE_SIDED:
-        return f"most of the gap lies in {each_of(gap, several=True)} with nobody of the other side"
+        return f"most of the gap lies in {each_of(gap, several=True)} with none of the other side"
     where = differs_in(gap) or f"some {each_of(gap)} by the tests of this gap alone"
     return f"in {where} a difference in that direction is statistically significant"
 

@@ -235,7 +235,11 @@ class _Text:
 
     def _title(self, document: tree.DocumentTree) -> Iterator[str]:
         """Yield the title, and how many warnings stand below the summary."""
-        title = shorten(printable(document.title), self.width - width(document.beside) - 2)
+        *above, title = wrap(printable(document.title), self.width)
+        if width(title) + 2 + width(document.beside) > self.width:
+            above, title = [*above, title], ""
+        for line in above:
+            yield self.paint(line, Tone.PLAIN)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
         if document.warned:

@@ -118,6 +118,28 @@ def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(
             assert result.exit_code != 2, (each, result.output)
 
 
+def test_the_commands_it_prints_name_no_unknown_value_that_their_columns_lack(run, write):
+    """The audit of sex, and that of old people alone, warned that no group is "refused"."""
+    data, rng = write(0.0), np.random.default_rng(5)
+    lines = ["sex,age,region,p"]
+    for i in range(4_000):
+        sex, age = rng.choice(["F", "M"], 2)[0], str(rng.choice(["old", "young"]))
+        region = "n" if i % 50 else "refused"
+        if sex == "M" and not i % 40:
+            age = "not stated"
+        lines.append(f"{sex},{age},{region},{int(rng.random() < 0.6 - 0.4 * (sex == 'F'))}")
+    Path(data).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    asked = ("--prediction", "p", "--positive", "1", "--rate", "selection_rate")
+    asked += ("--features", "sex,age,region", "--unknown", "refused", "--unknown", "not stated")
+    printed = run("find", data, *asked, "--unknown", "Refused").output
+    assert "unknown[2]: no group is 'Refused' here; the nearest name is 'refused'" in printed
+    against, inside = commands(printed)
+    assert "--unknown" not in against
+    assert inside[inside.index("--unknown") + 1] == "refused,not stated"
+    for each in (against, inside):
+        assert "no group is" not in run(*each[1:]).output
+
+
 def test_a_subgroup_of_all_features_is_not_audited_inside(run, write):
     """By the features that make it, its rows are one group: the command compared nothing."""
     (against,) = commands(run("find", write(0.4), *ASKED[:-1], "sex,age:30,60").stdout)

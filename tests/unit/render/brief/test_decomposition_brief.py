@@ -671,3 +671,18 @@ def test_strata_that_a_step_names_are_in_the_table_on_the_screen():
     rows = re.findall(r"^(B\d\d) ", text, re.MULTILINE)
     assert {"B02", "B04"} < set(rows)
     assert len(rows) == 5
+
+
+def test_rows_of_clusters_are_not_called_people_in_any_sentence() -> None:
+    """ "To compare people in the same s" stood below rows of items, several of each."""
+    cells = [("A", 3), ("B", 5)]
+    rows = {"g": [], "s": [], "item": [], "p": []}
+    for group, of_ten in cells:
+        for i in range(1_200):
+            values = (group, "xz"[i % 2], f"{group}{i // 4}", int(i * 7 % 10 < of_ten))
+            for column, value in zip(rows.values(), values, strict=True):
+                column.append(value)
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "s", "cluster": "item"}
+    page = " ".join(render(fg.why(rows, **asked), "text", full=True).split())
+    assert "To compare rows in the same s, quote" in page
+    assert not re.search(r"\b(people|person|nobody)\b", page)

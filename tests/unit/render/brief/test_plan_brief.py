@@ -44,6 +44,7 @@ def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
     made = fg.plan(COUNTS)
     blocks = [each for section in plan_document(made).sections for each in section.blocks]
     table = next(each for each in blocks if isinstance(each, Table))
+    assert table.columns[3].heading == "ratio below 1"  # a higher rate is detected from another on
     in_table = [row[2].text for row in table.rows]
     assert in_table == [f"{per_hundred(each)} pp" for each in made.smallest]
     sentences = " ".join(map(str, made.brief().found))

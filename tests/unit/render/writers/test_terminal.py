@@ -122,6 +122,15 @@ def test_columns_that_do_not_fit_are_named():
     assert "base" in render(sample_reports.small(), "text", width=80, full=True)
 
 
+def test_a_title_that_leaves_no_space_for_the_rows_beside_it_is_printed_whole():
+    """It was cut within a word: "Where is the fals…e higher?"."""
+    table = {"sex": ["F", "M"] * 200, "y": [0, 0, 0, 1] * 100, "p": [1, 0, 0, 1] * 100}
+    asked = {"label": "y", "prediction": "p", "features": ["sex"], "rate": "false_positive_rate"}
+    title, beside, *_ = render(fg.find(table, **asked), "text", width=80).splitlines()
+    assert title == "Where is the false positive rate higher?"
+    assert beside == "300 observed negatives of 400 rows, 33.3% overall".rjust(80)
+
+
 def test_a_rate_and_its_difference_stay_together():
     text = render(sample_reports.several(), "text", width=80, full=True)
     table = text.split("Details")[1].split("Differences")[0]
