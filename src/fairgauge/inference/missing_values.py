@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # which an audit does not need
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
+_ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
 _OF_DECISIONS = ("prediction", "score")
 _REVERSED = (DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES)
@@ -420,11 +421,15 @@ Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
 
 
 def rate_cases(
-    counted: GroupCounts, outcome: OutcomeMasks, rate: Statistic, profile: Profile
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    rate: Statistic,
+    profile: Profile,
+    per_class: Sequence[OutcomeMasks] = (),
 ) -> Cases:
     """Return the least and the greatest rate of every group, whatever rows do not state."""
     found: Cases = {}
-    for cases in _possible(counted, outcome, rate, profile):
+    for cases in _possible(counted, outcome, rate, profile, per_class):
         every = np.arange(len(counted.groups))
         (low, high), (now, *ends) = cases.of(every), cases.variances(every)
         wider = _wider(np.array(ends), now)
@@ -450,6 +455,7 @@ def metric_cases(
     compared: tuple[Index, Index] | None,
     profile: Profile,
     rivals: Rivals | None = None,
+    per_class: Sequence[OutcomeMasks] = (),
 ) -> Cases:
     """Return how far a metric could move, whatever rows without a group or an outcome are.
 
@@ -471,7 +477,7 @@ def metric_cases(
     found: Cases = {}
     threshold = outcome.threshold_of(metric)
     of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
-    for cases in _possible(counted, outcome, of, profile):
+    for cases in _possible(counted, outcome, of, profile, per_class):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
         beside, wider = np.full((2, 1), None), np.ones((2, 1))
@@ -534,14 +540,48 @@ def _beside_rivals(
 
 
 def _possible(
-    counted: GroupCounts, outcome: OutcomeMasks, of: Statistic | None, profile: Profile
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    of: Statistic | None,
+    profile: Profile,
+    per_class: Sequence[OutcomeMasks],
 ) -> Iterator[_PossibleShares]:
     """Yield what a share may be where rows lack a group, and where they lack an outcome."""
+    if per_class:  # over all classes only accuracy is a share of rows
+        counted, outcome = _of_agreement(counted, per_class), _AGREED
+        of = of if of == _ACCURACY else None
     if isinstance(of, Rate) and not counted.protected:
         for outcomes in (False, True):
             cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
             if cases.rows:
                 yield cases
+
+
+_AGREED = OutcomeMasks(np.array([True, False]), np.array([True, False]))
+
+
+def _of_agreement(counted: GroupCounts, per_class: Sequence[OutcomeMasks]) -> GroupCounts:
+    """Return counts of one class that have the accuracy of several.
+
+    Every known label is positive, and a prediction is where it is the label.
+    """
+    agree = np.logical_or.reduce([np.outer(each.labels, each.predictions) for each in per_class])
+
+    def folded(sums: Array) -> Array:
+        known = sums[..., :-1, :-1]
+        every = np.zeros((*sums.shape[:-2], _MISSING + 1, _MISSING + 1))
+        every[..., 0, 0] = known[..., agree].sum(axis=-1)
+        every[..., 0, 1] = known[..., ~agree].sum(axis=-1)
+        every[..., 0, _MISSING] = sums[..., :-1, -1].sum(axis=-1)
+        every[..., _MISSING, 0] = sums[..., -1, :-1].sum(axis=-1)
+        every[..., _MISSING, _MISSING] = sums[..., -1, -1]
+        return every
+
+    counts, unknown = (
+        {name: folded(sums) for name, sums in each.items()}
+        for each in (counted.counts, counted.unknown)
+    )
+    return replace(counted, counts=counts, unknown=unknown, histogram=None)
 
 
 class _PossibleShares:

@@ -252,8 +252,12 @@ class _MeasuredFeature:
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
         self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
-        measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
-        self.groups, self.totals, self.estimates = measured(slices, rates, resolution.metrics)
+        every, measured = slices, _thresholds
+        if resolution.task is Task.MULTICLASS:
+            of_no_class = resolution.outcomes[0].of_no_class
+            every = [*slices, Slice(counts, of_no_class, spec, resolution.outcomes)]
+            measured = _multiclass
+        self.groups, self.totals, self.estimates = measured(every, rates, resolution.metrics)
         self.together = {key: limits for each in slices for key, limits in each.together.items()}
         self.other_references: tuple[OtherReference, ...] = ()
         self.diagnostics = [
@@ -272,10 +276,10 @@ class _MeasuredFeature:
                 *choices(slices, resolution.metrics),
             ]
         ruled = {limit.metric for _, limit in spec.limits}
-        for each, asked in product(slices, resolution.metrics):
+        for each, asked in product(every, resolution.metrics):
             if asked.metric.name in ruled and asked.obstacle is None:
                 self.worst_cases |= each.worst_cases(asked.metric)
-        for each, rate in product(slices, rates):
+        for each, rate in product(every, rates):
             if rate.name in ruled:
                 self.worst_cases |= each.worst_rates(rate)
         self.lacking = lacking(counts, spec)
@@ -430,14 +434,14 @@ def _multiclass(
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
     """Measure each class against all others, their averages, the worst class, and all at once.
 
-    Returns the groups, all groups together, and the estimates.
+    The last slice is of all classes. Returns the groups, all groups together, and the estimates.
     """
-    counts, spec = slices[0].counts, slices[0].spec
+    *slices, whole = slices
+    counts, spec = whole.counts, whole.spec
     outcomes = [each.outcome for each in slices]
     simultaneous = [
         Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
     ]
-    whole = Slice(counts, outcomes[0].of_no_class, spec, outcomes)
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
     groups, totals = (
         list(_groups_of_classes(slices, whole, rates, of_all, total=total))

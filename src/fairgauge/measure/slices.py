@@ -431,14 +431,17 @@ class Slice:
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
+            if self.ranges is not None and self._per_class:
+                return {}
             if self.ranges is not None:
                 return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
             chosen = rivals(self.counts, self.spec)
-        return metric_cases(self.counts, self.outcome, metric, sides, self.spec.profile, chosen)
+        asked = self.spec.profile, chosen, self._per_class
+        return metric_cases(self.counts, self.outcome, metric, sides, *asked)
 
     def worst_rates(self, rate: Statistic) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far the rates of groups could move, likewise."""
-        return rate_cases(self.counts, self.outcome, rate, self.spec.profile)
+        return rate_cases(self.counts, self.outcome, rate, self.spec.profile, self._per_class)
 
     def groups_at(self, at: Index) -> FeatureGroups:
         """Return some of the groups over all rows, to be compared with each other."""

@@ -14,6 +14,7 @@ from fairgauge.enums import DiagnosticCode, Level, Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.question.specification import ask as make_spec
 from fairgauge.reasons import ReasonCode
+from fairgauge.results.scopes import NO_CLASS
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}
@@ -314,6 +315,53 @@ def test_an_intersection_misses_rows_that_miss_either_part():
     report = ask(data, rule, sensitive="g", intersections=[("g", "h")])
     notes = {d.feature: (d["rows"], d["total"]) for d in missing(report)}
     assert notes == {"g*h": (9, 164), "g": (8, 164)}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("lacks", [(), ("y",), ("p",), ("y", "p")])
+def test_accuracy_over_several_classes_has_the_worst_cases_of_one(lacks, weight):
+    """It had none, and a rule failed that the rows without a group could turn."""
+    rng, classes = np.random.default_rng(3), ["bus", "car", "train"]
+    groups = rng.choice(["a", "b", "c", None], 3_000, p=[0.4, 0.3, 0.26, 0.04])
+    label, guess = (rng.choice(classes, 3_000).astype(object) for _ in range(2))
+    guess = np.where(rng.random(3_000) < np.where(groups == "a", 0.8, 0.9), label, guess)
+    data = pd.DataFrame({"g": groups, "y": label, "p": guess, "w": rng.integers(1, 4, 3_000)})
+    for column in lacks:
+        data.loc[rng.random(3_000) < 0.02, column] = None
+    wrong = data.y.notna() & data.p.notna() & (data.y != data.p)
+    one = data.assign(y=data.y.where(data.y.isna(), "car"), p=data.p.where(data.p.isna(), "car"))
+    one.loc[wrong, "p"] = "bus"
+    metrics = [f"accuracy.{by}" for by in ("difference", "ratio", "largest_gap", "smallest_ratio")]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "reference": {"g": "b"}}
+    asked |= {"metrics": metrics, "weight": weight}
+    asked["rules"] = [fg.rule(metric, at_least=0.001) for metric in ["accuracy", *metrics]]
+
+    def worst(frame, **more):
+        spec = make_spec(**asked | more)
+        found = measure(fg.count(frame, **asked | more), spec).worst_cases
+        return {
+            (key, case.outcomes): np.array([case.low, case.high, case.rows, *case.wider])
+            for key, cases in found.items()
+            if key[4] == NO_CLASS
+            for case in cases
+        }
+
+    ours, theirs = worst(data), worst(one, positive="car")
+    assert ours.keys() == theirs.keys()
+    assert len(ours) == (3 + 2 + 2 + 1 + 1) * (1 + bool(lacks))  # groups; compared groups; gaps
+    for key, case in ours.items():
+        assert case == pytest.approx(theirs[key])
+
+
+def test_a_fail_of_several_classes_that_rows_without_a_group_could_turn_is_inconclusive():
+    data = rows({"a": (400, 0, 100, 0), "b": (450, 0, 50, 0), None: (15, 0, 5, 0)})
+    data["p"] = data.y.map({1: "car", 0: "bus"}).where(data.p == 1, "train")
+    data["y"] = "car"
+    (verdict,) = fg.audit(
+        data, label="y", prediction="p", sensitive="g", reference={"g": "b"}, task="multiclass",
+        rules="accuracy.difference >= -0.05", metrics="accuracy.difference",
+    ).verdicts  # fmt: skip
+    assert (verdict.outcome, verdict.reason.code) == (Outcome.INCONCLUSIVE, MISSING)
 
 
 def test_the_share_of_rows_without_a_group_is_told():
