@@ -97,7 +97,7 @@ def check_values(
     ):
         columns = (_OddPeriods.of(axis, cubes, question) for axis in axes)
         if found := [each for each in columns if each is not None]:
-            raise _other_values(names, found)
+            raise _other_values(names, found, question)
 
 
 def _unlike(cube: Cube, other: Cube, question: Spec) -> dict[str, _Coding]:
@@ -114,7 +114,9 @@ def _unlike(cube: Cube, other: Cube, question: Spec) -> dict[str, _Coding]:
     }
 
 
-def _other_values(names: Sequence[str], found: Sequence[_OddPeriods]) -> ValuesError:
+def _other_values(
+    names: Sequence[str], found: Sequence[_OddPeriods], question: Spec
+) -> ValuesError:
     """Return the error of periods with other values than most."""
     stated = []
     for odd in dict.fromkeys(each.odd for each in found):
@@ -131,7 +133,7 @@ def _other_values(names: Sequence[str], found: Sequence[_OddPeriods]) -> ValuesE
         f"{'; '.join(stated)}; use the same values in all periods: correct the wrong rows and "
         "count them again (--replace, if they are stored), or list with each stored value those "
         "that mean the same, below [recode] in the specification: "
-        f"{'; '.join(_example(each.coding) for each in found)}",
+        f"{'; '.join(_example(each.coding, question) for each in found)}",
         {names[t] for each in found for t in each.alone},
     )
 
@@ -224,10 +226,15 @@ def _codes(cube: Cube) -> Iterator[tuple[str, float]]:
     yield from (end for end in cube.ends if cube.plan.axis(Role.FEATURE, end[0]) is None)
 
 
-def _example(coding: _Coding) -> str:
-    """Return the beginning of a recoding of a value with those that mean the same."""
-    stored = name_of(coding.elsewhere[-1])
-    line = write_recodings({coding.column: {stored: [stored]}})[0].removesuffix("]}")
+def _example(coding: _Coding, question: Spec) -> str:
+    """Return the beginning of a recoding of a value with those that mean the same.
+
+    It begins with the values that are recoded.
+    """
+    stored, recoding = name_of(coding.elsewhere[-1]), question.recoding(coding.column)
+    listed = dict(recoding.categories) if recoding else {}
+    last = {stored: listed.pop(stored, [stored])}
+    line = write_recodings({coding.column: listed | last})[0].removesuffix("]}")
     return f"{line}, ...], ...}}"
 
 
