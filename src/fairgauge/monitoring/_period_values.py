@@ -233,8 +233,8 @@ def _example(coding: _Coding, question: Spec) -> str:
     """
     stored, recoding = name_of(coding.elsewhere[-1]), question.recoding(coding.column)
     listed = dict(recoding.categories) if recoding else {}
-    last = {stored: listed.pop(stored, [stored])}
-    line = write_recodings({coding.column: listed | last})[0].removesuffix("]}")
+    listed[stored] = listed.pop(stored, (stored,))  # as the last one
+    line = write_recodings({coding.column: listed})[0].removesuffix("]}")
     return f"{line}, ...], ...}}"
 
 

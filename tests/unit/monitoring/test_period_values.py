@@ -67,14 +67,15 @@ def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
 
 def test_the_error_of_another_coding_begins_with_what_is_recoded():
     """Written in place of it, what it showed refused all other periods."""
-    question = TEXTS | {
-        "positive": "good",
-        "recode": {"prediction": {"good": ["OFFER"], "bad": ["DECLINE"]}, "label": {"good": ["y"]}},
-    }
-    days = [day(["y", "n"], [*each], question=question)
-            for each in (("OFFER", "DECLINE"), ("OFFER", "DECLINE"), ("Offer", "Decline"))]  # fmt: skip
+    recode = {"prediction": {"good": ["OFFER"], "bad": ["DECLINE"]}}
+    question = TEXTS | {"positive": "good", "recode": recode}
+    usual, other = (
+        day(["good", "bad"], each, question=question)
+        for each in (["OFFER", "DECLINE"], ["Offer", "Decline"])
+    )
+    days = dict(zip(day_names(3), [usual, usual, other], strict=True))
     with pytest.raises(ValuesError) as caught:
-        fg.monitor(dict(zip(day_names(3), days, strict=True)), asked(RATIO) | question)
+        fg.monitor(days, asked(RATIO) | question)
     assert 'prediction = {bad = ["DECLINE"], good = ["OFFER", ...], ...}' in str(caught.value)
 
 
