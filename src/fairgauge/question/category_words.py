@@ -202,7 +202,7 @@ _UNDECIDED = _words(
     r"|^new( (applications?|applicants?|candidates?))?$|^applied$|application (received|submitted)"
     r"|(req|requisition|position|job|vacancy|role|posting)s? (closed|filled|frozen)"
     r"|^(still )?(re ?)?open(ed)?( (application|case|claim|file)s?)?$|^unsettled$"
-    r"|^(ibnr|incurred but not reported)$",
+    r"|^(ibnr|incurred but not reported|hold|paused)$",
     spanish=r"retirad[oa]s?|se retir[oa]|desisti(o|do|da|mientos?|eron)|desiste|pendientes?"
     r"|en (proceso|tramite|curso|revision|espera|evaluacion|estudio|pausa)"
     r"|(cancel|anul|aplaz)ad[oa]s?|incomplet[oa]s?|indecis[oa]|sin (decision|decidir|resolver"

@@ -36,7 +36,7 @@ UNDECIDED = {
     "|Duplicate application|Expired|Candidate declined|Declined by candidate|Blank|No data"
     "|Applicant declined position|Self-declined|Withdrawn - declined interview"
     "|Withdrew - not qualified|Declined interview|Interview declined"
-    "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR",
+    "|Open|Reopened|Re-opened claim|Still open|Unsettled|IBNR|Hold|Paused",
     "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
     "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
     "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"
@@ -61,7 +61,7 @@ OUTCOMES = (
     "|Retenue|Non retenue|Refusée|Rejet : dossier incomplet|Eingestellt|Abgelehnt|Contratado"
     "|Reprovado|Recusado: cadastro incompleto|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
     "|New hire|Rejected - position filled|Offer extended|Candidate rejected|Renewed"
-    "|Account opened|Opened e-mail|Open enrollment|Settled"
+    "|Account opened|Opened e-mail|Open enrollment|Settled|Household"
 )
 
 
