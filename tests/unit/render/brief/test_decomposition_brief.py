@@ -73,6 +73,34 @@ def test_gaps_that_are_not_shown_do_not_stand_on_the_first_page_beside_one_that_
     assert not any("group B" in each for each in stated[:-1])
 
 
+def test_a_gap_that_is_not_shown_takes_the_headline_from_none_that_is():
+    """ "No difference between White and Samoan people is shown" hid a gap that is accounted for."""
+    cells = {
+        ("White", "a"): (480, 800), ("White", "b"): (2720, 3200), ("Black", "a"): (360, 600),
+        ("Black", "b"): (340, 400), ("Samoan", "a"): (24, 30),
+    }  # fmt: skip
+    rows = [
+        {"race": race, "zone": zone, "p": p, "n": n}
+        for (race, zone), (ones, of) in cells.items()
+        for p, n in ((1, ones), (0, of - ones))
+    ]
+    asked = {"sensitive": "race", "reference": {"race": "White"}, "strata": "zone", "count": "n"}
+    found = fg.why(pl.DataFrame(rows), prediction="p", positive=1, **asked)
+    assert {gap.estimate.group: str(gap.verdict) for gap in found.gaps} == {
+        "Black": "accounted for", "Samoan": "inconclusive",
+    }  # fmt: skip
+    assert str(found.verdict) == "inconclusive"
+    assert str(found.brief().headline) == (
+        "People with race Black have p = 1 less often than people with race White, but within zone "
+        "no difference is shown; what remains within zone is inconclusive for people with race "
+        "Samoan"
+    )
+    text = " ".join(render(found, "text").split())
+    assert "INCONCLUSIVE: NOT COMPARABLE" in text
+    assert text.index("INCONCLUSIVE:") < text.index("ACCOUNTED FOR BY COMPOSITION: Black")
+    assert text.index("Black (race): selection rate difference") < text.index("other gaps")
+
+
 def test_comparisons_that_are_not_stated_are_named_and_counted_once(found):
     """A difference and a ratio of one rate are one comparison, whatever a page has room for."""
     both = fg.why(
