@@ -225,7 +225,7 @@ def _filed(found: Decomposition) -> Iterator[tree.Block]:
 
 
 def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
-    """Return the parts of the gap in the headline, where it is largest, and a line of each other gap.
+    """Return the parts of the first gap, where it is largest, and a line of each other gap.
 
     Without ``parts`` the strata stand without what each contributes to these.
     """

@@ -644,6 +644,25 @@ def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_un
     assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
 
 
+@pytest.mark.parametrize(
+    ("outlying", "ends"),
+    [
+        ((280, 280), "larger in branch B0 and branch B1"),
+        ((280, 280, 280), "larger in branch B0, branch B1 and branch B2"),
+        ((280, 280, 280, 280), "larger in branch B0 and branch B1; 2 more are unlike the others"),
+        ((280, 440), "larger in branch B0; branch B1 is unlike the others, too"),
+    ],
+)
+def test_no_outlying_stratum_is_counted_as_one_more_where_its_name_fits(outlying, ends):
+    branches = {f"B{i}": ((ones, 500), (400, 500)) for i, ones in enumerate(outlying)}
+    branches |= {f"C{i:02}": ((360, 500), (400, 500)) for i in range(20)}
+    found = in_branches(branches)
+    assert str(found.brief().headline).endswith(f"; the difference is {ends}")
+    verdict = " ".join(render(found, "text").split())
+    assert "; 1 more" not in verdict
+    assert "OUTLYING: branch B0" in verdict
+
+
 def test_a_stratum_that_differs_is_named_where_no_difference_is_shown_on_average():
     """ "But within combinations no difference is shown" hid one, not unlike all others."""
     sizes = [((255, 300), (425, 500)), *[((269, 300), (1350, 1500))] * 2]
