@@ -468,7 +468,8 @@ class DiagnosticCode(StrEnum):
     STRATA_INSUFFICIENT = "strata_insufficient"
     # group, reference, columns: of a feature's first finding
     STRATA_OF_ONE_SIDE = "strata_of_one_side"
-    # group, reference, columns, alone_group, alone_reference
+    # group, reference, columns, alone_group, alone_reference: of the rows with a stratum; few of
+    # all rows are compared; lacking: some have no stratum
     USED_AT_LEAST = "used_at_least"  # rows
     NOT_CROSSED = "not_crossed"  # preset; features; estimated: those known by probabilities alone
     NO_PAIRS_CROSSED = "no_pairs_crossed"  # preset; features: those of the one table of all

@@ -5,6 +5,7 @@ Where no difference is shown over all rows, they state which strata have one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -119,16 +120,17 @@ def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
     of_most_rows: dict[object, list[Estimate]] = {}
     for strata in sorted(inside.values(), key=lambda strata: -sum(map(_rows, strata))):
         of_most_rows.setdefault((strata[0].feature, strata[0].group), strata)
-    furthest: dict[str | None, tuple[Estimate, tuple[float, float]]] = {}
+    furthest: dict[str | None, tuple[list[Estimate], tuple[float, float]]] = {}
     for strata in of_most_rows.values():
-        whole = overall[replace(strata[0], scope=OVERALL).key]
-        shares = _shares_alone(strata, whole)
-        held = furthest.setdefault(whole.feature, (whole, shares))
+        shares = _shares_alone(strata)
+        held = furthest.setdefault(strata[0].feature, (strata, shares))
         if max(shares) > max(held[1]):
-            furthest[whole.feature] = whole, shares
-    for feature, (whole, (group, reference)) in furthest.items():
+            furthest[strata[0].feature] = strata, shares
+    for feature, (strata, (group, reference)) in furthest.items():
         if max(group, reference) < NOTED_ALONE:
             continue
+        whole = overall[replace(strata[0], scope=OVERALL).key]
+        lacking = not math.isclose(sum(map(_rows, strata)), _rows(whole))
         yield Diagnostic.warning(
             DiagnosticCode.STRATA_OF_ONE_SIDE,
             feature,
@@ -138,6 +140,7 @@ def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
             alone_group=group,
             alone_reference=reference,
             few=min(shares_compared(whole, pooled[whole.key])) < LEAST_COMMON,
+            **{"lacking": True} if lacking else {},
         )
 
 
@@ -145,11 +148,12 @@ def _rows(each: Estimate) -> float:
     return (each.n_group or 0) + (each.n_reference or 0)
 
 
-def _shares_alone(strata: Sequence[Estimate], overall: Estimate) -> tuple[float, float]:
-    """Return the shares of both sides in strata of one alone, of all rows: some have no stratum."""
+def _shares_alone(strata: Sequence[Estimate]) -> tuple[float, float]:
+    """Return the shares of both sides in strata of one alone, of the rows that have a stratum."""
     alone = [each for each in strata if not (each.n_group and each.n_reference)]
-    group = sum(each.n_group or 0 for each in alone) / (overall.n_group or 1)
-    return group, sum(each.n_reference or 0 for each in alone) / (overall.n_reference or 1)
+    group, of_group = (sum(each.n_group or 0 for each in some) for some in (alone, strata))
+    other, of_other = (sum(each.n_reference or 0 for each in some) for some in (alone, strata))
+    return group / (of_group or 1), other / (of_other or 1)
 
 
 def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

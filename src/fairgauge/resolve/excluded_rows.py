@@ -54,6 +54,15 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
+def missing_stratum(column: str, strata: int) -> str:
+    """Return the reason that rows are in no number within strata, of so many columns.
+
+    >>> missing_stratum("branch", 1), missing_stratum("branch", 2)
+    ('missing stratum', 'missing branch (stratum)')
+    """
+    return f"missing {f'{column} (stratum)' if strata > 1 else Role.STRATUM}"
+
+
 def unit_excluded(reason: str, unit: str) -> str:
     """Return what is excluded for a reason: rows where nobody knows of how many cases or people.
 
@@ -129,8 +138,8 @@ def excluded_rows(
             continue  # of other models; and few are known
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
-                several = axis.role is Role.STRATUM and len(spec.strata) > 1
-                reasons[f"missing {f'{axis.column} (stratum)' if several else axis.role}"] = missing
+                of_stratum = missing_stratum(axis.column, len(spec.strata))
+                reasons[of_stratum if axis.role is Role.STRATUM else NO_CLUSTER] = missing
         elif axis.role in _ALL_OUTCOMES and axis.role not in needed:
             continue
         elif missing and not spec.profile.rules.missing_outcome_is_negative:

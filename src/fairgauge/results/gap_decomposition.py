@@ -600,6 +600,23 @@ class Decomposition(ResultOfMetrics):
             ),
         )
 
+    def described(self) -> list[tuple[int, Gap]]:
+        """Return the gaps in the order in which they are described, each with its place.
+
+        The gravest come first, but after all others those of which no difference is shown, neither
+        over all strata nor within, so that they take the headline from none that is shown.
+        """
+        return sorted(self.gravest(), key=lambda each: not self._shows_one(each[1]))
+
+    def _shows_one(self, gap: Gap) -> bool:
+        """Return whether a difference is shown, over all strata or within, by enough data."""
+        whole = gap
+        if gap.reason is WhyInconclusive.MISSING_STRATA and gap.overall is not None:
+            whole = replace(gap, estimate=gap.overall, p_adjusted=gap.overall.p_adjusted)
+        decided = self._verdict_of(gap) not in (GapVerdict.NO_GAP, GapVerdict.INCONCLUSIVE)
+        within = decided or gap.reason in _SHOWN_WITHIN
+        return gap.reason is not WhyInconclusive.TOO_FEW and (within or whole.is_shown_together)
+
     def with_regression(self, gap: Gap) -> Gap:
         """Return a gap with its regression, of a ratio with that of the difference of its rate."""
         if gap.adjusted or gap.no_regression:
@@ -685,6 +702,8 @@ def _size(gap: Gap) -> float:
 
 _DIGITS = 12
 """Beyond these the order of sums shows, which names decide."""
+_SHOWN_WITHIN = (WhyInconclusive.VARIES, WhyInconclusive.OFFSET, WhyInconclusive.IN_A_STRATUM)
+"""Why a gap is inconclusive although differences within strata are shown."""
 _GRAVITY = (
     GapVerdict.NO_GAP,
     GapVerdict.ACCOUNTED_FOR,

@@ -100,16 +100,26 @@ HALF_WITHOUT = [
 """Half of White people have no branch; 30% are in C, which is 60% of those with one."""
 
 
-def test_shares_in_strata_of_one_side_are_of_all_rows_of_the_side():
-    """ "60.0% of White" were in strata of White alone, beside "among 20.0% of White"."""
+def test_shares_in_strata_of_one_side_are_of_those_with_a_stratum():
+    """30.0% of all White people, of whom half had no branch, stood beside 60.0% in the notes.
+
+    That 60.0% are of those with a branch is stated: 20.0% of all are compared.
+    """
+    audit = audited(HALF_WITHOUT)
     (warned,) = (
-        each
-        for each in audited(HALF_WITHOUT).diagnostics
-        if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
+        each for each in audit.diagnostics if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
     )
-    assert warned["alone_reference"] == pytest.approx(0.3)
-    assert warned.message.startswith("Black, compared with White: 30.0% of White are in strata")
-    assert "less than half of a side, and nothing is concluded" in warned.message
+    assert warned["alone_reference"] == pytest.approx(0.6)
+    assert warned.message == (
+        "Black, compared with White, of those with a stratum: 60.0% of White are in strata of "
+        "branch that the other side does not have; the adjusted difference is of the rows in "
+        "strata that both have, less than half of a side, counting those without a stratum, and "
+        "nothing is concluded from it"
+    )
+    known = audited([cell for cell in HALF_WITHOUT if cell[1] is not None])
+    (same,) = (each for each in known.diagnostics if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE)
+    assert same["alone_reference"] == warned["alone_reference"]
+    assert "with a stratum" not in same.message
 
 
 def test_an_adjusted_difference_alone_states_of_whom_it_is():

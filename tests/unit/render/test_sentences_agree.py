@@ -375,3 +375,24 @@ def test_rows_without_a_value_are_described_where_they_make_a_finding():
     report = fg.audit(rows, **asked, missing="group", metrics="selection_rate")
     says = report.findings[0].says
     assert says.startswith("The group without a value of sex is selected less often than others")
+
+
+@pytest.mark.parametrize("strata", [["region"], ["region", "grade"]])
+def test_rows_without_a_stratum_are_missing_from_numbers_within_strata_alone(loans, strata):
+    """They were "excluded", beside tables with all rows."""
+    known = loans.index % 10 != 0
+    lacking = loans.assign(region=loans["region"].where(known), grade=1)
+    report = _audit(lacking, sensitive="sex", strata=strata)
+    rows, reason = int((~known).sum()), "missing stratum"
+    if len(strata) > 1:
+        reason = "missing region (stratum)"
+    assert report.data.excluded == {reason: rows}
+    assert report.data.used == len(loans)
+    alone = f"Not in the numbers within strata, or adjusted for them: {rows} rows ({reason})."
+    for kind in ("text", "markdown"):
+        text = " ".join(render(report, kind).split())
+        assert alone in text
+        assert "all used" in text
+        for other in ("Excluded:", "lacks several of these", "for at least one feature"):
+            assert other not in text
+    assert f"{reason}, excluded from numbers within strata, or adjusted" in render(report, "html")

@@ -52,13 +52,15 @@ from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, St
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
 _VARIES = (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM)
+_DECIDED = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
+"""What a headline does not state without those gaps that are inconclusive."""
 _OF_FIRST = ("parts", "detectable")
-"""What is stated of the gravest gap alone: other averages, and what would have been shown."""
+"""What is stated of the first gap alone: other averages, and what would have been shown."""
 
 
 def decomposition_brief(found: Decomposition) -> Brief:
-    """Return the brief of a decomposition, of its gravest gaps in detail."""
-    ordered = [(i, found.with_regression(gap)) for i, gap in found.gravest()]
+    """Return the brief of a decomposition, of its first gaps in detail."""
+    ordered = [(i, found.with_regression(gap)) for i, gap in found.described()]
     once: dict[object, tuple[int, Gap]] = {}
     for each in ordered:
         once.setdefault(test_of(each[1]), each)
@@ -140,7 +142,10 @@ def _divided(gap: Gap, words: Vocabulary) -> str:
 
 
 def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence:
-    """Return what becomes of the gravest gap, and which strata stand out, if any."""
+    """Return what becomes of the first gap, which others are inconclusive, which strata stand out.
+
+    Others are not stated to be inconclusive where a difference remains, which is graver.
+    """
     at, gap = ordered[0]
     group = group_called(gap.estimate.group, gap.estimate.feature)
     metric = metric_words(gap.estimate.definition)
@@ -157,6 +162,10 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
+    if gap.verdict_with_controls in _DECIDED and (others := _undecided(ordered, words)):
+        named = listing(list(others), most=_MOST_NAMED)
+        text += f"; what remains {within_words(gap)} is inconclusive for {named}"
+        sources += others.values()
     for i, each in ordered:
         own = in_words.outlying() if i == at else ""
         if outlying := own or describe_outlying(each):
@@ -166,6 +175,19 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
             places = [f"gaps[{i}].strata", *([f"gaps[{i}].by_column"] if each.by_column else [])]
             return Sentence(f"{text}; {of}{outlying}", (*sources, *places))
     return Sentence(text, tuple(sources))
+
+
+def _undecided(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> dict[str, str]:
+    """Return for which groups a gap is inconclusive, each with where this stands."""
+    rates = {test_of(gap)[-1] for _, gap in ordered}
+    return {
+        f"{words.group(gap.estimate.feature, gap.estimate.group)}"
+        f"{f' ({metric_words(gap.estimate.definition)})' if len(rates) > 1 else ''}": (
+            f"gaps[{i}].verdict"
+        )
+        for i, gap in ordered
+        if gap.verdict_with_controls is GapVerdict.INCONCLUSIVE
+    }
 
 
 def _left_within(found: Decomposition) -> Iterator[Sentence]:

@@ -127,7 +127,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         folded=not full,
         file_name="why",
         warnings=opening_warnings(report_warnings(found.diagnostics)),
-        exhibits=_pictures(found.with_regression(found.gravest()[0][1]), found),
+        exhibits=_pictures(found.with_regression(found.described()[0][1]), found),
         filed=_filed(found) if full else (),
     )
 
@@ -161,7 +161,7 @@ def _verdict(found: Decomposition) -> str:
 def _sections(found: Decomposition) -> Iterator[tree.Section]:
     several = len(found.gaps) > 1
     differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
-    for i, alone in found.gravest():
+    for i, alone in found.described():
         gap = found.with_regression(alone)
         yield listed(
             f"gap-{i}" if several else "gap",
@@ -225,11 +225,11 @@ def _filed(found: Decomposition) -> Iterator[tree.Block]:
 
 
 def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
-    """Return the parts of the gravest gap, where it is largest, and a line of each other gap.
+    """Return the parts of the first gap, where it is largest, and a line of each other gap.
 
     Without ``parts`` the strata stand without what each contributes to these.
     """
-    (_, first), *others = found.gravest()
+    (_, first), *others = found.described()
     alike = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
     others = [
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike

@@ -771,10 +771,12 @@ def describe_outlying(gap: Gap) -> str:
     found, trend = outlying_places(gap), gap.trend
     if found:
         way = direction(gap, found[0][1])
-        alike = [name for name, each in found if not gap.is_shown or direction(gap, each) == way]
-        named = alike[:_MOST_IN_VERDICT]
-        more = len(found) - len(named)
-        unlike = f"; {more:,} more {plural(more, 'is', 'are')} unlike the others" if more else ""
+        alike = [each for each in found if not gap.is_shown or direction(gap, each[1]) == way]
+        named = [name for name, _ in _first_of(alike)]
+        more = [name for name, _ in found if name not in named]
+        unlike = f"; {len(more):,} more are unlike the others" if more else ""
+        if len(more) == 1:
+            unlike = f"; {more[0]} is unlike the others, too"
         are = plural(len(named), "is", "are")
         unlike_all = f"{listing(named)} {are} unlike all others"
         shown = f"the difference is {way} in {listing(named)}"
@@ -787,9 +789,14 @@ def describe_outlying(gap: Gap) -> str:
 def outlying_words(gap: Gap) -> str:
     """Return the strata or levels that are unlike all others, with their differences."""
     found = outlying_places(gap)
-    named = [_unlike(gap, *each) for each in found[:_MOST_IN_VERDICT]]
+    named = [_unlike(gap, *each) for each in _first_of(found)]
     more = len(found) - len(named)
     return "; ".join([*named, *([f"{more:,} more"] if more else [])])
+
+
+def _first_of(found: list[Place]) -> list[Place]:
+    """Return those that a verdict names: two, and a third rather than "1 more"."""
+    return found[: _MOST_IN_VERDICT + (len(found) == _MOST_IN_VERDICT + 1)]
 
 
 def _unlike(gap: Gap, name: str, each: StratumGap | LevelGap) -> str:

@@ -381,8 +381,10 @@ def _alone(d: Diagnostic) -> str:
 
 
 def _strata_of_one_side(d: Diagnostic) -> str:
-    so = ", less than half of a side, and nothing is concluded from it" * bool(d.get("few"))
+    every = ", counting those without a stratum" * bool(d.get("lacking"))
+    so = f", less than half of a side{every}, and nothing is concluded from it" * bool(d.get("few"))
     sides = f"{called(d['group'])}, compared with {called(d['reference'])}"
+    sides += ", of those with a stratum" * bool(every)
     return (
         f"{sides}: {_alone(d)} are in strata of {all_called(d['columns'])} that the "
         "other side does not have; the adjusted difference is of the rows in strata that both "

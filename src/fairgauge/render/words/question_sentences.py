@@ -34,6 +34,7 @@ from fairgauge.resolve.excluded_rows import (
     excluded_group,
     missing_group,
     missing_in_condition,
+    missing_stratum,
     unit_excluded,
 )
 from fairgauge.results.report import Report
@@ -53,6 +54,7 @@ _FROM_SOME = {
     **{f"missing {each}": ", where it is needed" for each in OUTCOMES},
     _MISSING_CLUSTER: ", excluded from confidence intervals alone",
 }
+_FROM_STRATA = ", excluded from numbers within strata, or adjusted for them, alone"
 _REFERENCES = {
     "rest": "all other groups",
     "others": "all other groups",
@@ -279,7 +281,7 @@ def how_many_used(result: Report | Decomposition, every: float) -> str:
     of = result.data if isinstance(result, Report) else result
     if of.used != every:
         return f"{number_used(result)} used"
-    partly = set(of.excluded) - {_MISSING_CLUSTER, *Uncounted}
+    partly = set(of.excluded) - {_MISSING_CLUSTER, *Uncounted} - _missing_strata(result.spec)
     return "all used for at least one feature" if partly else "all used"
 
 
@@ -392,12 +394,19 @@ def excluded_why(reason: str) -> str:
 
 def excluded(report: Report | ModelComparison) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
+    apart = _missing_strata(report.spec)
     found = [
-        (excluded_why(reason), rows)
+        (f"{excluded_why(reason)}{_FROM_STRATA * (reason in apart)}", rows)
         for reason, rows in report.data.excluded.items()
         if rows and reason != Uncounted.SAME_PERSON
     ]
     return sorted(found, key=lambda each: -each[1])
+
+
+def _missing_strata(spec: Mapping[str, Any]) -> set[str]:
+    """Return the reasons that exclude rows from the numbers within strata alone."""
+    columns = strata_columns(spec.get("strata") or ())
+    return {missing_stratum(each, len(columns)) for each in columns}
 
 
 def _missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
@@ -428,16 +437,23 @@ def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = 
         if why in of_one:
             from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
     units = {excluded_why(reason): unit_excluded(reason, unit) for reason in Uncounted}
+    within = [(why, n) for why, n in found if why.endswith(_FROM_STRATA)]
+    whole = [each for each in found if each not in within]
     others = [
-        f"{numbered(n, units.get(why, unit))} ({why})" for why, n in found if why not in of_one
+        f"{numbered(n, units.get(why, unit))} ({why})" for why, n in whole if why not in of_one
     ]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
-    if not from_one and sum(rows for _, rows in found) > incomplete:
+    if not from_one and sum(rows for _, rows in whole) > incomplete:
         each = "person" if unit == "people" else "row"
         texts.append(f"A {each} that lacks several of these is counted in each.")
     if from_one:
         listed = (f"from {name}: {numbered(n, unit)}" for name, n in from_one.items())
         texts.append(f"Excluded {'; '.join(listed)}.")
+    if within:
+        listed = (f"{numbered(n, unit)} ({why.removesuffix(_FROM_STRATA)})" for why, n in within)
+        texts.append(
+            f"Not in the numbers within strata, or adjusted for them: {'; '.join(listed)}."
+        )
     return " ".join(texts)
 
 

@@ -73,6 +73,34 @@ def test_gaps_that_are_not_shown_do_not_stand_on_the_first_page_beside_one_that_
     assert not any("group B" in each for each in stated[:-1])
 
 
+def test_a_gap_that_is_not_shown_takes_the_headline_from_none_that_is():
+    """ "No difference between White and Samoan people is shown" hid a gap that is accounted for."""
+    cells = {
+        ("White", "a"): (480, 800), ("White", "b"): (2720, 3200), ("Black", "a"): (360, 600),
+        ("Black", "b"): (340, 400), ("Samoan", "a"): (24, 30),
+    }  # fmt: skip
+    rows = [
+        {"race": race, "zone": zone, "p": p, "n": n}
+        for (race, zone), (ones, of) in cells.items()
+        for p, n in ((1, ones), (0, of - ones))
+    ]
+    asked = {"sensitive": "race", "reference": {"race": "White"}, "strata": "zone", "count": "n"}
+    found = fg.why(pl.DataFrame(rows), prediction="p", positive=1, **asked)
+    assert {gap.estimate.group: str(gap.verdict) for gap in found.gaps} == {
+        "Black": "accounted for", "Samoan": "inconclusive",
+    }  # fmt: skip
+    assert str(found.verdict) == "inconclusive"
+    assert str(found.brief().headline) == (
+        "People with race Black have p = 1 less often than people with race White, but within zone "
+        "no difference is shown; what remains within zone is inconclusive for people with race "
+        "Samoan"
+    )
+    text = " ".join(render(found, "text").split())
+    assert "INCONCLUSIVE: NOT COMPARABLE" in text
+    assert text.index("INCONCLUSIVE:") < text.index("ACCOUNTED FOR BY COMPOSITION: Black")
+    assert text.index("Black (race): selection rate difference") < text.index("other gaps")
+
+
 def test_comparisons_that_are_not_stated_are_named_and_counted_once(found):
     """A difference and a ratio of one rate are one comparison, whatever a page has room for."""
     both = fg.why(
@@ -614,6 +642,25 @@ def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_un
     assert f"read cases of {named}: the difference there" in brief.steps[0].text
     assert "one by one" not in " ".join(each.text for each in brief.steps)
     assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
+
+
+@pytest.mark.parametrize(
+    ("outlying", "ends"),
+    [
+        ((280, 280), "larger in branch B0 and branch B1"),
+        ((280, 280, 280), "larger in branch B0, branch B1 and branch B2"),
+        ((280, 280, 280, 280), "larger in branch B0 and branch B1; 2 more are unlike the others"),
+        ((280, 440), "larger in branch B0; branch B1 is unlike the others, too"),
+    ],
+)
+def test_no_outlying_stratum_is_counted_as_one_more_where_its_name_fits(outlying, ends):
+    branches = {f"B{i}": ((ones, 500), (400, 500)) for i, ones in enumerate(outlying)}
+    branches |= {f"C{i:02}": ((360, 500), (400, 500)) for i in range(20)}
+    found = in_branches(branches)
+    assert str(found.brief().headline).endswith(f"; the difference is {ends}")
+    verdict = " ".join(render(found, "text").split())
+    assert "; 1 more" not in verdict
+    assert "OUTLYING: branch B0" in verdict
 
 
 def test_a_stratum_that_differs_is_named_where_no_difference_is_shown_on_average():
