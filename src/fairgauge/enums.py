@@ -576,6 +576,11 @@ class GapVerdict(StrEnum):
     ACCOUNTED_FOR = "accounted for"
     INCONCLUSIVE = "inconclusive"
 
+    @property
+    def is_pass(self) -> bool:
+        """Whether nothing is shown to be left of it, or less than what is tolerated."""
+        return self in (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
+
 
 class WhyIncomplete(StrEnum):
     """Why something may have got worse between two reports that could not be compared."""

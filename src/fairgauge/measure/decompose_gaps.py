@@ -166,7 +166,7 @@ def _without_uneven(
         unlike = [*unlike_rows(part, metric, *sides, every.codes)]
         withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
         unlike += [_WITHHELD[each.code] for each in withheld]
-        if gap.verdict in _PASSES and unlike:
+        if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if fitted is not None and gap.controls and gap.adjusted:
             part = controlled[gap.estimate.feature]
@@ -205,7 +205,6 @@ _WITHHELD = {
     ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
     ReasonCode.UNCLEAR_VALUES: WhyInconclusive.UNCLEAR_VALUES,
 }
-_PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
@@ -557,9 +556,9 @@ def _gap(
     verdict, reason = _verdict(
         estimate, parts, averages, metric.neutral, margin, varies=tests.varies
     )
-    if verdict in _PASSES and _varies_untested(sides):
+    if verdict.is_pass and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
-    elif verdict in _PASSES and tests.varies_alone:
+    elif verdict.is_pass and tests.varies_alone:
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
     elif verdict is GapVerdict.ACCOUNTED_FOR and _is_shown_in_some(
         sides, crossed, spec.confidence, lower=lower
@@ -880,7 +879,7 @@ def _unless_by_regression(gap: Gap, fits: Sequence[AdjustedGap]) -> Gap:
     """
     _, interval = fits[0].at(gap.scale) if fits else (None, None)
     neutral = gap.estimate.definition.neutral
-    if gap.controls or gap.verdict not in _PASSES or interval is None:
+    if gap.controls or not gap.verdict.is_pass or interval is None:
         return gap
     if not _is_beyond(interval, neutral, gap.margin):
         return gap

@@ -114,8 +114,6 @@ UNADJUSTED = (
     WhyInconclusive.STRATA_DECIDE,
 )
 """Why a gap has no difference to quote within strata, nor a regression."""
-_PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
-"""What the regression with controls is only where all of its forms are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +435,7 @@ class Gap:
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
         found = _verdict_by(self.adjusted[0], self)
-        return GapVerdict.INCONCLUSIVE if found in _PASSES and open_forms(self) else found
+        return GapVerdict.INCONCLUSIVE if found.is_pass and open_forms(self) else found
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -643,7 +641,7 @@ class Decomposition(ResultOfMetrics):
 
 def open_forms(gap: Gap) -> list[ColumnEffects]:
     """Return the regressions by which a difference is shown, or may reach the margin."""
-    return [each.effects for each in gap.adjusted if _verdict_by(each, gap) not in _PASSES]
+    return [each.effects for each in gap.adjusted if not _verdict_by(each, gap).is_pass]
 
 
 def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:

@@ -52,8 +52,6 @@ from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, St
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
 _VARIES = (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM)
-_DECIDED = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
-"""What a headline does not state without those gaps that are inconclusive."""
 _OF_FIRST = ("parts", "detectable")
 """What is stated of the first gap alone: other averages, and what would have been shown."""
 
@@ -162,7 +160,7 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
-    if gap.verdict_with_controls in _DECIDED and (others := _undecided(ordered, words)):
+    if gap.verdict_with_controls.is_pass and (others := _undecided(ordered, words)):
         named = listing(list(others), most=_MOST_NAMED)
         text += f"; what remains {within_words(gap)} is inconclusive for {named}"
         sources += others.values()
