@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.monitoring._column_checks import SHARE
 from fairgauge.monitoring._period_rows import CountedRows
@@ -21,6 +23,7 @@ from fairgauge.results.monitor_results import (
     MonitoredComparison,
     MonitorState,
 )
+from fairgauge.stats.arrays import Index, Mask
 
 _DECIDED = {"positive": TP + FP, "negative": TN + FN}
 
@@ -30,27 +33,32 @@ def labels_of_one_decision(
 ) -> HistoryFinding | None:
     """Return that hardly a row of one decision has a label, where most of the other have one.
 
-    Before it is known when labels are ``due``, seven periods show it.
+    It is so from some period on, to the last. Before it is known when labels are ``due``, seven
+    periods show it.
     """
     shown = [
         (name, each.labelled)
         for name, each in zip(names, counted, strict=True)
         if any(labels for _, labels in each.labelled.values())
     ]
-    if len(shown) < (1 if due else FEWEST_PERIODS):
+    if not shown:
         return None
-    every = {side: [sum(t) for t in zip(*(of[side] for _, of in shown), strict=True)]
-             for side in _DECIDED}  # fmt: skip
-    lacking, other = sorted(every, key=lambda side: every[side][1] / max(every[side][0], 1))
-    (rows, labels), (others, of_others) = every[lacking], every[other]
-    if rows < FEWEST_ROWS or labels > SHARE * rows or 2 * of_others < others:
+    sums = np.array([[of[side] for side in _DECIDED] for _, of in shown])
+    since = sums[::-1].cumsum(axis=0)[::-1]
+    alone = _lacks(sums)
+    alone[0] = True  # few labels of a first period may be chance
+    begins = _lacks(since) & (since[..., 0] >= FEWEST_ROWS) & alone
+    begins[len(shown) + 1 - (1 if due else FEWEST_PERIODS) :] = False
+    if not begins.any():
         return None
+    t, side = np.argwhere(begins)[0].tolist()
+    (rows, labels), (others, of_others) = since[t, side].tolist(), since[t, 1 - side].tolist()
     return HistoryFinding(
         problem=HistoryProblem.LABELS_OF_ONE_DECISION,
-        period=shown[0][0],
+        period=shown[t][0],
         last=shown[-1][0],
         column=asked.question.label,
-        value=lacking,
+        value=list(_DECIDED)[side],
         other=asked.question.prediction or asked.question.score,
         rows=rows,
         share=1 - labels / rows,
@@ -58,19 +66,29 @@ def labels_of_one_decision(
     )
 
 
+def _lacks(sums: Index) -> Mask:
+    """Return whether hardly a row of each decision has a label, and most of the other have one."""
+    rows, labels = sums[..., 0], sums[..., 1]
+    return np.asarray((labels <= SHARE * rows) & (2 * labels >= rows)[..., ::-1])
+
+
 def withheld(
     comparisons: Sequence[MonitoredComparison], found: HistoryFinding
 ) -> tuple[MonitoredComparison, ...]:
     """Return comparisons, of which those that need the labels of both decisions state nothing.
 
-    An alarm of one would be of the labels alone, as a true positive rate of 0 where only refusals
-    have any.
+    An alarm that these periods raised would be of the labels alone, as a true positive rate of 0
+    where only refusals have any.
     """
-    decided = (MonitorState.NO_ALARM, MonitorState.ALARM)
+
+    def is_of_labels(each: MonitoredComparison) -> bool:
+        if each.alarm is not None and each.alarm.period < found.period:
+            return False
+        decided = each.state in (MonitorState.NO_ALARM, MonitorState.ALARM)
+        return decided and _needs_other_labels(each, str(found.value))
+
     return tuple(
-        replace(each, state=MonitorState.INSUFFICIENT, alarm=None)
-        if each.state in decided and _needs_other_labels(each, str(found.value))
-        else each
+        replace(each, state=MonitorState.INSUFFICIENT, alarm=None) if is_of_labels(each) else each
         for each in comparisons
     )
 

@@ -152,8 +152,8 @@ def test_labels_of_refusals_alone_raise_no_alarm(metric):
 
 def test_a_rate_that_may_be_0_is_between_0_and_another():
     """It was "between no difference and 100 of 100 people", and nothing is compared."""
-    rows = pd.DataFrame({"sex": ["F"] * 16 + ["M"] * 200})
-    rows["prediction"] = [1] * 11 + [0] * 5 + [1] * 140 + [0] * 60
+    rows = pd.DataFrame({"sex": ["F"] * 20 + ["M"] * 200})
+    rows["prediction"] = [1] * 12 + [0] * 8 + [1] * 140 + [0] * 60
     question = {"prediction": "prediction", "sensitive": "sex"}
     day = {"2026-09-01": fg.count(rows, **question)}
     rule = {"metric": "selection_rate", "at_least": 0.55}
@@ -167,6 +167,44 @@ def test_labels_of_one_decision_that_come_later_are_found_after_a_week():
         report = fg.monitor(of_one_decision(days, 1), asked(rule, labels="later"))
         assert ("labels of one decision" in [e.problem.value for e in report.findings]) is found
         assert report.exit_code == 3
+
+
+def harmed(night: int, since: int = 8) -> pd.DataFrame:
+    """Return the rows of a night; from one on, true positive rates are 35 points apart."""
+    rng = np.random.default_rng(night)
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 600), "label": rng.integers(0, 2, 600)})
+    rate = np.where((rows["sex"] == "F") & (night >= since), 0.45, 0.8)
+    rows["prediction"] = rng.random(600) < np.where(rows["label"] == 1, rate, 0.6)
+    return rows
+
+
+@pytest.mark.parametrize("labels", [{}, {"labels": "later", "labels_within": 2}])
+def test_labels_that_are_of_one_decision_from_some_period_on_withhold_a_state(labels):
+    """With labels of approvals alone a true positive rate of 100% in each group was no alarm."""
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.15, 0.15]}
+    spec, counts = asked(rule, **labels), {}
+    for night, name in enumerate(day_names(16)):
+        rows = harmed(night)
+        approved = rows["prediction"] | (night < 8)
+        counts[name] = fg.count(rows.assign(label=rows["label"].where(approved)), **QUESTION)
+    report = fg.monitor(dict(list(counts.items())[:8]), spec)
+    assert report.exit_code == 0
+    report = fg.monitor(counts, spec)
+    assert (report.exit_code, report.alarms) == (3, ())
+    (found,) = [e for e in report.findings if e.problem.value == "labels of one decision"]
+    assert (found.period, found.value) == ("2026-01-09", "negative")
+
+
+def test_an_alarm_of_earlier_periods_is_one_where_later_labels_are_of_one_decision():
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.15, 0.15]}
+    counts = {}
+    for night, name in enumerate(day_names(16)):
+        rows = harmed(night, since=2)
+        approved = rows["prediction"] | (night < 12)
+        counts[name] = fg.count(rows.assign(label=rows["label"].where(approved)), **QUESTION)
+    report = fg.monitor(counts, asked(rule))
+    assert report.exit_code == 1
+    assert [each.problem.value for each in report.findings].count("labels of one decision") == 1
 
 
 def test_labels_of_a_part_of_the_other_decision_are_no_finding():
