@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,10 +14,10 @@ from fairgauge.monitoring._period_rows import CountedRows, crossed_name
 from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.name_checks import MOST_SPELLED, suggested_names
+from fairgauge.resolve.name_checks import MOST_SPELLED, compact_reading, suggested_names
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
 from fairgauge.stats.arrays import Array
-from fairgauge.values import spelling, spelt_nearly
+from fairgauge.values import Value, spelt_nearly
 
 RARE = math.log(1e-6)
 """The log of the probability below which something is no coincidence."""
@@ -340,7 +338,7 @@ def _spellings(
     total = Counter[str]()
     for values in held:
         total.update(values)
-    reads = {value: _reads(value) for value, _ in total.most_common()}
+    reads = {value: compact_reading(value) for value, _ in total.most_common()}
     texts = {
         v: total[v] for v, read in reads.items() if column in features and isinstance(read, str)
     }
@@ -350,7 +348,7 @@ def _spellings(
         nearly = [v for v in texts if total[v] > total[value] and spelt_nearly(value, v)]
         if nearly and _comes_and_goes(value, held):
             reads[value] = reads[nearly[0]]
-    largest: dict[str | Decimal, str] = {}
+    largest: dict[Value, str] = {}
     for value, read in reads.items():
         largest.setdefault(read, value)
     for t, values in enumerate(held):
@@ -363,15 +361,6 @@ def _comes_and_goes(value: str, held: Sequence[Mapping[str, int]]) -> bool:
     """Return whether a value that has many rows in a period has none in another."""
     rows = [values.get(value, 0) for values in held]
     return min(rows) == 0 and max(rows) >= FEWEST_ROWS
-
-
-def _reads(value: str) -> str | Decimal:
-    """Return what two spellings of a value share: the number, or the text but for case, spaces.
-
-    Digits with leading zeros are codes: "01" may be another one than "1".
-    """
-    text = spelling(value)
-    return Decimal(text) if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?", text) else text
 
 
 class _Usual(NamedTuple):
@@ -513,10 +502,10 @@ def _new_values(column: str, counts: _ColumnRows, outcome: bool) -> Iterator[Sus
     """
     held, sizes = counts.held, counts.sizes
     known: set[str] = set(held[0])
-    spelt = {_reads(value) for value in known}
+    spelt = {compact_reading(value) for value in known}
     for t in range(1, len(held)):
         new = [v for v, rows in held[t].items() if v not in known and rows >= _FEWEST_ROWS]
-        new = [v for v in new if t >= FEWEST_PERIODS and _reads(v) not in spelt]
+        new = [v for v in new if t >= FEWEST_PERIODS and compact_reading(v) not in spelt]
         if new:
             varied = counts.dispersion(counts.usual(range(t))[-2 * _RECENT_PERIODS :])
             for value in new:
@@ -526,7 +515,7 @@ def _new_values(column: str, counts: _ColumnRows, outcome: bool) -> Iterator[Sus
                     counts.found.update(each.at for each in found)
                     yield from found
         known.update(held[t])
-        spelt.update(_reads(value) for value in held[t])
+        spelt.update(compact_reading(value) for value in held[t])
 
 
 def came_later(value: str, periods: Sequence[Period], held: Sequence[Mapping[str, int]]) -> bool:

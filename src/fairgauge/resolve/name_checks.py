@@ -319,17 +319,17 @@ def _alike(texts: Iterable[_TextValue]) -> Iterator[list[_TextValue]]:
     """Yield each set of spellings of one value with different meanings."""
     alike: dict[Value, list[_TextValue]] = {}
     for each in texts:
-        alike.setdefault(_reading(each.text), []).append(each)
+        alike.setdefault(compact_reading(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield several
 
 
-def _reading(name: str) -> Value:
+def compact_reading(name: str) -> Value:
     """Return what the spellings of one value share: its `reading` with no blank but between digits.
 
-    >>> _reading("26 \u2013 40"), _reading("Zone 1"), _reading("< 40"), _reading("1 2")
-    ('26-40', 'zone1', '<40', '1 2')
+    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2")]
+    ['26-40', 'zone1', '<40', '1 2']
     """
     return meaning(_DASHES.sub("-", _BLANKS.sub("", spelling(name))))
 

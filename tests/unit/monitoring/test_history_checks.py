@@ -780,6 +780,18 @@ def test_a_number_is_paired_with_the_same_number_and_not_with_one_that_it_replac
     assert "new value" not in [each.problem.value for each in found]
 
 
+@pytest.mark.parametrize("other", ["18 - 34", "18\u201334", "18 -34"])
+def test_a_band_in_other_blanks_or_dashes_is_a_spelling(other: str) -> None:
+    """It was a new value, and an audit of the same rows called it a spelling."""
+
+    def banded(rows, day):
+        bands = {"b0": "18-34", "b1": "35-59", "b2": other if day >= 20 else "18-34"}
+        return rows.assign(branch=rows["branch"].replace(bands))
+
+    found = fg.monitor_doctor(history(banded, at=0, length=30), ASKED).findings
+    assert ("spelling", other, "18-34") in [(e.problem.value, e.value, e.other) for e in found]
+
+
 def _of_outcomes(size: int, rng: np.random.Generator) -> fg.Cube:
     """Return the counts of a day of rows whose shares are those of every day."""
     women = int(rng.binomial(size, 0.4))
