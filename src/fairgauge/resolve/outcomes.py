@@ -299,7 +299,8 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     labels, predictions = present
     strange = [value for value in predictions if not is_one_of(value, labels)]
     apart = len(strange) == len(predictions) > 0
-    if not apart or len(labels) + len(predictions) <= _TWO:  # of two, every decision is wrong
+    # of two, every decision is wrong; labels may still come
+    if not apart or not labels or len(labels) + len(predictions) <= _TWO:
         strange = [value for value in strange if isinstance(value, float)]
     if strange:
         message = (

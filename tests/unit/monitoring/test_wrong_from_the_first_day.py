@@ -94,6 +94,16 @@ def test_other_words_for_the_favourable_decision_are_found_without_a_label(value
     assert [each.problem.value for each in report.findings] == ["unclear outcome"] * found
 
 
+def test_a_first_day_without_labels_may_have_several_favourable_decisions() -> None:
+    """It was refused: the label column had no value that could be the same."""
+    decisions = np.random.default_rng(1).choice(["pay", "part", "deny"], 600).tolist()
+    rows = pd.DataFrame({"sex": ["F", "M"] * 300, "label": None, "prediction": decisions})
+    several = WORDS | {"positive": ["pay", "part"]}
+    day = {DAYS[0]: fg.count(rows, **several)}
+    report = fg.monitor(day, several | asked(RULE, labels="later") | {"positive": ["pay", "part"]})
+    assert {each.state.value for each in report.comparisons} == {"no alarm"}
+
+
 def test_labels_that_come_later_do_not_hide_a_decision_that_they_never_have() -> None:
     def late(rows, day):
         rows = some("prediction", "repaid", "approved")(rows, day)
