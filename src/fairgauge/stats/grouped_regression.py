@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,6 +209,11 @@ class SideTotals(NamedTuple):
             return 1.0
         return (x + more) * (self.rows - x + more) / (x * (self.rows - x))
 
+    @property
+    def raised_of_logarithm(self) -> float:
+        """Return the same of a ratio: the logarithm of a rate of few successes is spread enough."""
+        return self.raised if self.successes > self.rows / 2 else 1.0
+
     def to_observed(self, fitted: float, spread: float) -> float:
         """Return by how much its log odds move, to first order, to have the observed total.
 
@@ -363,7 +369,8 @@ def adjusted_effect(
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     of_difference = error(1, 1, [side.raised for side in of_sides])
     found = effect_of_sides(difference, of_difference, z, len(n))
-    ratio = ratio_of_sides(standardised, error, z)
+    of_ratio = partial(error, raised=[side.raised_of_logarithm for side in of_sides])
+    ratio = ratio_of_sides(standardised, of_ratio, z)
     found = found._replace(ratio=ratio, penalised=penalised, collinear=cells.collinear)
     meat = cells.design.products(squared.about(rate).squares / not_own**2)
     covariance = inverse @ meat @ inverse

@@ -8,6 +8,7 @@ scan only sums by cell are kept, so that rows need not fit into memory; the fit 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -222,9 +223,10 @@ class StreamedLogistic:
             of_rates = np.array([self._group.plain.sum(), self._reference.plain.sum()])
             means = means + self._moves(totals) * of_rates / total
         of_difference = error(1, 1, [side.raised for side in totals])
+        of_ratio = partial(error, raised=[side.raised_of_logarithm for side in totals])
         found = effect_of_sides(float(means[0] - means[1]), of_difference, self._z, cells)
         return found._replace(
-            ratio=ratio_of_sides(means.tolist(), error, self._z),
+            ratio=ratio_of_sides(means.tolist(), of_ratio, self._z),
             log_odds=float((self._beta + step)[sides.side]),
             log_odds_error=float(np.sqrt(of_side)),
             penalised=self._penalised,

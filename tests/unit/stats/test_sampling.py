@@ -120,6 +120,9 @@ def test_few_successes_of_a_side_have_no_narrow_interval(kind):
     unlike = [of_rates(rng, (200, 1_000), (0.01, 0.2), kind) for _ in range(100)]
     assert np.mean([each.low <= -0.19 <= each.high for each in unlike]) > 0.92
     assert np.mean([each.ratio[1] <= 0.05 <= each.ratio[2] for each in unlike]) > 0.92
+    every = of_rates(rng, (100, 5_000), (1.0, 0.98), kind)  # and without a failure
+    assert every.low < 0 < every.high
+    assert every.ratio[1] < 1 < every.ratio[2]
     none = of_rates(rng, (200, 1_000), (0.0, 0.2), kind)
     assert none.penalised
     assert none.high < 0
