@@ -352,11 +352,15 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     number = np.tile(layout.scaled(middles), (2, 1))
     cell = np.concatenate([place[0, combination], place[1, combination]])
     x, n = np.concatenate([x_d, x_a]), np.concatenate([n_d, n_a])
+    unit = 1.0
+    if sampling is not None:
+        unit = float(sampling.group.rows.sum() + sampling.reference.rows.sum()) / float(n.sum())
+    x, n = x / unit, n / unit
     with_rows = n > 0
     start = rough_fit(cells, cell[with_rows], number[with_rows], x[with_rows], n[with_rows])
     if start is None:
         return None
-    regression = StreamedLogistic(cells, start, z, weighted=sampling is not None)
+    regression = StreamedLogistic(cells, start, z, unit=unit)
     return _GapFit(gap, role, place, regression)
 
 

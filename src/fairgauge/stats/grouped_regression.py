@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +103,8 @@ _ROUNDING = 1e-13
 """Below this share of what it is the difference of, a number may be that of rounding alone."""
 _LARGEST_Z = 37.0
 _MOST_LEVERAGE = 0.5
+_RARE = 10
+"""Effective successes, or failures, of a side below which the variance is that of some more."""
 MOST_COLUMNS = 300
 """Columns of the design above which no regression is fitted."""
 
@@ -165,6 +168,67 @@ class CellsOfSides(NamedTuple):
     def joined(self, of_group: Array, of_reference: Array) -> Array:
         """Return the values of both sides in the order of the cells."""
         return np.concatenate([of_group[self.held[0]], of_reference[self.held[1]]])
+
+
+class SideTotals(NamedTuple):
+    """The weights of successes and of rows of a side, and the squared weights of its rows.
+
+    Examples
+    --------
+    >>> SideTotals(0, 100, 100).counted, SideTotals(0, 400, 1600).counted  # of weight 4
+    (0.5, 2.0)
+    >>> round(SideTotals(2, 100, 100).to_observed(2.5, 2.4), 3)
+    -0.208
+    >>> round(SideTotals(1, 100, 100).raised, 2), SideTotals(20, 100, 100).raised
+    (3.06, 1.0)
+    """
+
+    successes: float
+    rows: float
+    squared: float
+
+    @property
+    def unit(self) -> float:
+        """Return the weight of one of as many rows as are effective (Kish)."""
+        return self.squared / self.rows
+
+    @property
+    def counted(self) -> float:
+        """Return the successes; of none, and of no failure, half of one is meant."""
+        half = self.unit / 2
+        return min(max(self.successes, half), self.rows - half)
+
+    @property
+    def raised(self) -> float:
+        """Return by how much two more of each outcome raise the variance where one is rare.
+
+        The rate may be well above that of few successes (Agresti & Caffo 2000).
+        """
+        x, more = self.counted, 2 * self.unit
+        if min(self.successes, self.rows - self.successes) >= _RARE * self.unit:
+            return 1.0
+        return (x + more) * (self.rows - x + more) / (x * (self.rows - x))
+
+    @property
+    def raised_of_logarithm(self) -> float:
+        """Return the same of a ratio: the logarithm of a rate of few successes is spread enough."""
+        return self.raised if self.successes > self.rows / 2 else 1.0
+
+    def to_observed(self, fitted: float, spread: float) -> float:
+        """Return by how much its log odds move, to first order, to have the observed total.
+
+        Firth's penalty moves rates towards one half, those of the side with fewer rows further,
+        which alone makes a difference where outcomes are rare.
+
+        Parameters
+        ----------
+        fitted, spread : the sums of its rates, and of their derivatives by the log odds.
+
+        References
+        ----------
+        Puhr, Heinze, Nold, Lusa & Geroldinger (2017), Statistics in Medicine 36, 2302-2317 (FLIC).
+        """
+        return (self.counted - fitted) / spread
 
 
 def cells_of(
@@ -254,6 +318,9 @@ def adjusted_effect(
     x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
     if not 0 < x.sum() < n.sum():
         return WhyNoRegression.ONE_OUTCOME
+    squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
+    unit = squared.rows.sum() / n.sum()  # Firth's penalty is of rows, whatever weights add up to
+    x, n, squared = x / unit, n / unit, SquaredWeights(*(each / unit**2 for each in squared))
     fitted = fit_counts(cells.design, x, n)
     if fitted is None:
         return WhyNoRegression.NOT_CONVERGED
@@ -261,36 +328,49 @@ def adjusted_effect(
     rate = expit(cells.design @ beta)
     sides = cells.of_group, cells.of_reference
     ours, theirs = (expit(matrix @ beta) for matrix in sides)
+    on_group = cells.on_group
+    of_sides = [
+        SideTotals(*(float(each[on].sum()) for each in (x, n, squared.rows)))
+        for on in (on_group, ~on_group)
+    ]
     if penalised:
-        rate, ours, theirs = _with_observed_totals(x, n, held[0].sum(), rate, ours, theirs)
+        rate, ours, theirs = _with_observed_totals(of_sides, n, on_group, rate, ours, theirs)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(cells.design.products(n * rate * (1 - rate)), hermitian=True)
-    squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
-    not_own = spared(cells.design.forms(inverse) * rate * (1 - rate) * squared.rows / n)
+    spread = squared.rows * rate * (1 - rate)
+    not_own = spared(cells.design.forms(inverse) * spread / n)
     slopes = [
         side.sums(n * each * (1 - each)) / total
         for side, each in zip(sides, (ours, theirs), strict=True)
     ]
     z = z if sampling is None else sampling.critical(z)
 
-    def error(by_group: float, by_reference: float) -> float:
-        """Return the standard error of a combination of the two standardised rates."""
+    def influences(by_group: float, by_reference: float) -> tuple[Array, Array, Array]:
+        """Return what a row moves both rates by: its cell, a failure, and a success more."""
         of_cell = by_group * ours - by_reference * theirs
         slope = by_group * slopes[0] - by_reference * slopes[1]
         from_mean = (of_cell - (n * of_cell).sum() / total) / total
         of_rate = cells.design @ (inverse @ slope) / not_own
-        # the influence of a row is this much and, for a success, a slope more
-        failure = from_mean - of_rate * rate
-        variance = float(squared.variance(failure, of_rate))
-        if penalised and sampling is None:
+        return from_mean, from_mean - of_rate * rate, of_rate
+
+    def error(by_group: float, by_reference: float, raised: Sequence[float] = (1, 1)) -> float:
+        """Return the standard error of a combination of the two standardised rates."""
+        from_mean, *moved = influences(by_group, by_reference)
+        variance = float(squared.variance(*moved))
+        if penalised or max(raised) > 1:
             # of rates moved away from 0 the residuals are too small: the variance of the model
-            variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
-        return float(np.sqrt(variance * _design_effect(sampling, held, failure, of_rate)))
+            of_rows = spread * (not_own * moved[1]) ** 2 * np.where(on_group, *raised)
+            variance = max(variance, float((of_rows + squared.rows * from_mean**2).sum()))
+        if penalised:  # of a side without successes all residuals are alike, and so are clusters
+            _, *moved = influences(1, 1)
+        return float(np.sqrt(variance * _design_effect(sampling, held, *moved)))
 
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
-    found = effect_of_sides(difference, error(1, 1), z, len(n))
-    ratio = ratio_of_sides(standardised, error, z)
+    of_difference = error(1, 1, [side.raised for side in of_sides])
+    found = effect_of_sides(difference, of_difference, z, len(n))
+    of_ratio = partial(error, raised=[side.raised_of_logarithm for side in of_sides])
+    ratio = ratio_of_sides(standardised, of_ratio, z)
     found = found._replace(ratio=ratio, penalised=penalised, collinear=cells.collinear)
     meat = cells.design.products(squared.about(rate).squares / not_own**2)
     covariance = inverse @ meat @ inverse
@@ -299,25 +379,30 @@ def adjusted_effect(
         interaction = _equal_effects(beta, covariance, cells.own) if tested else np.nan
         return found._replace(interaction=interaction)
     place = cells.side
-    own_odds = cells.design @ inverse[:, place] / not_own
+    of_odds = cells.design @ inverse[:, place]
+    own_odds = of_odds / not_own
     of_side = covariance[place, place]
-    if penalised and sampling is None:
-        of_side = max(of_side, inverse[place, place])
+    if penalised:
+        of_side = max(of_side, (of_odds**2 * spread).sum())
     of_side = of_side * _design_effect(sampling, held, -own_odds * rate, own_odds)
     return found._replace(log_odds=float(beta[place]), log_odds_error=float(np.sqrt(of_side)))
 
 
 def _with_observed_totals(
-    x: Array, n: Array, of_group: int, rate: Array, ours: Array, theirs: Array
+    of_sides: Sequence[SideTotals],
+    n: Array,
+    on_group: Mask,
+    rate: Array,
+    ours: Array,
+    theirs: Array,
 ) -> tuple[Array, Array, Array]:
     """Return rates whose totals on both sides are the observed ones: of cells, and of each side."""
-    variance, moved = rate * (1 - rate), []
-    for side in (slice(None, of_group), slice(of_group, None)):
-        counts = (float(x[side].sum()), float(n[side].sum()))
-        sums = (float(n[side] @ each[side]) for each in (rate, variance))
-        moved.append(to_observed(*counts, *sums))
-    own = np.repeat(moved, [of_group, len(n) - of_group])
-    steps = ((rate, own), (ours, moved[0]), (theirs, moved[1]))
+    variance = rate * (1 - rate)
+    moved = [
+        side.to_observed(float(n[on] @ rate[on]), float(n[on] @ variance[on]))
+        for side, on in zip(of_sides, (on_group, ~on_group), strict=True)
+    ]
+    steps = ((rate, np.where(on_group, *moved)), (ours, moved[0]), (theirs, moved[1]))
     first, second, third = (np.clip(p + move * p * (1 - p), 0, 1) for p, move in steps)
     return first, second, third
 
@@ -561,30 +646,6 @@ def fit_counts(design: Regressors, x: Array, n: Array) -> tuple[Array, bool] | N
         if beta is not None and (penalised or np.abs(beta).max() < SEPARATED):
             return beta, penalised
     return None
-
-
-def to_observed(observed: float, rows: float, fitted: float, spread: float) -> float:
-    """Return by how much the log odds of a side move, to first order, to have the observed total.
-
-    Firth's penalty moves rates towards one half, those of the side with fewer rows further, which
-    alone makes a difference where outcomes are rare. Of no success, or of no failure, half of one
-    is meant.
-
-    Parameters
-    ----------
-    observed, rows : successes and rows of the side.
-    fitted, spread : the sums of its rates, and of their derivatives by the log odds.
-
-    References
-    ----------
-    Puhr, Heinze, Nold, Lusa & Geroldinger (2017), Statistics in Medicine 36, 2302-2317 (FLIC).
-
-    Examples
-    --------
-    >>> round(to_observed(2, 100, 2.5, 2.4), 3)
-    -0.208
-    """
-    return (min(max(observed, 0.5), rows - 0.5) - fitted) / spread
 
 
 def _newton(design: Regressors, x: Array, n: Array, *, penalised: bool) -> Array | None:

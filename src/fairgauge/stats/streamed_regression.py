@@ -7,6 +7,9 @@ scan only sums by cell are kept, so that rows need not fit into memory; the fit 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Index
@@ -15,6 +18,7 @@ from fairgauge.stats.grouped_regression import (
     AdjustedEffect,
     CellsOfSides,
     Regressors,
+    SideTotals,
     effect_of_sides,
     expit,
     fit_counts,
@@ -23,7 +27,6 @@ from fairgauge.stats.grouped_regression import (
     ratio_of_sides,
     spare_rows,
     spared,
-    to_observed,
 )
 
 MOST_SCANS = 6
@@ -66,15 +69,15 @@ class StreamedLogistic:
     ----------
     cells : the cells of both sides, and their design.
     start : the coefficients of a rough fit, and whether it is Firth's; numbers are last.
-    weighted : whether rows have sampling weights.
+    unit : the weight of one of as many rows as are effective.
     """
 
     def __init__(
-        self, cells: CellsOfSides, start: tuple[Array, bool], z: float, *, weighted: bool = False
+        self, cells: CellsOfSides, start: tuple[Array, bool], z: float, *, unit: float = 1.0
     ) -> None:
         self.done = False
         self.found: AdjustedEffect | None = None
-        self._cells, self._z, self._weighted = cells, z, weighted
+        self._cells, self._z, self._unit = cells, z, unit
         self._beta, self._penalised = start
         self._scans, self._before = 0, (start[0], -np.inf)
         self._inverse: Array | None = None
@@ -86,15 +89,17 @@ class StreamedLogistic:
          self._crossed_reference, self._group, self._reference, self._curved) = (
             _CellSums(cells, numbers) for _ in range(9)
         )  # fmt: skip
+        self._expected = _CellSums(cells, numbers), _CellSums(cells, numbers)
         self._curved_squares = np.zeros((cells, numbers, numbers))
         self._cubes = np.zeros((numbers,) * 3)
         self._total = self._likelihood = 0.0
         self._rates, self._products = np.zeros(2), np.zeros((3, 3))
-        self._counts = np.zeros((2, cells))
+        self._counts = np.zeros((3, cells))
 
     def add(self, cell: Index, z: Array, y: Array, n: Array, squared: Array | None = None) -> None:
         """Take rows: cells, numbers, outcomes, weights, and of sampled rows squared weights."""
-        squared = n if squared is None else squared
+        squared = (n if squared is None else squared) / self._unit**2
+        n = n / self._unit
         sides, at = self._cells, self._cells.design.width
         line = z @ self._beta[at:]
         ours, theirs = (
@@ -106,6 +111,8 @@ class StreamedLogistic:
         residual, both = y - rate, np.stack([ours, theirs])
         spread = n * rate * (1 - rate)
         self._information.add(cell, spread, z)
+        for each, on in zip(self._expected, (on_group[cell], ~on_group[cell]), strict=True):
+            each.add(cell[on], (squared * rate * (1 - rate))[on], z[on])
         self._score.add(cell, n * residual, z)
         if self._inverse is not None:  # of the scan before: at the end it is the same
             hat = squared / n * rate * (1 - rate)
@@ -117,7 +124,7 @@ class StreamedLogistic:
         self._group.add(cell, n * ours * (1 - ours), z)
         self._reference.add(cell, n * theirs * (1 - theirs), z)
         self._total += float(n.sum())
-        self._counts += [np.bincount(cell, each, len(on_group)) for each in (n * y, n)]
+        self._counts += [np.bincount(cell, each, len(on_group)) for each in (n * y, n, squared)]
         self._rates += both @ n
         every = np.stack([ours, theirs, np.ones_like(rate)])
         self._products += (every * squared) @ every.T
@@ -169,15 +176,13 @@ class StreamedLogistic:
         of_numbers += np.einsum("jk,jkl->l", last, self._cubes)
         return np.concatenate([design.sums(by_cell), of_numbers])
 
-    def _moves(self) -> Array:
+    def _moves(self, totals: Sequence[SideTotals]) -> Array:
         """Return by how much the log odds of both sides move, as in `adjusted_effect`."""
         on_group = self._cells.on_group
         moves = []
-        for side in (on_group, ~on_group):
-            observed, rows = self._counts[:, side].sum(1).tolist()
-            fitted = observed - float(self._score.plain[side].sum())
-            spread = float(self._information.plain[side].sum())
-            moves.append(to_observed(observed, rows, fitted, spread))
+        for side, on in zip(totals, (on_group, ~on_group), strict=True):
+            fitted = side.successes - float(self._score.plain[on].sum())
+            moves.append(side.to_observed(fitted, float(self._information.plain[on].sum())))
         return np.array(moves)
 
     def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
@@ -194,27 +199,34 @@ class StreamedLogistic:
         centred = np.column_stack([np.eye(2), -means])
         spread = centred @ self._products @ centred.T
         meat = self._meat.matrix(design)
+        on_group = sides.on_group
+        totals = [SideTotals(*self._counts[:, on].sum(1).tolist()) for on in (on_group, ~on_group)]
+        expected = [each.matrix(design) for each in self._expected]
 
-        def error(by_group: float, by_reference: float) -> float:
+        def error(by_group: float, by_reference: float, raised: Sequence[float] = (1, 1)) -> float:
             weights = np.array([by_group, -by_reference])
             slope = by_group * group - by_reference * reference
             of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total**2
             both = 2 / total * float((by_group * crossed[0] - by_reference * crossed[1]) @ of_rate)
             variance = of_rows + both + float(of_rate @ meat @ of_rate)
-            if self._penalised and not self._weighted:  # as in `adjusted_effect`
-                variance = max(variance, of_rows + float(slope @ inverse @ slope))
+            if self._penalised or max(raised) > 1:  # as in `adjusted_effect`
+                model = raised[0] * expected[0] + raised[1] * expected[1]
+                variance = max(variance, of_rows + float(of_rate @ model @ of_rate))
             return float(np.sqrt(variance))
 
         of_side = float((inverse @ meat @ inverse)[sides.side, sides.side])
-        if self._penalised and not self._weighted:
-            of_side = max(of_side, float(inverse[sides.side, sides.side]))
+        if self._penalised:
+            of_odds = inverse[sides.side]
+            of_side = max(of_side, float(of_odds @ (expected[0] + expected[1]) @ of_odds))
         means = means + np.array([group @ step, reference @ step])
         if self._penalised:
             of_rates = np.array([self._group.plain.sum(), self._reference.plain.sum()])
-            means = means + self._moves() * of_rates / total
-        found = effect_of_sides(float(means[0] - means[1]), error(1, 1), self._z, cells)
+            means = means + self._moves(totals) * of_rates / total
+        of_difference = error(1, 1, [side.raised for side in totals])
+        of_ratio = partial(error, raised=[side.raised_of_logarithm for side in totals])
+        found = effect_of_sides(float(means[0] - means[1]), of_difference, self._z, cells)
         return found._replace(
-            ratio=ratio_of_sides(means.tolist(), error, self._z),
+            ratio=ratio_of_sides(means.tolist(), of_ratio, self._z),
             log_odds=float((self._beta + step)[sides.side]),
             log_odds_error=float(np.sqrt(of_side)),
             penalised=self._penalised,

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.api.matched_files import matched_files
 from fairgauge.cli import main
+from fairgauge.enums import GapVerdict
 from fairgauge.errors import DataError, SpecError
 from fairgauge.render.formats import render
 
@@ -48,6 +49,24 @@ def test_controls_move_the_regression_and_nothing_else(loans):
     assert "adjusted for branch" in render(found, "text", full=False)
     assert "Adjusted for branch, ltv and purpose by logistic" in gap.says
     assert found.spec["controls"] is not None
+
+
+@pytest.mark.parametrize("sampled", [{}, {"weight": "weight"}, {"cluster": "household"}])
+@pytest.mark.parametrize("of_100", [0, 1])
+def test_few_successes_beside_a_low_rate_are_no_difference_that_remains(sampled, of_100):
+    """0 of 100 beside 2% and 1 of 100 beside 4%: exact tests have p-values of .27 and .19."""
+    random = np.random.default_rng(1)
+    others = random.permutation(5_000) < (200 if of_100 else 100)
+    rows = pl.DataFrame({
+        "race": np.repeat(["B", "W"], [100, 5_000]),
+        "approved": [*(np.arange(100) < of_100).astype(int), *others.astype(int)],
+        "branch": random.choice(["N", "S"], 5_100), "purpose": random.choice(["x", "y"], 5_100),
+        "weight": random.uniform(0.5, 2, 5_100), "household": np.arange(5_100) // 5,
+    })  # fmt: skip
+    (gap,) = fg.why(rows, strata="branch", controls="purpose", **sampled, **ASKED).gaps
+    assert gap.regression_verdict is GapVerdict.NO_GAP
+    assert 0 in gap.adjusted[0].interval
+    assert 1 in gap.adjusted[0].ratio_interval
 
 
 @pytest.mark.parametrize(

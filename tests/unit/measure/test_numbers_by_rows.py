@@ -9,6 +9,7 @@ from fairgauge.api import decomposing
 from fairgauge.enums import ColumnEffects
 from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.stats.grouped_regression import adjusted_effect
+from fairgauge.stats.sampling import Sampling, SquaredWeights
 
 Z = 1.959963984540054
 
@@ -142,6 +143,29 @@ def test_levels_that_separate_take_the_penalised_fit_of_all_rows_at_once():
     assert streamed.value == pytest.approx(every.difference, abs=1e-7)
     # its slopes are those before the rates move to the observed totals
     assert streamed.interval.low == pytest.approx(every.low, abs=1e-4)
+
+
+@pytest.mark.parametrize(("successes", "apart"), [(3, 1e-9), (0, 2e-3)])
+def test_a_side_of_few_successes_has_the_interval_of_all_rows_at_once(successes, apart):
+    """Weighted; without successes the slopes are those before the rates move."""
+    rows = applicants().filter(pl.col("sex") != "X")
+    woman = (rows["sex"] == "F").to_numpy()
+    weight = np.random.default_rng(1).uniform(20, 80, len(rows))
+    y = np.where(woman, np.cumsum(woman) <= successes, rows["y"].to_numpy()).astype(float)
+    rows = rows.with_columns(y=y.astype(int), weight=weight)
+    streamed = of_numbers(fg.why(rows, label="y", positive=1, weight="weight", **ASKED))
+    assert streamed.penalised == (not successes)
+    codes = np.unique(rows["branch"], return_inverse=True)[1]
+    sides = [weight * on for on in (woman, ~woman)]
+    squared = [SquaredWeights(w * w, w * w * y, w * w * y) for w in sides]
+    counts = (y * sides[0], sides[0], y * sides[1], sides[1])
+    columns = [codes, rows["dti"].to_numpy(), rows["ltv"].to_numpy()]
+    every = adjusted_effect(*counts, columns, Z, sampling=Sampling(*squared))
+    assert streamed.value == pytest.approx(every.difference, abs=apart)
+    assert tuple(streamed.interval) == pytest.approx((every.low, every.high), abs=apart)
+    assert np.log(streamed.ratio) == pytest.approx(np.log(every.ratio[0]), abs=0.1)
+    high = np.log(streamed.ratio_interval.high)
+    assert high == pytest.approx(np.log(every.ratio[2]), abs=max(apart, 0.1))
 
 
 def test_numbers_that_are_combinations_of_others_change_nothing(rows):
