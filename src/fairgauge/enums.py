@@ -536,7 +536,8 @@ class DiagnosticCode(StrEnum):
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not
     # remain because of rows without a group alone
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references; itself,
-    # or others: the other side would be the opposite
+    # or others: the other side would be the opposite; of thresholds: rule, group, references,
+    # value: of the other side, by_group, both: a rule that limits both sides
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"

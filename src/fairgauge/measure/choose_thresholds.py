@@ -73,6 +73,7 @@ from fairgauge.measure._threshold_references import (
 )
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
+from fairgauge.measure.other_references import reference_at_thresholds
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -139,11 +140,13 @@ def choose_thresholds(
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
         for of in resolution.features
     ]
+    features = tuple(each.chosen() for each in choosers)
     return {
         "accepts": accepts(outcome, spec),
-        "features": tuple(each.chosen() for each in choosers),
+        "features": features,
         "diagnostics": (
             *choosers[0].one_decision(),
+            *(note for each in features for note in reference_at_thresholds(each, goal)),
             *warned,
             *(
                 note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import polars as pl
 import pytest
@@ -106,6 +107,27 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
         "smallest detectable difference at these sizes (80% power): 12.8 pp (ratio 0.57)"
         in found.says
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "counted", "has"),
+    [
+        ("true_positive_rate.difference >= -0.14", "observed positives", 165),
+        ("false_negative_rate.difference <= 0.14", "observed positives", 165),
+        ("positive_predictive_value.difference >= -0.02", "predicted positives", 185),
+        ("false_positive_rate.difference <= 0.02", "observed negatives", 1_035),
+    ],
+)
+def test_rows_that_would_decide_are_those_that_a_rate_counts(rule, counted, has):
+    cells = {
+        "a": {"tp": 90, "fp": 95, "fn": 75, "tn": 940},
+        "b": {"tp": 600, "fp": 480, "fn": 200, "tn": 5_000},
+    }
+    report = fg.audit(fg.confusion("g", cells), reference={"g": "b"}, rules=[rule])
+    text = " ".join(str(report).split())
+    assert re.search(rf"needs about [\d,]+ {counted} of a, has {has:,}", text)
+    (found,) = report.verdicts
+    assert re.search(rf"about [\d,]+ {counted} of the group .*; there are {has:,};", found.says)
 
 
 def test_rows_said_to_decide_do_decide():

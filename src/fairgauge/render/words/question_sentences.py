@@ -426,10 +426,19 @@ def _missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _of_groups(spec: Mapping[str, Any]) -> set[str]:
+    """Return the reasons for which rows are in no group of a feature."""
+    reasons = missing_group, contradictory_group, excluded_group
+    return {
+        called(reason(each["column"])) for each in spec.get("sensitive", ()) for reason in reasons
+    }
+
+
 def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = "rows") -> str:
     """Return which rows are excluded, and from what: those without one feature are in the others.
 
-    ``incomplete`` is how many rows are not complete.
+    Of models, the overall numbers are of all rows, in a group or not. ``incomplete`` is how many
+    rows are not complete.
     """
     from_one: dict[str, int] = {}
     found, of_one = excluded(result), _missing_groups(result.spec)
@@ -439,10 +448,17 @@ def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = 
     units = {excluded_why(reason): unit_excluded(reason, unit) for reason in Uncounted}
     within = [(why, n) for why, n in found if why.endswith(_FROM_STRATA)]
     whole = [each for each in found if each not in within]
-    others = [
-        f"{numbered(n, units.get(why, unit))} ({why})" for why, n in whole if why not in of_one
+    stated = [
+        (f"{numbered(n, units.get(why, unit))} ({why})", why)
+        for why, n in whole
+        if why not in of_one
     ]
+    of_all = set() if isinstance(result, Report) else _of_groups(result.spec)
+    others = [text for text, why in stated if why not in of_all]
+    groupless = [text for text, why in stated if why in of_all]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if groupless:
+        texts.append(f"In the overall numbers, but not in the groups: {'; '.join(groupless)}.")
     if not from_one and sum(rows for _, rows in whole) > incomplete:
         each = "person" if unit == "people" else "row"
         texts.append(f"A {each} that lacks several of these is counted in each.")

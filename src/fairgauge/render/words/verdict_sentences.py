@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.across import is_of_one_group
+from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome, ScopeKind
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.metric_words import (
+    compared_rate,
     metric_number,
     metric_range,
     metric_words,
@@ -128,7 +130,7 @@ def describe_evidence(verdict: Verdict) -> str:
         text = f"the whole confidence interval is {_where(verdict)}"
     elif code is ReasonCode.CROSSES:
         text = f"the confidence interval includes {_crossed(verdict)}"
-        text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
+        text = "; ".join([text, *_needed(verdict), *_detectable(verdict.reason)])
     else:
         return describe_verdict(verdict)
     which = class_or_threshold(verdict)
@@ -293,7 +295,7 @@ def _together(verdict: Verdict) -> str:
 def _crosses(verdict: Verdict) -> str:
     reason = verdict.reason
     text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_crossed(verdict)}"
-    return "; ".join([text, *_needed(reason), *_kept_open(verdict), *_detectable(reason)])
+    return "; ".join([text, *_needed(verdict), *_kept_open(verdict), *_detectable(reason)])
 
 
 def _kept_open(verdict: Verdict) -> list[str]:
@@ -314,20 +316,27 @@ def rows_needed(verdict: Verdict) -> str:
     if rows is None or verdict.group is None:
         return ""
     needed, _, has = rows
-    unit = verdict.reason.get("unit") or "rows"
-    return f"needs about {needed} {unit} of {called(verdict.group)}, has {has}"
+    counted = _counted(verdict) or verdict.reason.get("unit") or "rows"
+    return f"needs about {needed} {counted} of {called(verdict.group)}, has {has}"
 
 
-def _needed(reason: Reason) -> list[str]:
-    rows = rows_of_group(reason)
+def _needed(verdict: Verdict) -> list[str]:
+    rows = rows_of_group(verdict.reason)
     if rows is None:
         return []
     needed, plausible, has = rows
+    number = f"{needed} {_counted(verdict)}".strip()
     text = (
-        f"about {needed} of the group (plausible: {plausible}), and of its reference in "
+        f"about {number} of the group (plausible: {plausible}), and of its reference in "
         f"proportion, would decide the rule with {_POWER}; there are {has}"
     )
     return [text]
+
+
+def _counted(verdict: Verdict) -> str:
+    """Return of which rows a compared rate is, "observed positives"; empty where of all."""
+    rate = compared_rate(verdict.definition)
+    return rate.among.described if isinstance(rate, Rate) and rate.among != ALL else ""
 
 
 def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:

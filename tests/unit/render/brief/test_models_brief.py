@@ -431,6 +431,26 @@ def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: s
     assert list(map(str, made.brief().looked_at)).count(sentence) == 1
 
 
+@pytest.mark.parametrize(
+    ("group", "why", "more"),
+    [("X", "group of sex that is excluded", {"exclude_groups": ["X"]}), (None, "missing sex", {})],
+)
+def test_rows_in_no_group_are_stated_to_be_in_the_overall_numbers(
+    group: str | None, why: str, more: dict[str, Any]
+) -> None:
+    first = pl.int_range(pl.len())
+    data = rows(size=1_000).with_columns(
+        sex=pl.when(first < 40).then(pl.lit(group)).otherwise("sex"),
+        repaid=pl.when(first >= 990).then(None).otherwise("repaid"),
+    )
+    made = compared(data, words={}, **more)
+    assert made.candidates[0].rows == 1_000
+    assert str(made.brief().looked_at[-1]) == (
+        "Excluded: 10 rows (missing label, where it is needed). In the overall numbers, but not in "
+        f"the groups: 40 rows ({why})."
+    )
+
+
 @pytest.mark.parametrize(("decision", "which"), [(1, "positive"), (0, "negative")])
 @pytest.mark.parametrize("of", ["current", "boosted"])
 def test_a_model_that_decides_alike_about_all_rows_is_warned_of(
