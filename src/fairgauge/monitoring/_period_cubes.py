@@ -11,7 +11,6 @@ from typing import TypeVar, overload
 import numpy as np
 
 from fairgauge.cube.cube import (
-    CountTable,
     Cube,
     aggregate,
     pooled,
@@ -76,7 +75,7 @@ class PeriodCubes(Sequence[Cube]):
 
     @cached_property
     def blank(self) -> Cube:
-        """Return the values of all periods, without rows."""
+        """Return the values of all periods and the groups that cross columns, without rows."""
         return sum_cubes([without_rows(cube) for cube in self])
 
     def knowing_all(self, cube: Cube) -> Cube:
@@ -85,9 +84,9 @@ class PeriodCubes(Sequence[Cube]):
 
     def knowing_outcomes(self, cube: Cube) -> Cube:
         """Return counts with the outcomes of all periods, and with their own groups alone."""
-        held = self.blank.levels
-        known = {axis: held[axis] if axis in cube.plan.outcomes else () for axis in held}
-        return sum_cubes([cube, replace(self.blank, levels=known)])
+        own, every = without_rows(cube), self.blank
+        levels = {**own.levels, **{axis: every.levels[axis] for axis in cube.plan.outcomes}}
+        return sum_cubes([cube, replace(every, levels=levels, tables=own.tables)])
 
     def answer(self, cube: Cube, ask: Callable[[Cube], _Answer]) -> _Answer:
         """Return what counts answer, with the values of all periods where they lack one."""
@@ -158,11 +157,15 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
 def without_rows(cube: Cube) -> Cube:
     """Return the levels of a cube with no rows: adding it makes values known that no row has.
 
+    So are the combinations of values of features that occur, of which intersections have groups.
     Clusters are not among them: of these those count that have rows.
     """
     levels = {axis: () if axis.role is Role.CLUSTER else held for axis, held in cube.levels.items()}
-    tables = tuple(
-        CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
-        for table in cube.tables
+    tables = []
+    for table in cube.tables:
+        of_features = [axis.role is Role.FEATURE for axis in table.axes]
+        nothing = {m: np.zeros_like(sums) for m, sums in table.sums.items()}
+        tables.append(aggregate(table.axes, np.where(of_features, table.codes, -1), nothing))
+    return replace(
+        cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, coded=(), undecided=()
     )
-    return replace(cube, levels=levels, tables=tables, rows=0, excluded={}, coded=(), undecided=())

@@ -41,6 +41,57 @@ def stalled(complete: int, without: int, labelled: float = 0.0) -> dict[str, fg.
     }
 
 
+CROSSED = QUESTION | {"sensitive": ["sex", "age"], "intersections": [["sex", "age"]]}
+MEN = {"sex": "M", "age": "old"}
+WIDE = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}
+WIDE_RECALL = {"metric": "true_positive_rate.difference", "between": [-0.3, 0.3]}
+
+
+def crossed_days(unlabelled: str, *, absent: str = "", count: int = 6) -> dict[str, fg.Cube]:
+    """Return days on which few young women are selected, and the rows of a query have no label.
+
+    On the third those of the query ``absent`` are of another sex.
+    """
+    rng, counts = np.random.default_rng(1), {}
+    for t, name in enumerate(day_names(count)):
+        rows = pd.DataFrame(
+            {"sex": ["F", "M"] * 400, "age": ["old", "old", "young", "young"] * 200}
+        )
+        few = rows.eval("sex == 'F' and age == 'young'")
+        rows["prediction"] = (rng.random(800) < np.where(few, 0.05, 0.5)).astype(int)
+        rows["label"] = rng.integers(0, 2, 800).astype(float)
+        rows.loc[rows.query(unlabelled).index, "label"] = None
+        if absent and t == 2:
+            rows.loc[rows.query(absent).index, "sex"] = "X"
+        counts[name] = fg.count(rows, **CROSSED)
+    return counts
+
+
+@pytest.mark.parametrize("reference", [{}, {"reference": MEN}])
+@pytest.mark.parametrize("start", [{}, {"start": "2026-01-03"}])
+@pytest.mark.parametrize(
+    "unlabelled", ["sex != ''", "sex == 'M'", "sex == 'M' and age == 'old'", "age == 'young'"]
+)
+def test_groups_of_an_intersection_are_known_before_their_labels(
+    reference: dict[str, object], start: dict[str, str], unlabelled: str
+) -> None:
+    """Rules of predictions decide at once, and those of labels wait."""
+    settings = {"monitor": {"rules": [WIDE, WIDE_RECALL], "labels": "later"} | start}
+    report = fg.monitor(crossed_days(unlabelled), CROSSED | settings | reference)
+    assert (report.exit_code, report.unmatched) == (1, ())
+    assert ("sex*age", "F & young") in {(each.feature, each.group) for each in report.alarms}
+    recalls = [each for each in report.comparisons if each.metric == WIDE_RECALL["metric"]]
+    assert {each.feature for each in recalls} == {"sex", "age", "sex*age"}
+    assert {each.state for each in recalls} == {MonitorState.WAITING}
+
+
+def test_a_period_may_have_no_row_of_the_reference_of_an_intersection() -> None:
+    counts = crossed_days("sex == ''", absent="sex == 'M' and age == 'old'")
+    report = fg.monitor(counts, CROSSED | {"monitor": {"rules": [WIDE]}, "reference": MEN})
+    assert ("sex*age", "F & young") in {(each.feature, each.group) for each in report.alarms}
+    assert report.unmatched == ()
+
+
 @pytest.mark.parametrize("complete", [1, 2, 10])
 @pytest.mark.parametrize("without", [0, 1, 8])
 def test_a_monitor_waits_for_the_first_label_that_is_missing(complete: int, without: int) -> None:
