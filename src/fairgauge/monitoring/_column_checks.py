@@ -29,6 +29,8 @@ _RECENT_PERIODS = 14
 _SUPPOSED = 4
 """How many degrees of freedom count as showing the variation that is supposed beforehand."""
 _FEW = 5
+_ODD, _FAR = 4.0, 3
+"""How many deviations from the others odd shares are, and how many times these far higher ones."""
 _DESIGN, _ALIKE = 3.3, 192
 """Until the periods show it, the variance is supposed to be 3.3 times that of sampling.
 
@@ -202,7 +204,8 @@ def _shares(
 
     Each period is compared with those of its kind before it that are not suspect, and ``backward``
     the first ones with those after them, too, where only more may be. With ``fewer`` they may also
-    be fewer from the beginning on. What does not jump may drift.
+    be fewer from the beginning on; otherwise two odd periods hide no far higher share. What does
+    not jump may drift.
     """
     rows = np.maximum(sizes, 1).astype(np.float64)
     share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
@@ -224,7 +227,9 @@ def _shares(
                 for s in others:
                     by_weekday.setdefault(slot_of(periods[s]), []).append(counts[s])
             every, same = [counts[s] for s in others], by_weekday.get(slot_of(periods[t]), [])
-            for held, series in ((same, by_weekday.values()), (every, [every])):
+            enough = not fewer and len(every) >= FEWEST_PERIODS
+            calm = _without_odd(every, counts[t]) if enough else []
+            for held, series in ((same, by_weekday.values()), (every, [every]), (calm, [calm])):
                 if looked and _differ([counts[t]], held, SHARE, series):
                     ours = sum(of for of, _ in held) / sum(size for _, size in held)
                     if share[t] > ours or fewer or (forward and len(others) >= FEWEST_PERIODS):
@@ -233,6 +238,16 @@ def _shares(
                 pool.append(t)
     _drifts(periods, order, counts, usual)
     return _SharesByPeriod(rows, share, usual, ~np.isnan(usual))
+
+
+def _without_odd(others: Sequence[tuple[int, int]], one: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return other periods without the two highest shares, if these are odd and one is far higher.
+
+    The variation between the odd ones and the others would hide it.
+    """
+    *calm, _, highest = sorted(others, key=lambda each: each[0] / each[1])
+    far = one[0] * highest[1] > _FAR * highest[0] * one[1]
+    return calm if far and _differ([highest], calm, 0.0, [calm], _ODD) else []
 
 
 def returns(periods: Sequence[Period], usual: Array, at: Mapping[int, int], t: int) -> bool:
@@ -281,13 +296,14 @@ def _differ(
     others: Sequence[tuple[int, int]],
     least: float,
     series: Collection[Sequence[tuple[int, int]]],
+    deviations: float = _DEVIATIONS,
 ) -> bool:
     """Return whether the share of rows in some periods is not that of others, two or more.
 
-    It differs by more than ``least`` and by six deviations: the log of the likelihood ratio of two
-    shares to one is half the square of their number where the share varies by sampling alone, and
-    as many times that as it varies more within the ``series``. Each period is the number of such
-    rows, and of all.
+    It differs by more than ``least`` and by so many ``deviations``: the log of the likelihood ratio
+    of two shares to one is half the square of their number where the share varies by sampling
+    alone, and as many times that as it varies more within the ``series``. Each period is the number
+    of such rows, and of all.
     """
     if len(others) < 2:
         return False
@@ -302,7 +318,7 @@ def _differ(
     )
     typical = max(every for _, every in (*some, *others))
     varied = _dispersion(series, max(_DESIGN, typical / _ALIKE))
-    return bool(2 * ratio > _DEVIATIONS**2 * varied)
+    return bool(2 * ratio > deviations**2 * varied)
 
 
 def check_values_of_columns(

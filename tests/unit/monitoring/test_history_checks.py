@@ -929,6 +929,29 @@ def test_thirty_points_more_missing_are_found_in_the_first_week(usual: float, da
     assert found >= 36, found
 
 
+@pytest.mark.parametrize("odd", [1, 2])
+@pytest.mark.parametrize("group", [None, "F"])
+def test_one_or_two_odd_nights_hide_no_worse_one(odd: int, group: str | None) -> None:
+    """No night before them lacks a value; the variation of all nights together hid the last one."""
+    names = [parse_period(each) for each in day_names(18)[4:]]  # from a Monday on
+    names = [each for each in names if each.start.weekday() < 5][:10]
+    held = []
+    for t in range(10):
+        absent = 70 if t == 9 else 21 if t >= 9 - odd else 0
+        each = counted(322 if group is None else 3_220, np.random.default_rng(t), 0.0)
+        if group is None:
+            each = each._replace(missing={"branch": absent})
+        else:
+            lacking = {"prediction": {"sex": {group: absent}}}
+            values = {**each.values, "sex": {group: 322, "M": 2_898}}
+            each = each._replace(values=values, missing={"prediction": absent}, lacking=lacking)
+        held.append(each)
+    problem = HistoryProblem.MISSING_VALUES
+    (found,) = [e for e in check_history(names, held) if e.problem is problem]
+    assert (found.period, found.last, found.value) == (str(names[9]), str(names[9]), group)
+    assert (found.share, found.expected) == (pytest.approx(70 / 322), 0)
+
+
 def test_thirty_points_more_missing_are_found_where_shares_differ_by_weekday() -> None:
     """The mean of Mondays with 35% and of other days with 20% is usual on none of them."""
     rng, names = np.random.default_rng(11), [parse_period(each) for each in day_names(30)]
