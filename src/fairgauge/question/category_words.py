@@ -367,7 +367,7 @@ def _stage(text: str) -> int:
 
 CODE_OF_FACTORS = 99
 """A code among small counts and weights; other numbers, as ages, may end there."""
-_CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|-?(7{3,}|8{3,}|9{3,})")
+_CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")
 
 
 FAR_BELOW = -99

@@ -308,8 +308,9 @@ class Spec:
         """Return every column asked for, with the path of the question: (path, column)."""
         single = [each.name for each in OPTIONS if each.type is COLUMN]
         asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
-        one = len(self.strata) == 1
-        asked += [("strata" if one else f"strata[{i}]", f.column) for i, f in enumerate(self.strata)]
+        for key, control in (("strata", False), ("controls", True)):
+            of = [each.column for each in self.strata if each.control is control]
+            asked += [(key if len(of) == 1 else f"{key}[{i}]", name) for i, name in enumerate(of)]
         asked += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
         asked += [
             (f"intersections[{i}][{j}]", part)

@@ -45,7 +45,7 @@ def _codes_like(code: float) -> list[float]:
     if FAR_BELOW < code < 0:
         return [-1.0, -9.0]
     digits = len(f"{abs(code):.0f}")
-    every = (math.copysign(float(digit * digits), code) for digit in "789")
+    every = (math.copysign(float(digit * digits), code) for digit in "1789")
     return [each for each in every if may_be_no_number(each)]
 
 

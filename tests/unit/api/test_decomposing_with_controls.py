@@ -598,3 +598,11 @@ def test_files_to_review_are_those_of_the_side_that_the_regression_shows(metrics
     assert len(files.rows) == 4 * (37 + 68)
     assert {row[2:4] for row in files.rows} == {("B", "W")}
     assert "is listed of" not in " ".join(files.notes)
+
+
+def test_a_control_that_no_column_is_is_named_where_it_stands():
+    """It stood below strata in the error."""
+    data = pl.DataFrame({"g": ["a", "b"] * 50, "p": [0, 1] * 50, "s": ["x", "y"] * 50})
+    with pytest.raises(fg.SpecError) as caught:
+        fg.why(data, prediction="p", sensitive="g", strata="s", controls=["t", "u"])
+    assert [each.path for each in caught.value.problems] == ["controls[0]", "controls[1]"]

@@ -276,5 +276,7 @@ def test_rows_are_not_called_people_where_identifiers_repeat(copies, tmp_path):
                "--sensitive", "race", "--reference", "race=White", "--strata", "branch",
                "--review", str(tmp_path / "r.csv"), "--id", "id"]  # fmt: skip
     done = CliRunner().invoke(main, command)
-    warning = f"Warning: {twice:,} values of 'id' stand in several of the rows that are compared"
+    warning = (
+        f"Warning: {twice:,} values of 'id' stand in several rows of the strata that are listed"
+    )
     assert (warning in done.stderr) == bool(copies)

@@ -102,8 +102,8 @@ def command(
                 values = numbered(files.repeated, "values")
                 stand = plural(files.repeated, "stands", "stand")
                 print_message(
-                    f"{values} of {quote(identifier)} {stand} in several of the rows that are "
-                    "compared, so that rows are not people; if rows were loaded twice, remove "
+                    f"{values} of {quote(identifier)} {stand} in several rows of the strata that "
+                    "are listed, so that rows are not people; if rows were loaded twice, remove "
                     "the copies",
                     prefix="Warning: ",
                 )
