@@ -31,7 +31,6 @@ from fairgauge.inference.compared_counts import (
     FEWEST_GROUPS,
     Evidence,
     FeatureGroups,
-    generator,
 )
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
@@ -51,7 +50,6 @@ from fairgauge.stats.multiplicity import (
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
-_REPLICATES = 500
 
 
 Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"
@@ -251,7 +249,7 @@ def homogeneity_notes(
             rate=rate.name,
             groups=len(n),
             p=p,
-            **_differences(x, n, rate, spec),
+            **_differences(x, n),
             **(_sparse(np.array(groups.names)[known], x, n) if p < 1 - spec.confidence else {}),
         )
 
@@ -267,15 +265,12 @@ def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
     return {"sparse": tuple(names[sparse].tolist()), "p_without": p}
 
 
-def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float | None]:
+def _differences(x: Array, n: Array) -> dict[str, float | None]:
     """Return the range over groups, what is expected of it, and the deviation between groups."""
-    n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
-    rng = generator(spec, rate.name, n_sorted)
-    expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
     between = float(between_variance(x, n)[1])  # unknown where a group is a single row
     return {
         "range": float(np.ptp(x / n)),
-        "expected_range": expected,
+        "expected_range": expected_range(float(x.sum() / n.sum()), n),
         "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
     }
 
