@@ -91,7 +91,8 @@ PRINTED = [
 def test_numbers_of_the_clarify_pages(
     metric: str, d: Any, a: Any, expected: Fraction, profile: str
 ) -> None:
-    assert value(audit(d, a, profile), metric) == pytest.approx(float(expected), abs=1e-12)
+    report = fg.audit(fg.confusion("facet", {"d": d, "a": a}), metrics=metric, profile=profile)
+    assert value(report, metric) == pytest.approx(float(expected), abs=1e-12)
 
 
 VERTEX = {

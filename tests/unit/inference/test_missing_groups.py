@@ -85,6 +85,10 @@ def test_the_worst_cases_are_what_some_assignment_attains(metric):
 
 
 TWO = {name: KNOWN[name] for name in "ab"}
+WHOLE = [
+    "selection_rate.largest_gap", "accuracy.smallest_ratio", "true_positive_rate.minimum",
+    "false_positive_rate.maximum",
+]  # fmt: skip
 
 
 def assigned():
@@ -93,7 +97,7 @@ def assigned():
         theirs = [u - m for u, m in zip(UNKNOWN, mine, strict=True)]
         every = zip(TWO.values(), (mine, theirs), strict=True)
         cells = [dict(zip(CELLS, np.add(k, more).tolist(), strict=True)) for k, more in every]
-        yield fg.audit(fg.confusion("g", dict(zip(TWO, cells, strict=True))), metrics="all")
+        yield fg.audit(fg.confusion("g", dict(zip(TWO, cells, strict=True))), metrics=WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +106,7 @@ def every_assignment():
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize(
-    "metric",
-    [
-        "selection_rate.largest_gap", "accuracy.smallest_ratio", "true_positive_rate.minimum",
-        "false_positive_rate.maximum",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("metric", WHOLE)
 def test_the_worst_cases_of_gaps_and_extremes_are_what_some_assignment_attains(
     metric, every_assignment
 ):

@@ -43,7 +43,7 @@ def rows_of(day: int, seed: int) -> pd.DataFrame:
     return rows
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("feed", list(FEEDS))
 def test_sixty_nights_of_a_steady_feed_are_silent(tmp_path: Path, feed: str, seed: int) -> None:

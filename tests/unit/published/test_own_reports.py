@@ -399,6 +399,7 @@ def test_a_minimum_share_is_of_excluded_groups_too(tmp_path, suffix):
     assert fg.check(pasted).errors == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("name", ["sex", "U.S. sex: all", "_sex*"])
 def test_numbers_of_excluded_groups_are_held_against_each_other(tmp_path, suffix, name):
