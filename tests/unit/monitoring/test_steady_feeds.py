@@ -1,4 +1,7 @@
-"""Sixty nights of feeds that do not change: no finding, nothing new and no alarm in any of them."""
+"""Sixty nights of feeds that do not change: no finding, nothing new and no alarm in any of them.
+
+Every fourth night is looked at, unless every case is tried.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.monitored_days import QUESTION, day_names
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitorState
@@ -43,7 +47,7 @@ def rows_of(day: int, seed: int) -> pd.DataFrame:
     return rows
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("feed", list(FEEDS))
 def test_sixty_nights_of_a_steady_feed_are_silent(tmp_path: Path, feed: str, seed: int) -> None:
@@ -56,6 +60,8 @@ def test_sixty_nights_of_a_steady_feed_are_silent(tmp_path: Path, feed: str, see
         if wait and t >= wait:
             late = fg.count(rows_of(t - wait, seed), **question)
             history.add(names[t - wait], late, replace=True)
+        if t % (1 if EVERY_CASE else 4):
+            continue
         report = fg.monitor(history, spec)
         assert report.findings == report.alarms == report.concerning(name) == ()
         if t > 2 * wait:  # a first period has its labels, and a run saw for how long it had none
