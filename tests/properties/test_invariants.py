@@ -350,7 +350,9 @@ def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
     data = table(0, 90)
     names = dict(zip(data.columns, reversed(RESERVED), strict=False))
     asked = {
-        key: [names[each] for each in value] if key == "features" else names.get(value, value)
+        key: [names.get(each, each) for each in value]
+        if isinstance(value, list)
+        else names.get(value, value)
         for key, value in {**QUESTIONS[kind], "sensitive": "group"}.items()
     }
     return names, ask(kind, data.rename(names), **asked)
