@@ -10,8 +10,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
+from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import clusters
@@ -291,7 +293,8 @@ def test_regressions():
 
 # laws
 
-ALL = {"metrics": "all", "strata": "s"}
+NAMES = [m.name for m in METRICS if m.needs <= {"label", "prediction"} and "binary" in m.tasks]
+ALL = {"metrics": "all" if EVERY_CASE else NAMES[::3], "strata": "s"}
 
 
 def comparable(report):
@@ -318,7 +321,7 @@ def close(one, other):
 def test_names_of_clusters_and_the_order_of_rows_change_nothing():
     rows = tied(9, count=90, size=6)
     expected = comparable(ask(rows, **ALL))
-    assert sum(low is not None for low, *_ in expected.values()) > 300
+    assert sum(low is not None for low, *_ in expected.values()) > (300 if EVERY_CASE else 200)
     rng = np.random.default_rng(9)
     names = dict(zip(sorted(set(rows.u)), rng.permutation(90), strict=True))
     other = rows.assign(u=rows.u.map(names)).sample(frac=1, random_state=9)
