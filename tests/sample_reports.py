@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -37,6 +38,7 @@ HOSTILE = (
 )
 
 
+@cache
 def small() -> Report:
     """Return the worked example of a confusion matrix for each of two groups, with two rules."""
     counts = fg.confusion(
@@ -50,6 +52,7 @@ def small() -> Report:
     return fg.audit(counts, rules=rules)
 
 
+@cache
 def several() -> Report:
     """Return three groups, one tiny, one without predicted positives."""
     counts = fg.confusion(
@@ -63,6 +66,7 @@ def several() -> Report:
     return fg.audit(counts, rules=[fg.rule("DI", at_least=0.8)])
 
 
+@cache
 def berkeley() -> Report:
     """Return the admissions to Berkeley in 1973, departments held fixed."""
     rows = [
@@ -111,6 +115,7 @@ def scored(**options: Any) -> Report:
     return fg.audit(scores(), **options)
 
 
+@cache
 def scores() -> pl.DataFrame:
     """Return rows whose scores lie on hundredths and between, and predict their labels."""
     chance = random.Random(7)
@@ -124,6 +129,7 @@ def scores() -> pl.DataFrame:
     return pl.DataFrame(table)
 
 
+@cache
 def hostile() -> Report:
     """Return groups, a feature and strata whose names do harm where they are taken as markup."""
     rows = {

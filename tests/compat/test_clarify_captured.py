@@ -217,6 +217,7 @@ def joined_csv(encoding: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("encoding", ["as text", "BASE64"])
 @pytest.mark.parametrize(
     ("made", "attributes"),

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from client_libraries import SCRIPTS, ask
 from folders import Folder
 from smclarify_blocks import same
+from tests.needs import EVERY_CASE
 
 from fairgauge.cli import main
 
@@ -34,6 +35,7 @@ def label_and_score(rows):
     return [[int(s > 0.6), s] for s in score(rows)]
 """
 FEWEST = 48
+STEP = 1 if EVERY_CASE else 3
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,9 @@ def table() -> pd.DataFrame:
 def made(table: pd.DataFrame) -> dict[str, Any]:
     """Return the configurations and the monitors' that the SDK makes."""
     found = ask("sagemaker", "sagemaker_configs.py", ",".join(table.columns))
-    return {"configurations": dict(found["configurations"]), "monitors": dict(found["monitors"])}
+    assert len(found["configurations"]) >= FEWEST
+    configurations = dict(list(dict(found["configurations"]).items())[::STEP])
+    return {"configurations": configurations, "monitors": dict(found["monitors"])}
 
 
 def written(folder: Any, table: pd.DataFrame, config: dict[str, Any]) -> str:
@@ -127,14 +131,14 @@ def test_every_configuration_gives_smclarifys_numbers(
         modelled = {"model": True} if "predictor" in config else {}
         asked += jobs(config | modelled, name, str(tmp_path / "whole.csv"))
     ours = {name: json.loads(path.read_text()) for name, path in runs.items()}
-    assert len(ours) >= FEWEST
+    assert len(ours) >= FEWEST / STEP
     theirs = ask("smclarify", "smclarify_numbers.py", given=asked)
     compared = 0
     for job, reports in zip(asked, theirs, strict=True):
         section = ours[job["name"]][f"{job['stage']}_training_bias_metrics"]
         compared += same(section["facets"][job["facet"]], reports, job["name"])
     print(f"\n{len(ours)} configurations, {compared} values compared with smclarify")
-    assert compared > 1_500
+    assert compared > 1_500 / STEP
 
 
 def test_the_sdks_readers_take_our_files(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_others_configurations_give_smclarifys_numbers(
 ) -> None:
     monkeypatch.syspath_prepend(str(folder.path))
     asked, ours = [], []
-    step = 1 if EVERY_CASE else 2
+    step = 1 if EVERY_CASE else 4
     for i, case in enumerate(made[kind][::step]):
         args = write(folder, case, table)
         found = folder.clarify(case.config, *args)

@@ -196,6 +196,7 @@ def both(path: str, asked: dict[str, Any]) -> list[fg.Cube]:
     return [fg.count(data, **asked) for data in (path, read_files("local[1]", [path]))]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SAME)
 def test_spark_reads_csv_as_the_file_reader_does(tmp_path, name):
     text = SAME[name].encode()
@@ -258,6 +259,7 @@ OBJECTS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", OBJECTS)
 @pytest.mark.parametrize("name", ["lines.ndjson", "lines.json", "list.json"])
 def test_spark_reads_json_as_the_file_reader_does(tmp_path, rows, name):

@@ -135,7 +135,8 @@ def test_a_corrupted_number_of_a_table_to_publish_is_found(name: str, form: str)
         found = checked(table)
         if found is None or not found.numbers_checked or not re.search(r"\d%", table):
             continue  # not one of those to publish
-        for wrong in _corrupted(table, weighted="weighted" in name):
+        corrupted = list(_corrupted(table, weighted="weighted" in name))
+        for wrong in corrupted[:: 1 if EVERY_CASE else 3]:
             changed = checked(wrong)
             assert changed is not None
             assert changed.errors, wrong

@@ -71,7 +71,7 @@ def numbers(row: dict[str, Any]) -> list[Any]:
     return [real(value) if value in ("Infinity", "-Infinity") else value for value in values]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("groups", [2, 3])
 @pytest.mark.parametrize(
     ("kind", "design"),
@@ -92,7 +92,7 @@ def test_a_group_alone_is_as_it_is_beside_others(kind: str, design: str, groups:
     assert not differing, f"{len(differing)} of {len(compared)}, such as {differing[:3]}"
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize(
     ("kind", "design"),
     [
@@ -116,7 +116,7 @@ def test_group_and_reference_mirror_each_other(kind: str, design: str, alone: bo
     assert not problems, f"{len(problems)} of {len(pairs)}, such as {problems[:3]}"
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(17)
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize(("rate", "complement"), COMPLEMENTS)
 def test_a_rate_and_its_complement_mirror_each_other(

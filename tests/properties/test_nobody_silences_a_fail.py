@@ -26,7 +26,7 @@ import fairgauge as fg
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SEEDED = settings(max_examples=20 if EVERY_CASE else 6, deadline=None, derandomize=True)
+SEEDED = settings(max_examples=20 if EVERY_CASE else 3, deadline=None, derandomize=True)
 """The same examples in every run; without derandomize, others."""
 Cells = dict[str, int]
 COUNTS: dict[str, Cells] = {

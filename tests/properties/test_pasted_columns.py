@@ -82,6 +82,7 @@ def errors(table: PublishedTable) -> list[Fault]:
     return [fault for fault in faults if fault.level is FaultLevel.ERROR]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("title", TITLES)
 def test_a_pasted_table_is_read_as_it_is_typed_or_refused(title, layout):

@@ -83,6 +83,7 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
         assert selected == dict(by_group.agg(chosen.sum()).iter_rows())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 def test_groups_minimum_and_unknown_are_of_the_same_rows(tmp_path, name, outcome):
@@ -181,6 +182,7 @@ def table_to_publish(report: Report, feature: str) -> tuple[list[str], dict[str,
     return cells[0], {first: rest for first, *rest in cells[2:]}, notes
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 def test_a_weighted_table_to_publish_sums_the_weights_of_the_rows_that_have_a_rate(name, outcome):

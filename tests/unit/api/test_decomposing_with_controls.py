@@ -148,7 +148,8 @@ def test_a_stratum_in_intervals_that_is_a_control_is_told_to_be_copied(loans):
     assert found.gaps[0].adjusted
 
 
-def test_the_command_takes_controls(loans, tmp_path):
+def test_the_command_takes_controls(loans, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     loans.write_csv(tmp_path / "loans.csv")
     controls = ["--control", "ltv:80,90", "--control", "purpose"]
     question = [
@@ -158,8 +159,8 @@ def test_the_command_takes_controls(loans, tmp_path):
     reference = ["--reference", "race=W", "--format", "json"]
 
     def run(*arguments):
-        command = [sys.executable, "-m", "fairgauge", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
         (tmp_path / "why.json").write_text(done.stdout, encoding="utf-8")
         return fg.load(tmp_path / "why.json") if done.stdout else None
 

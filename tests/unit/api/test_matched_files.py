@@ -1,8 +1,6 @@
 """Files to review: who was refused, with comparable people who were accepted."""
 
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -223,30 +221,30 @@ def test_cells_to_review_are_counted_from_the_rows():
     ]
 
 
-def test_the_command_writes_the_list(tmp_path):
+def test_the_command_writes_the_list(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     applications().write_csv(tmp_path / "rows.csv")
     command = [
-        sys.executable, "-m", "fairgauge", "why", "rows.csv", "--prediction", "approved",
-        "--positive", "yes", "--sensitive", "race", "--reference", "race=White", "--strata",
-        "dti:quantiles",
+        "why", "rows.csv", "--prediction", "approved", "--positive", "yes", "--sensitive", "race",
+        "--reference", "race=White", "--strata", "dti:quantiles",
     ]  # fmt: skip
 
     def run(*more):
-        return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
+        return CliRunner().invoke(main, [*command, *more])
 
-    assert run("--review", "cells.csv").returncode == 0
+    assert run("--review", "cells.csv").exit_code == 0
     with (tmp_path / "cells.csv").open(encoding="utf-8") as file:
         assert {"dti", "refused", "accepted"} < set(next(csv.DictReader(file)))
     done = run("--review", "files.csv", "--id", "id")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "people with race Black were refused" in " ".join(done.stderr.split())
     with (tmp_path / "files.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {"dti", "refused", "accepted_1", "accepted_in_stratum"} < set(rows[0])
-    assert run("--id", "id").returncode == 2
-    assert run("--review", "other.csv", "--id", "number").returncode == 2
+    assert run("--id", "id").exit_code == 2
+    assert run("--review", "other.csv", "--id", "number").exit_code == 2
     assert not (tmp_path / "other.csv").exists()
-    assert run("--review", "rows.csv", "--id", "id").returncode == 2
+    assert run("--review", "rows.csv", "--id", "id").exit_code == 2
 
 
 @pytest.mark.parametrize("copies", [0, 7, 600])

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.catalogue.across import Across
@@ -67,7 +68,8 @@ def stated(report, back):
 def test_names_decide_nothing_in_any_metric_of_all_groups(counts):
     """Every order of the names, over every metric of all groups."""
     results = []
-    for names in itertools.permutations("abcd"[: len(counts)]):
+    every = list(itertools.permutations("abcd"[: len(counts)]))
+    for names in every if EVERY_CASE else every[::5]:
         groups = dict(zip(names, counts, strict=True))
         report = audited(groups, metrics=ACROSS, replicates=50)
         results.append(stated(report, groups))

@@ -31,7 +31,8 @@ def cells(tp: int, fn: int, fp: int, tn: int) -> dict[str, int]:
 
 def audit(d: dict[str, int], a: dict[str, int], profile: str = DOCUMENTED) -> fg.Report:
     """Compare facet d with facet a."""
-    return fg.audit(fg.confusion("facet", {"d": d, "a": a}), metrics="all", profile=profile)
+    metrics = ["standard", "clarify", "vertex"]
+    return fg.audit(fg.confusion("facet", {"d": d, "a": a}), metrics=metrics, profile=profile)
 
 
 def value(report: fg.Report, metric: str) -> float | None:
@@ -91,7 +92,8 @@ PRINTED = [
 def test_numbers_of_the_clarify_pages(
     metric: str, d: Any, a: Any, expected: Fraction, profile: str
 ) -> None:
-    assert value(audit(d, a, profile), metric) == pytest.approx(float(expected), abs=1e-12)
+    report = fg.audit(fg.confusion("facet", {"d": d, "a": a}), metrics=metric, profile=profile)
+    assert value(report, metric) == pytest.approx(float(expected), abs=1e-12)
 
 
 VERTEX = {

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -61,7 +62,7 @@ def is_learned(values, min_cell):
 def test_no_table_that_agrees_gives_a_small_cell_away(seed):
     """Every table is tried that agrees with the published one: cells, margins and total."""
     random = np.random.default_rng(seed)
-    for _ in range(50):
+    for _ in range(50 if EVERY_CASE else 20):
         min_cell = int(random.integers(2, 5))
         cube = table(random.poisson(random.choice([0.5, 2, 6]), (2, 2)) + np.eye(2, dtype=int))
         safe = protected(cube, min_cell, [], random)
@@ -84,7 +85,7 @@ def test_no_table_that_agrees_gives_a_small_cell_away(seed):
 def test_two_tables_of_one_history_give_nothing_away(seed):
     """The attacker subtracts the earlier table from the later one."""
     random = np.random.default_rng(seed)
-    for _ in range(20):
+    for _ in range(20 if EVERY_CASE else 8):
         min_cell = int(random.integers(2, 7))
         first = random.poisson(random.choice([1, 5]), (2, 2)) + 1
         second = first + random.poisson(random.choice([0, 2, 8]), (2, 2))
@@ -105,6 +106,7 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
                 assert not is_learned(values, min_cell)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(2))
 def test_three_tables_of_one_history_give_nothing_away(seed):
     """The attacker subtracts any of them from any later one."""
@@ -178,6 +180,7 @@ def learned_by_brute_force(joint, tables, min_cell):
     return any(is_learned(set(each.tolist()), min_cell) for each in sums)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "columns", ["g, h", "gh, g", "g, gh", "g, h, gh"], ids=["two", "margin", "finer", "three"]
 )

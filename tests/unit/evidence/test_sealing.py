@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -202,6 +203,7 @@ FORGED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("path", "value"), FORGED, ids=lambda each: str(each))
 def test_every_field_that_follows_from_the_counts_is_compared(sealed, path, value):
     found = forged(sealed, lambda report: set_leaf(report, path, value))
@@ -417,6 +419,7 @@ def test_values_of_a_wrong_type_in_a_part_are_explained(sealed, name):
     tree, manifest = json.loads(parts[name]), json.loads(parts[MANIFEST])
     places = [(), *((key,) for key in tree)]
     places += [path for path in leaves_of(tree) if len(path) == 2]
+    places = places if EVERY_CASE else [(), *places[1::4]]
     for place in places:
         for value in ([], "x", 3, None, {}) if len(place) < 2 else ([],):
             changed = copy.deepcopy(tree)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.enums import ChosenBy, Outcome
@@ -85,7 +86,7 @@ def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
     asked = {"rules": "selection_rate.ratio >= 0.8", "threshold": 0.6}
     data = scored(4_000, gap=0.6, seed=2)
     outcomes = set()
-    for seed in range(6):
+    for seed in range(6 if EVERY_CASE else 2):
         for margin in (0.05, 0.055, 0.06, 0.065, 0.2):
             found = chosen(data, margins={"accuracy": margin}, seed=seed, **asked)
             effect = found["sex"].common
@@ -113,13 +114,13 @@ def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
 def test_a_choice_whose_accuracy_is_beyond_the_margin_rarely_passes():
     """In the population accuracy falls by a third more than is allowed; it passed in 3 of 7."""
     passed = 0
-    for seed in range(20):
+    for seed in range(20 if EVERY_CASE else 8):
         effect = chosen(
             scored(3_000, gap=0.45, seed=seed), threshold=0.55, margins={"accuracy": 0.03},
             rules="selection_rate.ratio >= 0.9", seed=seed,
         )["sex"].common  # fmt: skip
         passed += effect is not None and effect.outcome is Outcome.PASS
-    assert passed <= 2
+    assert passed <= (2 if EVERY_CASE else 1)
 
 
 def test_another_group_changes_neither_half_of_the_others():
@@ -438,6 +439,7 @@ def of_pd(data, options):
     )
 
 
+@pytest.mark.one_in(3)
 @SIDES
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
 def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, scale):

@@ -353,6 +353,7 @@ ADJUSTED = [
 ] + ["selection_odds.ratio", "DI"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "options", [{}, {"weight": "weight"}, {"cluster": "person"}, {"reference": {"sex": "M"}}]
 )
@@ -525,6 +526,7 @@ def test_draws_do_not_depend_on_the_order_of_groups_or_rows():
         assert [d.interval for d in found] == [d.interval for d in expected]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("scored", "options"),
     [(True, {}), (False, {"cluster": "person"}), (False, {"strata": "region"})],

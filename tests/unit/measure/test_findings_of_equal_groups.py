@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.render.words.finding_sentences import describe_finding
 
-_REPORTS = 60
+_REPORTS = 60 if EVERY_CASE else 30
 
 
 def equal_groups(seed: int, sizes: list[int]) -> fg.Report:

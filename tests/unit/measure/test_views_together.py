@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.measure.exploration import FEWEST_OUTCOMES, FEWEST_TOGETHER, critical_of_views
@@ -80,14 +81,14 @@ def test_all_intervals_of_a_page_hold_at_once_in_95_of_100_pages():
     """The value comes from each page's own counts, as it does for users."""
     shares, rows = population()
     chance = np.random.default_rng(1)
-    missed, single, drawn = 0, 0, 40
+    missed, single, drawn = 0, 0, 40 if EVERY_CASE else 16
     for _ in range(drawn):
         cells = chance.multinomial(rows, shares.ravel()).reshape(shares.shape)
         z = critical_of_views(CODES, cells, SIZES, [SELECTED, TRUE_POSITIVE, PRECISION], 0.95)
         missed += misses(cells, shares, z)
         single += misses(cells, shares, critical(0.95))
     assert single > 0.9 * drawn  # without it nearly every page misses something
-    assert missed <= 5  # of an error of 5% more are drawn 1 time in 100
+    assert missed <= (5 if EVERY_CASE else 3)  # of an error of 5% more are drawn 1 time in 100
 
 
 def test_the_value_is_between_one_interval_and_bonferroni_and_is_the_same_each_time():

@@ -41,7 +41,7 @@ def same_counts(report: fg.MonitorReport) -> list[tuple[str, str, str | None]]:
     return [(each.period, each.last, each.other) for each in found]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("relabelled", [False, True])
 @pytest.mark.parametrize("kind", list(QUESTIONS))
 def test_a_copy_is_found_in_its_night_and_stays_found(tmp_path: Path, kind, relabelled) -> None:

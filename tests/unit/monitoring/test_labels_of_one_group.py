@@ -44,6 +44,7 @@ def followed(folder: Path, wait: dict[str, int], nights: int, before: int = 0):
         yield t, name, fg.monitor(history, asked(*BOTH, labels="later"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("wait", [0, 2])
 @pytest.mark.parametrize("before", [0, 10])
 def test_a_group_whose_labels_never_come_is_named(tmp_path: Path, wait: int, before: int) -> None:

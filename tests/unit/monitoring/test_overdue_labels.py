@@ -148,6 +148,7 @@ def test_a_due_period_that_enters_with_hardly_a_label_is_not_seen(
         assert due in " ".join(str(report).split())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("first", ["rows", "labels"])
 @pytest.mark.parametrize("wait", [1, 5, 9])
 def test_labels_are_due_once_they_wait_longer_than_runs_saw(
@@ -241,6 +242,7 @@ def test_what_was_overdue_stays_so_when_one_day_is_repaired_each_night(tmp_path:
         assert missing == [*range(each + 1, 23)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("delay", [0, 1, 2])
 @pytest.mark.parametrize("length", [3, 6, 15])
 def test_a_repair_of_a_day_each_night_teaches_no_delay(

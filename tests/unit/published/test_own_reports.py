@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.render import render
@@ -61,7 +62,7 @@ def test_the_summary_in_markdown_is_read_again(tmp_path):
     assert fg.check(path).errors
 
 
-@pytest.mark.parametrize("races", [12, 30])
+@pytest.mark.parametrize("races", [12, 30] if EVERY_CASE else [12])
 def test_a_summary_without_all_tables_asks_for_the_whole_report(races):
     polars = pytest.importorskip("polars")
     rows = {
@@ -399,6 +400,7 @@ def test_a_minimum_share_is_of_excluded_groups_too(tmp_path, suffix):
     assert fg.check(pasted).errors == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("name", ["sex", "U.S. sex: all", "_sex*"])
 def test_numbers_of_excluded_groups_are_held_against_each_other(tmp_path, suffix, name):

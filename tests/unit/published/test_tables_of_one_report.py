@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -99,6 +100,7 @@ def test_ratios_with_a_remark_or_a_sign_are_read(remark):
     assert _codes(table("0.86")) == [FaultCode.RATIO_MISMATCH]
 
 
+@cache
 def _own_report():
     """Return a report with people of unknown sex, race and decision, whose rates hide one person.
 

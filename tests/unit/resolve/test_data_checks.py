@@ -176,7 +176,8 @@ def test_a_column_whose_few_values_are_rounded_to_none_is_known():
     rows = pl.DataFrame({"y": labels, "p": [1, 0] * 5 * ROWS, "g": [*"ab"] * 5 * ROWS})
     counts = fg.count(rows, label="y", prediction="p", sensitive="g")
     for _ in range(5):  # rounding is random: rarely are both labels counted
-        assert fg.audit(fg.protect(counts, min_cell=10)).verdict == "none"
+        safe = fg.protect(counts, min_cell=10)
+        assert fg.audit(safe, metrics=["accuracy", "selection_rate"]).verdict == "none"
 
 
 def test_rows_without_a_group_may_be_a_group():
@@ -236,6 +237,7 @@ def test_predictions_that_are_all_the_same(decision):
     assert not found(constant, DiagnosticCode.ONE_DECISION, where=f"p = {decision}")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("score", [0.1, 0.3, 1 / 3, 0.7, 0.999])
 @pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"count": "k"}])
 def test_a_constant_score_is_no_copy_of_the_label(score, more):
@@ -603,6 +605,7 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
     assert not found(data, DiagnosticCode.SAME_NAMES, **stated)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("values", "names"),
     [
@@ -1610,6 +1613,7 @@ def test_missing_groups_are_warned_of_by_the_outcome_that_lacks_them_more(shares
         assert not warned
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize(
     ("strata", "code", "gone", "kept"),
@@ -1856,6 +1860,7 @@ def percents(rng, n):
     return np.clip(rng.normal(60, 12, n), 0, 100).round()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("code", "bounds", "threshold"), [
     (-1, (-1, 100), "median"), (-1, (-5, 100), 40), (-9, (-9, 100), 40), (-99, (-100, 100), 40),
     (999, (0, 999), "median"), (9999, (0, 10_000), 40), (777, (0, 777), 40),
@@ -1930,6 +1935,7 @@ def coded_rows_of(report):
     return None if found is None else (int(found[1].replace(",", "")), found[2])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("code", [-1, -9, -99, 777, 9999])
 @pytest.mark.parametrize(("asked", "role"), [
     ({"positive": fg.above(40), "rules": "selection_rate.difference >= -0.9"}, "prediction"),

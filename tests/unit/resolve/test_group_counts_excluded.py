@@ -129,6 +129,7 @@ def test_what_is_left_out_is_no_reference(option: str) -> None:
         fg.audit(ROWS, sensitive="g", reference={"g": "c"}, **ASKED | {option: "c"})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("of", ["rows", "people", "scores"])
 @pytest.mark.parametrize("seed", range(3))
 def test_excluding_groups_below_a_minimum_share_changes_nothing_of_the_others(

@@ -27,6 +27,7 @@ def warned(table, **more):
     return found, [d for d in found.diagnostics if d.code is DiagnosticCode.CLASSES_OF_MISSING]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "classes",
     [
@@ -38,6 +39,7 @@ def test_usual_classes_are_not_warned_of(classes):
     assert warned(rows(classes))[1] == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("value", [" ", "N/A", "9999", "-1", "Unknown"])
 @pytest.mark.parametrize("columns", [["y"], ["p"], ["y", "p"]])
 def test_a_class_that_means_a_missing_value_is_warned_of_and_excluded(value, columns):

@@ -473,7 +473,9 @@ def test_warnings_of_last_decisions_are_of_people(values, predicted, stated):
     asked = {"label": "y", "prediction": "yhat", "task": "multiclass", "sensitive": "sex"}
     if len(values) == len("xy"):
         asked |= {"task": "binary", "positive": "x"}
-    report = fg.audit(data, **asked, person="who", per_person="last", order="day", metrics="all")
+    report = fg.audit(
+        data, **asked, person="who", per_person="last", order="day", metrics="accuracy.difference"
+    )
     assert any(stated in str(each) for each in report.diagnostics)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -306,7 +307,8 @@ def test_a_group_asked_alone_has_the_same_numbers(metric: str) -> None:
 
 @pytest.mark.parametrize("method", ["default", "score", "exact", "bayes", "bootstrap"])
 def test_methods_are_words(method: str) -> None:
-    found = fg.audit(COUNTS, metrics="all", method=method, replicates=50).to_dict()
+    metrics = "all" if EVERY_CASE else ["standard", "clarify"]
+    found = fg.audit(COUNTS, metrics=metrics, method=method, replicates=50).to_dict()
     for row in found["estimates"]:
         if row["low"] is not None:
             assert isinstance(row["method"], list)

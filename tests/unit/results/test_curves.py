@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 from itertools import pairwise
 
 import polars as pl
@@ -54,9 +55,14 @@ CASES = {
 }
 
 
+@cache
+def of_case(name):
+    return audited(**CASES[name])
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_cells_and_rates_are_those_of_the_audit(name):
-    report = audited(**CASES[name])
+    report = of_case(name)
     counts = {each.group: each for each in report.scores}
     low, high = report.spec["score_range"]
     assert {group.group for group in report.groups} == set(counts)
@@ -76,7 +82,7 @@ def test_cells_and_rates_are_those_of_the_audit(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_area_under_the_curve_is_the_auc(name):
-    report = audited(**CASES[name])
+    report = of_case(name)
     for counts in report.scores:
         points = roc(counts)
         assert (points[0].false_positive_rate, points[0].true_positive_rate) == (0, 0)
@@ -92,7 +98,7 @@ def test_the_area_under_the_curve_is_the_auc(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_bins_give_the_calibration_errors(name):
-    report = audited(**CASES[name])
+    report = of_case(name)
     for counts in report.scores:
         bins = reliability(counts)
         group = next(each for each in report.groups if each.group == counts.group)

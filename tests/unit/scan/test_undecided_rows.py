@@ -172,6 +172,7 @@ def test_texts_among_dates_that_mean_a_missing_one_are_missing(engine, tmp_path)
 DATES = {"9999-12-31": "9000-01-01", "1900-01-01": "1901-12-31"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("engine", ["polars", "pandas", "csv", "parquet", "arrow"])
 @pytest.mark.parametrize("date", DATES)
 def test_excluded_dates_that_may_mean_a_missing_one_are_named(date, engine, tmp_path):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.needs import EVERY_CASE
 
 from fairgauge.catalogue.cells import Scores
 from fairgauge.catalogue.score_statistics import score_ks, score_wasserstein
@@ -197,7 +198,7 @@ def test_half_the_rows_count_half():
     assert halved == pytest.approx(whole * math.sqrt(49 / 19), rel=1e-9)
 
 
-SETS = 400
+SETS = 400 if EVERY_CASE else 150
 
 
 @pytest.mark.one_in(4)

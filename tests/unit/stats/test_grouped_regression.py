@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 from fairgauge.enums import WhyNoRegression
 from fairgauge.stats.grouped_regression import adjusted_effect
@@ -107,14 +108,14 @@ def test_intervals_of_rare_outcomes_hold_their_level():
     rng = np.random.default_rng(3)
     logit = -3.2 + sum(np.linspace(-0.4, 0.4, n)[c] for n, c in zip(LEVELS, CODES, strict=True))
     p_d, p_a = (1 / (1 + np.exp(-each)) for each in (logit - 0.3, logit))
-    held, penalised = [], []
-    for _ in range(1_000):
+    held, penalised, sets = [], [], 1_000 if EVERY_CASE else 300
+    for _ in range(sets):
         n_d, n_a = rng.multinomial(200, [1 / 60] * 60, 2)
         counts = rng.binomial(n_d, p_d), n_d, rng.binomial(n_a, p_a), n_a
         found = adjusted_effect(*counts, CODES, Z)
         held.append(found.low <= (p_d - p_a).mean() <= found.high)
         penalised.append(found.penalised)
-    assert np.mean(held) > 0.945
+    assert np.mean(held) > (0.945 if EVERY_CASE else 0.93)
     assert 0.2 < np.mean(penalised) < 0.6
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 from fairgauge.stats.quantiles import compared_quantiles, quantile_limits
 
@@ -30,12 +31,13 @@ def test_a_quantile_of_few_rows_has_no_limit():
 def test_intervals_hold_their_level(rows, q, ratio):
     rng, covered = np.random.default_rng(4), []
     truth = np.exp(0.4 * 1.2815515655446004) if q > 0.5 else 1.0
-    for _ in range(500):
+    sets = 500 if EVERY_CASE else 200
+    for _ in range(sets):
         ours, theirs = rng.lognormal(0.2, 0.4, rows[0]), rng.lognormal(0, 0.4, rows[1])
         found = compared_quantiles(ours, theirs, q, 0.95, ratio=ratio)
         expected = np.exp(0.2) if ratio else truth * (np.exp(0.2) - 1)
         covered.append(found.low <= expected <= found.high)
-    assert 0.93 <= np.mean(covered) <= 0.99
+    assert 0.96 - 0.03 * (500 / sets) ** 0.5 <= np.mean(covered) <= 0.99
 
 
 @pytest.mark.parametrize("ratio", [False, True])

@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import disagreement, jackknifed_share
@@ -136,7 +137,8 @@ STUDIES = {
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, size, floor = STUDIES[name]
+    size = size if EVERY_CASE else size // 3
     coverage = np.array(list(study(np.random.default_rng(20261120), size)))
     error = 100 * np.sqrt(0.95 * 0.05 / size)
     assert coverage.min() >= floor - 3 * error, coverage.round(1)
-    assert coverage.mean() >= 94.0
+    assert coverage.mean() >= 94.0 - (0 if EVERY_CASE else 3 * error / np.sqrt(len(coverage)))

@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.needs import EVERY_CASE
 
 from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.stats import contrasts, divergences, intervals, multiplicity, resampling
@@ -235,7 +236,8 @@ STUDIES = {
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, size, floor = STUDIES[name]
+    size = size if EVERY_CASE else size // 3
     coverage = np.array(list(study(np.random.default_rng(20240607), size)))
     error = 100 * np.sqrt(0.95 * 0.05 / size)
     assert coverage.min() >= floor - 3 * error, coverage.round(1)
-    assert coverage.mean() >= 94.0
+    assert coverage.mean() >= 94.0 - (0 if EVERY_CASE else 3 * error / np.sqrt(len(coverage)))

@@ -96,6 +96,7 @@ CONTRASTS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("reference", ["others", "overall"])
 @pytest.mark.parametrize("method", ["score", "bayes", "bootstrap", "bootstrap-bca"])
 def test_all_methods_agree_where_rows_are_many(method, reference):
