@@ -314,7 +314,8 @@ def test_of_several_gaps_few_headlines_claim_one_where_there_is_none():
                        metrics=["base_rate.difference"])  # fmt: skip
         claimed += not str(found.brief().headline).startswith("No difference")
         named += any(each.outlying for gap in found.gaps for each in gap.strata)
-    assert claimed <= (most := stats.binom.ppf(0.9, tables, 0.05))
+    most = stats.binom.ppf(0.9, tables, 0.05)
+    assert claimed <= most
     assert named <= most
 
 
@@ -1043,8 +1044,8 @@ def test_false_verdicts_are_rare_over_all_groups():
                  for name in ("M", *(f"g{i}" for i in range(6))) for dept in "AB"]  # fmt: skip
         found = decomposed(of_strata(cells), reference={"sex": "M"})
         wrong += found.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
-    # 5% of 60 tables is 3; by themselves 15% would have one
-    assert wrong <= (8 if EVERY_CASE else 3)
+    # 5% of 60 tables is 3, and of 20 is 1; by themselves 15% would have one
+    assert wrong <= (8 if EVERY_CASE else 2)
 
 
 def test_rows_that_are_used_and_excluded_add_up():

@@ -62,12 +62,8 @@ def test_rows_for_the_four_fifths_rule(rate, rows):
 )
 def test_audits_of_as_many_rows_reach_their_verdict_as_often_as_promised(options, goal, rule):
     """Rates near 0 and 1 too, where rows suffice for a formula, but not to be evaluated."""
-    rows, rng, sets, passed = (
-        needed(goal, **options).total,
-        np.random.default_rng(0),
-        150 if EVERY_CASE else 60,
-        0,
-    )
+    rows, rng, passed = needed(goal, **options).total, np.random.default_rng(0), 0
+    sets = 150 if EVERY_CASE else 60
     name = "DI" if "at_least" in rule else "selection_rate.difference"
     for _ in range(sets):
         n = rng.binomial(int(rows), options.get("share", 0.5))
