@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from fairgauge.resolve.asked_metrics import AskedMetric
 from fairgauge.resolve.references import Tie, admissible_groups
 from fairgauge.results.estimates import Measured, OtherReference
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.threshold_choice import FeatureThresholds
 from fairgauge.results.verdicts import Verdict
+
+if TYPE_CHECKING:  # which an audit does not need
+    from fairgauge.results.threshold_choice import FeatureThresholds
 
 MOST_REFERENCES = 10
 """How many other references are tried for a feature: the largest."""
