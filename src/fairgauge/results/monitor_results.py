@@ -136,10 +136,9 @@ def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def lately_outside(each: MonitoredComparison) -> int:
-    """Return how many of the last periods, without a gap, have a value that is not tolerated."""
-    decided = [point.value for point in each.points if not point.waits]
-    outside = (value is not None and not each.low <= value <= each.high for value in decided[::-1])
-    return sum(1 for _ in takewhile(bool, outside))
+    """Return how many of the last periods with a value have one that is not tolerated."""
+    values = [point.value for point in each.points if not point.waits and point.value is not None]
+    return sum(1 for _ in takewhile(lambda value: not each.low <= value <= each.high, values[::-1]))
 
 
 FEWEST_PERIODS = 7

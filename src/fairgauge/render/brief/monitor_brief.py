@@ -339,7 +339,7 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         none = f"None of {of} raised an alarm." if every > 1 else none
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
-    if report.periods and (found := report.concerning(report.periods[-1])):
+    if found := _doubtful(report):
         yield Sentence(f"The rows may be wrong {_spans(found)}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
@@ -354,6 +354,18 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
     if report.undefined:
         yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
+
+
+def _doubtful(report: MonitorReport) -> list[HistoryFinding]:
+    """Return what may be wrong with the last period, and with those of an alarm."""
+    concerning = report.concerning(report.periods[-1]) if report.periods else ()
+    alarmed = [each.alarm.since for each in report.alarms if each.alarm is not None]
+    since = min(alarmed, default=None)
+    return [
+        each
+        for each in report.findings
+        if each in concerning or (since is not None and each.last >= since)
+    ]
 
 
 def _spans(findings: Sequence[HistoryFinding]) -> str:

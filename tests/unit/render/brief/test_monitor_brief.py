@@ -341,6 +341,9 @@ def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> 
         f"days with a value ({names[26]} to {names[29]}), which is not yet evidence enough for an "
         "alarm."
     )
+    late[names[27]] = fg.confusion("sex", {"M": {"tp": 80, "fn": 120}})  # a day without women
+    outside = " ".join(map(str, monitored(late, gap).brief().verdict))
+    assert f"of the last 3 days with a value ({names[26]} to {names[29]})" in outside
     late[names[-1]] = cube(40, others=80)
     assert "of the last" not in " ".join(map(str, monitored(late, gap).brief().verdict))
 
@@ -394,6 +397,18 @@ def test_the_page_names_all_days_of_what_may_be_wrong() -> None:
     made = monitored(counts, RATIO)
     stated = [text for text in map(str, made.brief().verdict) if "may be wrong" in text]
     assert stated == ["The rows may be wrong from 2026-01-21 to 2026-01-23, see below."]
+
+
+def test_the_page_names_the_days_of_an_alarm_that_may_be_wrong() -> None:
+    """With the next period the day with which the alarm began was named no more."""
+    counts = days(40, 20, 0.05)
+    spelt = {"F": {"tp": 3, "fn": 47}, "f": {"tp": 3, "fn": 47}, "M": {"tp": 80, "fn": 120}}
+    counts[day_names(40)[24]] = fg.confusion("sex", spelt)
+    made = monitored(counts, RATIO)
+    (alarm,) = (each.alarm for each in made.alarms)
+    assert alarm.since <= day_names(40)[24]
+    wrong = f"The rows may be wrong on {day_names(40)[24]}, see below."
+    assert wrong in map(str, made.brief().verdict)
 
 
 def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> None:
