@@ -67,9 +67,13 @@ def decomposition_brief(found: Decomposition) -> Brief:
     gaps = [(at, first), *shown[: _MOST_GAPS - 1]]
     more = [each for each in others if each not in gaps]
     words = gap_words(found)
+    undecided = [*_undecided(ordered, words)]
     return Brief(
         headline=_headline(ordered, words),
-        verdict=tuple(Sentence(text, (f"gaps[{at}].verdict",)) for text in _verdict(first)),
+        verdict=(
+            *(Sentence(text, (f"gaps[{at}].verdict",)) for text in _verdict(first)),
+            *(Sentence(f"Inconclusive for {groups}.", verdicts) for groups, verdicts in undecided),
+        ),
         looked_at=(
             Sentence(f"{rows_words(found)}.", ("data.rows", "used")),
             Sentence(_divided(first, words), (f"gaps[{at}].columns",)),
@@ -160,10 +164,9 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
-    if gap.verdict_with_controls.is_pass and (others := _undecided(ordered, words)):
-        named = listing(list(others), most=_MOST_NAMED)
-        text += f"; what remains {within_words(gap)} is inconclusive for {named}"
-        sources += others.values()
+    for groups, verdicts in _undecided(ordered, words):
+        text += f"; what remains {within_words(gap)} is inconclusive for {groups}"
+        sources += verdicts
     for i, each in ordered:
         own = in_words.outlying() if i == at else ""
         if outlying := own or describe_outlying(each):
@@ -175,10 +178,15 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     return Sentence(text, tuple(sources))
 
 
-def _undecided(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> dict[str, str]:
-    """Return for which groups a gap is inconclusive, each with where this stands."""
+def _undecided(
+    ordered: Sequence[tuple[int, Gap]], words: Vocabulary
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield for which groups a gap is inconclusive, beside a first one of which nothing is left.
+
+    And where that stands.
+    """
     rates = {test_of(gap)[-1] for _, gap in ordered}
-    return {
+    names = {
         f"{words.group(gap.estimate.feature, gap.estimate.group)}"
         f"{f' ({metric_words(gap.estimate.definition)})' if len(rates) > 1 else ''}": (
             f"gaps[{i}].verdict"
@@ -186,6 +194,9 @@ def _undecided(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> dict[st
         for i, gap in ordered
         if gap.verdict_with_controls is GapVerdict.INCONCLUSIVE
     }
+    if names and ordered[0][1].verdict_with_controls.is_pass:
+        named = listing(list(names), most=_MOST_NAMED)
+        yield named, tuple(names.values())
 
 
 def _left_within(found: Decomposition) -> Iterator[Sentence]:

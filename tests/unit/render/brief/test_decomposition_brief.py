@@ -95,6 +95,8 @@ def test_a_gap_that_is_not_shown_takes_the_headline_from_none_that_is():
         "no difference is shown; what remains within zone is inconclusive for people with race "
         "Samoan"
     )
+    stated = [*map(str, found.brief().verdict)]
+    assert stated == ["Accounted for by composition.", "Inconclusive for people with race Samoan."]
     text = " ".join(render(found, "text").split())
     assert "INCONCLUSIVE: NOT COMPARABLE" in text
     assert text.index("INCONCLUSIVE:") < text.index("ACCOUNTED FOR BY COMPOSITION: Black")
