@@ -155,7 +155,7 @@ def test_what_rows_have_narrows_the_worst_cases_alone(metric, reference):
         blank = data.assign(**{of: data[of].where(~part, None) for of in ("sex", "race")})
         blank["both"] = (data["sex"] + " & " + data["race"]).where(~part, None)
         known, unknown = (worst_cases(each, metric, reference, **more) for each in (data, blank))
-        assert known.keys() == unknown.keys()
+        assert known.keys() <= unknown.keys()  # of a rate that no row could change there is none
         for key, (low, high) in known.items():
             assert unknown[key][0] - 1e-9 <= low <= high <= unknown[key][1] + 1e-9, (more, key)
         narrower += known != unknown
