@@ -547,9 +547,10 @@ def _possible(
     per_class: Sequence[OutcomeMasks],
 ) -> Iterator[_PossibleShares]:
     """Yield what a share may be where rows lack a group, and where they lack an outcome."""
-    if per_class:  # over all classes only accuracy is a share of rows
+    if per_class:
+        if of != _ACCURACY:  # over all classes no other rate is a share of rows
+            return
         counted, outcome = _of_agreement(counted, per_class), _AGREED
-        of = of if of == _ACCURACY else None
     if isinstance(of, Rate) and not counted.protected:
         for outcomes in (False, True):
             cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
