@@ -44,7 +44,6 @@ ONLY_IN = {
     "jinja2": ("render/",),
     "pydantic": ("compat/",),
     "scipy": ("stats/",),
-    "urllib.request": ("compat/local_models.py",),
     "sklearn": ("integrations/scikit_learn.py",),
     "pytest": ("integrations/pytest_plugin.py",),
     "mlflow": ("integrations/mlflow.py",),

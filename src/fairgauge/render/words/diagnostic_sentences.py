@@ -49,15 +49,13 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as a sentence without a capital and a full stop.
 
     Of a command without the options of an audit (``options`` is false), what is advised by options
-    is replaced; an audit is advised unless it cannot read the data (``auditable`` is false).
+    is replaced by the advice of an audit.
     """
     text = _DESCRIBED[diagnostic.code](diagnostic)
     advice = _OPTION.search(text) if diagnostic.get("options") is False else None
     if advice is None:
         return text
     start = max(text.rfind(end, 0, advice.start()) for end in ("; ", ". "))
-    if diagnostic.get("auditable") is False:
-        return f"{text[:start]}; correct the data"
     return f"{text[:start]}; correct the table, or use fairgauge audit, which has options for this"
 
 
