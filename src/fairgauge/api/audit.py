@@ -207,7 +207,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *notes_of_verdicts,
         ),
         scores=measured.scores,
-        threshold_references=measured.threshold_references,
         estimators=measured.estimators,
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),

@@ -23,7 +23,7 @@ from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
@@ -555,7 +555,6 @@ class Decomposition(ResultOfMetrics):
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
             for name in ("parts", "strata", "adjusted", "review")
         },
-        older={"fairgauge.why/1": as_before, "fairgauge.why/2": as_before},
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
