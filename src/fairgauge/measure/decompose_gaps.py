@@ -1054,9 +1054,6 @@ def adjusted_gap(
         found = adjusted_effect(*counts, codes, z, by_side=by_side, sampling=sampling)
     if isinstance(found, WhyNoRegression):
         return found
-    x_d, n_d, x_a, n_a = (float(each.sum()) for each in counts)
-    if x_d in (0, n_d) or x_a in (0, n_a):  # the sides separate the outcomes
-        found = found._replace(log_odds=math.nan)
     reach = z if sampling is None else sampling.critical(z)
     collinear = {name: n for name, n in zip(columns, found.collinear, strict=True) if n}
     return replace(adjusted_record(found, effects, confidence, reach), collinear=collinear)
@@ -1084,7 +1081,6 @@ def adjusted_record(
         odds_ratio_interval=(
             interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
         ),
-        penalised=found.penalised,
         interaction_p=as_number(found.interaction),
         cells=found.cells,
     )

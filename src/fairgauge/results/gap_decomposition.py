@@ -236,7 +236,6 @@ class AdjustedGap:
     ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
         the sides separate the outcomes.
-    penalised : whether some levels separate the outcomes, so that the fit is Firth's.
     interaction_p : of equal effects of the columns on both sides; None where it is not tested.
     cells : the cells of side and columns with rows.
     extrapolated_group, extrapolated_reference : the shares of the rows of both sides in cells that
@@ -254,7 +253,6 @@ class AdjustedGap:
     ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
     odds_ratio_interval: Interval | None = None
-    penalised: bool = False
     interaction_p: Share | None = None
     cells: int
     extrapolated_group: Share = 0.0
