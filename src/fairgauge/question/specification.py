@@ -341,6 +341,12 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     for each in spec.recode:
         if each.column in never:
             what, how = never[each.column], "which is not recoded; correct the column itself"
+        elif not each.names and each.ranges:
+            what = "has no categories, only unknown values"
+            how = (
+                f"of which {quote(each.ranges[0][1])} is a range: list them one by one, or exclude "
+                f"the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})"
+            )
         elif each.column in numeric and each.names:
             what = numeric[each.column]
             how = (

@@ -933,7 +933,8 @@ def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held
-    return f"{d['path']}: no group is {quote(d['name'])} here{hint}"
+    what = "row has" if d["path"].startswith("recode.") else "group is"
+    return f"{d['path']}: no {what} {quote(d['name'])} here{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:
