@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import click
 
+from fairgauge.addresses import without_secrets
 from fairgauge.cli import commands
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import FairgaugeError, nearest, quote
@@ -220,10 +221,11 @@ def _show(error: click.ClickException) -> None:
 
 def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
-        traceback.print_exception(error)
+        sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
+    cause = without_secrets(str(error))[:_LONGEST_CAUSE]
     print_message(
         f"fairgauge failed in a way it should not ({type(error).__name__}: "
-        f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
+        f"{cause}). Please report it, with the output of the same command "
         "under FAIRGAUGE_DEBUG=1"
     )
 

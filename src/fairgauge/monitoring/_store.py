@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from fairgauge.addresses import shown_address
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.errors import DataError, quote, shown
 from fairgauge.object_stores import explained, filesystem
@@ -147,7 +148,7 @@ class FsspecStore:
     def __init__(self, url: str) -> None:
         self._files, root = filesystem(url)
         self._root = root.rstrip("/")
-        self.name = url
+        self.name = shown_address(url)
 
     def names(self, file: str) -> list[str]:
         with explained(self.name, "read"):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, FairgaugeError, listing, quote
 from fairgauge.object_stores import (
     Object,
@@ -23,7 +24,6 @@ from fairgauge.object_stores import (
     local_path,
     names_in,
     open_unzipped,
-    shown_address,
 )
 from fairgauge.scan._lakehouse import is_lake_table
 from fairgauge.scan.source import Source, database_url
