@@ -47,7 +47,7 @@ class ComparedMeans:
         self.subject = words.group(contrast.feature, contrast.group)
         self.other = words.reference(contrast)
         self.values = (contrast.rate_group, contrast.rate_reference)
-        adverse = adverse_sign(row, words.words.favourable)
+        adverse = adverse_sign(row, words.favourable)
         self.has_direction = adverse != 0
         self.is_worse = adverse * gap(contrast) > 0
         ends = None if found.low is None or found.high is None else (found.low, found.high)

@@ -1289,7 +1289,7 @@ def _by_more_rows(reason: Reason) -> bool:
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
     """Return whether nobody stated which amounts are the better ones for people."""
-    return report.task is Task.REGRESSION and words.words.favourable not in AMOUNTS
+    return report.task is Task.REGRESSION and words.favourable not in AMOUNTS
 
 
 def _amount(report: Report) -> str:
@@ -1303,7 +1303,7 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     if _lacks_direction(report, words):
         yield analyst(
             f"state whether higher values of {_amount(report)} are better for people "
-            "(--word favourable=higher, or lower)."
+            "(--favourable higher, or lower)."
         )
     if _is_positive_assumed(report):
         yield analyst(
