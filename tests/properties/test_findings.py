@@ -73,7 +73,9 @@ def risk_report(**options: object) -> Report:
     """Audit ratings of high risk, which are unfavourable, by race."""
     asked = {"label": "reoffended", "prediction": "high", "positive": 1, "sensitive": "race"}
     words = every_result.RISK_WORDS
-    return fg.audit(every_result.defendants(), **{**asked, "words": words, **options})
+    return fg.audit(
+        every_result.defendants(), **{**asked, "words": words, "favourable": "negative", **options}
+    )
 
 
 REPORTS = {
@@ -252,7 +254,7 @@ def test_a_finding_is_of_the_group_that_is_worse_off_by_the_words_of_the_user() 
     selected = {
         better: next(f for f in report.findings if f.rate == "selection_rate").group
         for better in ("positive", "negative")
-        for report in [risk_report(words={"favourable": better})]
+        for report in [risk_report(favourable=better)]
     }
     assert selected == {"positive": "White", "negative": "Black"}
 

@@ -103,7 +103,7 @@ def below_neutral(found: Decomposition, gap: Gap, neutral: float) -> str:
         rate, adverse = RateWords(at, row), adverse_sign(row, at.favourable)
         lower = rate.less_often(one, other, lower=True) if rate.known else ""
     else:
-        adverse = adverse_sign(row, words.words.favourable)
+        adverse = adverse_sign(row, words.favourable)
         lower = f"{capitalised(quantity(words.spec, row))} is lower for {one} than for {other}"
     worse = f" (worse for {one if adverse < 0 else other})" if adverse else ""
     below = f"Below {neutral:g}: {lower}{worse}; above it the reverse."

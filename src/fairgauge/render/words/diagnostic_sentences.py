@@ -491,6 +491,22 @@ def _assumed_positive(d: Diagnostic) -> str:
     )
 
 
+def _unfavourable_positive(d: Diagnostic) -> str:
+    column, values = quote(d["column"]), alternatives(d["values"])
+    if d.get("negative"):
+        return (
+            f"what is stated as unfavourable, {column} = {values}, has the name or code of the "
+            "favourable outcome: who is worse off is then read the wrong way round. Remove "
+            "favourable = negative (--favourable negative), or state the other value as positive"
+        )
+    return (
+        f"what is stated as favourable, {column} = {values}, has the name or code of the opposite: "
+        f"rates are then the shares of that. State {alternatives(d['others'])} as positive "
+        "(--positive), or that the positive outcome is the worse one for a person: favourable = "
+        "negative (--favourable negative)"
+    )
+
+
 def _prediction_not_a_label(d: Diagnostic) -> str:
     rows = d["rows"]
     noun = plural(len(d["values"]), "a value", "values")
@@ -1216,12 +1232,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['outcome']} (--inconclusive {d['outcome']})"
     ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
-        f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
-        "the name or code of the opposite: rates are then the shares of that. State "
-        f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
-        "the worse one for a person: words favourable = negative (--word favourable=negative)"
-    ),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _unfavourable_positive,
     DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
