@@ -1471,11 +1471,6 @@ def _steps(
             "look for smaller groups, by several columns together, that fare worse (fairgauge "
             "find)."
         )
-    if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
-        yield reader(
-            "read files of comparable people, refused and accepted in one stratum (fairgauge why "
-            "--review FILE.csv, with the same --strata)."
-        )
     by_thresholds = any(is_of_decisions(e.definition) and not e.alternatives for e in failed)
     if by_thresholds and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")

@@ -420,10 +420,7 @@ def _composition(d: Diagnostic) -> str:
             f". Of that difference, {size('within')} is within {strata}, and {size('alone')} of "
             f"strata of one side alone, with {_alone(d)}, which are not compared"
         )
-    if d.get("trend") is not None:
-        change = size("trend", " a year")
-        text += f". The difference changes by {change}; years are not tested one by one"
-    elif d["p"] is not None and d["p"] < 1 - d["confidence"]:
+    if d["p"] is not None and d["p"] < 1 - d["confidence"]:
         p = numbers.probability(d["p"])
         text += f". Within {strata} the difference varies statistically significantly ({p})"
     elif d["p"] is not None:
