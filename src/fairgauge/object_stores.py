@@ -135,8 +135,8 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
 _WITH_PASSWORD = re.compile(r"\w+://[^/@]*:.*@", re.DOTALL)
 
 
-def find_objects(url: str) -> list[Object]:
-    """Return the objects of an address: one, those of a glob, or the Parquet files below.
+def find_objects(url: str) -> tuple[list[Object], bool]:
+    """Return the objects of an address, and whether they are all those below folders.
 
     Raises
     ------
@@ -163,17 +163,13 @@ def find_objects(url: str) -> list[Object]:
         except OSError:
             files.cat_file(path, start=0, end=1)  # S3 states why it refuses where it sends a text
             raise
-        names = [name for name, of in found.items() if of["type"] != "directory"] or [
-            name for above in found for name in files.find(above) if str(name).endswith(".parquet")
-        ]
-    if not names:
-        what = quote(shown_address(url))
-        csv = quote(f"{url.rstrip('/')}/*.csv")
-        others = f"; name files of other formats, for example {csv}"
-        raise DataError(
-            f"nothing matches {what}" if glob else f"no .parquet files below {what}{others}"
-        )
-    return [Object(_address_of(str(name), url)) for name in sorted(names)]
+        names = [name for name, of in found.items() if of["type"] != "directory"]
+        below = not names
+        if below:
+            names = [name for folder in found for name in files.find(folder)]
+    if glob and not found:
+        raise DataError(f"nothing matches {quote(shown_address(url))}")
+    return [Object(_address_of(str(name), url)) for name in sorted(names)], below
 
 
 def _with_plain_scheme(url: str) -> str:

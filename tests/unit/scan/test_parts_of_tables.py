@@ -107,3 +107,91 @@ def test_partitions_without_a_value(tmp_path, name):
         read += [pl.scan_parquet(tmp_path, hive_partitioning=True)]
         for each in read:
             assert fg.count(each, label="y", sensitive="g") == whole
+
+
+LEFT_OVER = [
+    "_temporary/0/part-1.parquet", ".part-0.parquet", "g=b/_tmp/x.parquet", "_old.parquet",
+    ".ipynb_checkpoints/x.parquet", ".hidden=1/x.parquet",
+]  # fmt: skip
+
+
+@pytest.fixture
+def with_leftovers(tmp_path):
+    """A folder in partitions, of which one begins with _, and files that are no part of it."""
+    part = pa.table({"y": [1, 0, 1, 1]})
+    whole = ["g=a/_x=1/0.parquet", "g=b/_x=2/0.parquet"]
+    for name in (*whole, *LEFT_OVER):
+        path = tmp_path / "loans" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(part, path)
+    return tmp_path / "loans"
+
+
+def skipped(report: Any) -> list[int]:
+    """Return how many files each of the notes states that were skipped."""
+    return [each["files"] for each in report.diagnostics if each.code == "skipped_files"]
+
+
+def test_files_that_are_no_part_of_a_table_are_skipped_and_stated(
+    with_leftovers, tmp_path, monkeypatch
+):
+    asked: dict[str, Any] = {"label": "y", "sensitive": "g"}
+    report = fg.audit(with_leftovers, **asked)
+    assert (report.data.rows, skipped(report)) == (8, [6])
+    report.save(tmp_path / "report.md")
+    assert "6 files are skipped" in (tmp_path / "report.md").read_text()
+    assert fg.count(with_leftovers, label="y", sensitive="_x").rows == 8
+    monkeypatch.chdir(with_leftovers)
+    for here in (".", f"../{with_leftovers.name}", "./"):
+        assert fg.count(here, **asked).rows == 8
+    report = fg.audit(str(with_leftovers / "**" / "*.parquet"), **asked)
+    assert (report.data.rows, skipped(report)) == (8, [3])  # ** finds none below a dot
+
+
+def test_a_skipped_file_is_counted_where_it_is_named(with_leftovers):
+    asked: dict[str, Any] = {"label": "y", "sensitive": "y"}
+    for named in ("_old.parquet", "_temporary", "_temporary/*/*.parquet", "_o*.parquet",
+                  ".part-*.parquet"):  # fmt: skip
+        report = fg.audit(str(with_leftovers / named), **asked)
+        assert (report.data.rows, skipped(report)) == (4, []), named
+    with pytest.raises(DataError, match=r"no files but those that are skipped.*_old\.parquet"):
+        fg.count(str(with_leftovers / "*.parquet"), **asked)
+
+
+def test_left_over_files_of_text(tmp_path):
+    for name in ("a.csv", "_b.csv"):
+        (tmp_path / name).write_text("g,y\na,1\nb,0\n")
+    report = fg.audit(str(tmp_path / "*.csv"), label="y", sensitive="g")
+    assert (report.data.rows, skipped(report)) == (2, [1])
+
+
+MARKS = {
+    "Delta": "_delta_log/00000000000000000000.json",
+    "Hudi": ".hoodie/hoodie.properties",
+    "Iceberg": "metadata/00001-8b27.metadata.json",
+    "DuckLake": "main/loans/ducklake-0197cbb1-7a2e-7d9c-a0b2-6e9d3d0f7e11.parquet",
+}
+
+
+@pytest.mark.parametrize("depth", ["", "data", "day=1", "Xy", "data/1001/1110/0001"])
+@pytest.mark.parametrize("kind", MARKS)
+def test_files_of_lake_tables_are_refused(tmp_path, kind, depth):
+    """They hold former rows, wherever they are below the mark of the table."""
+    rows = pa.table({"g": ["a", "b"], "y": [1, 0]})
+    mark = tmp_path / "lake" / "loans" / MARKS[kind]
+    files = tmp_path / "lake" / "loans" / depth
+    for folder in (mark.parent, files, tmp_path / "lake" / "plain"):
+        folder.mkdir(parents=True, exist_ok=True)
+    mark.write_text("{}")
+    pq.write_table(rows, files / "part-0.parquet")
+    pq.write_table(rows, tmp_path / "lake" / "plain" / "part-0.parquet")
+    named = [files / "part-0.parquet", files, str(files / "*.parquet"), tmp_path / "lake",
+             str(tmp_path / "lake" / "**" / "*.parquet"), tmp_path / "lake" / "loans"]  # fmt: skip
+    if kind == "DuckLake":
+        named = [mark, mark.parent, *named[3:]]
+    if kind in ("Delta", "Iceberg"):  # opened as a table, which this is none
+        named = [each for each in named if each != tmp_path / "lake" / "loans"]
+    for each in named:
+        with pytest.raises(DataError, match=rf"is an? {kind} table, whose files may hold rows"):
+            fg.count(each, label="y", sensitive="g")
+    assert fg.count(tmp_path / "lake" / "plain", label="y", sensitive="g").rows == 2

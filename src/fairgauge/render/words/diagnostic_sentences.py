@@ -1299,6 +1299,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
     ),
+    DiagnosticCode.SKIPPED_FILES: lambda d: (
+        f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
+        f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
+        "with _ or a dot is no part of a table; name it to count its rows"
+    ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (
         f"{quote(d.feature)} has one group, {quote(d['group'])}"
