@@ -535,8 +535,9 @@ class _Beside:
             effective = known / self._effect
             limit = intervals.wilson(known_share * effective, effective, z)[at]
             of_known = known * (float(limit) - known_share)
-        middle, error = (n * probable + x + at * more) / total, math.hypot(of_probable, of_known)
-        limit = middle + (error if at else -error) / total
+        middle = float((n * probable + x + at * more) / total)
+        error = math.hypot(of_probable, of_known)
+        limit = middle + float((error if at else -error) / total)
         return middle, min(max(limit, 0.0), 1.0), abs(of_probable) / error if error else 0.0
 
 
