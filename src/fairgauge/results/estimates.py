@@ -417,12 +417,18 @@ class Shown:
         that these people leave possible; None where that is nothing.
     random : whether they were drawn at random, and correct the estimate.
     contradiction : how they contradict what is assumed; None where they do not.
+    unplaced : how many rows have neither probabilities nor a known group.
+    worst : returns likewise how far the interval reaches wherever these are; None without any.
+    sampled : whether the estimate is of these, too, by a random sample of all.
     """
 
     known: int
     limits: Callable[[float], tuple[float, float]] | None
     random: bool = False
     contradiction: Reason | None = None
+    unplaced: int = 0
+    worst: Callable[[float], tuple[float, float]] | None = None
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unstated,
     used_words,
+    without_probabilities,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
@@ -531,6 +532,8 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
             for made in report.diagnostics
             if made.code is DiagnosticCode.GROUP_NOT_RECORDED and made.feature == each["name"]
         )
+        if note.get("without"):
+            yield Sentence(without_probabilities(note, report), (f"spec.probabilities[{i}]",))
         if _is_answered(report, each["name"]):
             continue  # its warning states whose answers decide
         volunteers = [
