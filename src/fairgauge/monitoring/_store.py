@@ -126,12 +126,12 @@ class FolderStore:
     def create(self, name: str, text: str) -> bool:
         target = self.folder / name
         with _explained(str(target), "write"):
-            return create_whole(target, text)
+            return create_whole(target, text, self.folder)
 
     def replace(self, name: str, text: str) -> None:
         target = self.folder / name
         with _explained(str(target), "write"):
-            replace_whole(target, text)
+            replace_whole(target, text, self.folder)
 
 
 @contextlib.contextmanager
