@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from fairgauge.cube.levels import GROUPED, check_levels, in_reading_order, sorted_levels, typed
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Role, Task, Uncounted
-from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
+from fairgauge.errors import (
+    ChangedCountsError,
+    CubeError,
+    DataError,
+    DuplicateCountsWarning,
+    SpecError,
+    quote,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
@@ -337,6 +344,8 @@ class Cube:
         try:
             intact = found.get("digest") == _digest(counts)
             cube = _from_dict(counts) if intact else None
+        except SpecError as error:
+            raise CubeError(f"the question of these counts cannot be read: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError):
             raise CubeError("this is not a fairgauge cube file") from None
         if cube is None:
