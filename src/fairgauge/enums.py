@@ -531,6 +531,7 @@ class DiagnosticCode(StrEnum):
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
     COPIED_FILES = "copied_files"  # files: that hold the same lines
+    SKIPPED_FILES = "skipped_files"  # files: how many; example
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"

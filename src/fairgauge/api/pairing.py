@@ -30,7 +30,6 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
-from fairgauge.scan.input_files import copied_files
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import Value
@@ -187,9 +186,11 @@ def _repeated_rows(
     data: object, source: Source | None, cube: Cube, question: SwapQuestion
 ) -> Iterator[Diagnostic]:
     """Warn of copied files, and of answers that are all there several times."""
-    copied = copied_files(data)
-    for files in copied:
-        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
+    from fairgauge.api.audit import notes_of_files
+
+    of_files = notes_of_files(data)
+    yield from of_files
+    copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
     if source is not None and not copied:
         yield from doubled_answers(source, cube, question)
 

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from fairgauge.api.audit import check_held, check_same_rows, counted_people, repeated_rows
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
+from fairgauge.catalogue.lookup import BUILT_IN
+from fairgauge.catalogue.own_by_name import metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube

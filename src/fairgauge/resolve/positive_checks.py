@@ -45,6 +45,8 @@ def assumed_positive(
     """
     if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
+    if spec.favourable is not Favourable.POSITIVE:
+        return  # what 1 is for a person is stated
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:
         return
@@ -59,7 +61,7 @@ def assumed_positive(
 
 
 def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn where what is stated as favourable has the name of the opposite, and other values not.
+    """Warn where what is stated as favourable has the name of a harm, and other values not.
 
     Of yes and no, 1 and 0, the name of the column decides: "hired = no" and "denied = yes", not
     "default = no"; of HMDA's codes their meaning.
@@ -72,23 +74,30 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     """
     if not isinstance(spec.positive, tuple) or task is not Task.BINARY:
         return
-    if spec.words.favourable is not Favourable.POSITIVE:
+    if spec.favourable is Favourable.NEITHER:
         return
+    negative = spec.favourable is Favourable.NEGATIVE
     for i, axis in enumerate(cube.plan.outcomes):
-        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,))
+        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,), negative=negative)
         if better and axis is cube.plan.outcomes[-1]:
             _refuse_denials(spec, axis.column, better)
-        if better and i == 0 and spec.positive:
+        if better and i == 0 and (spec.positive or negative):
             yield Diagnostic.warning(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE,
                 column=axis.column,
-                values=tuple(map(name_of, spec.positive)),
+                values=tuple(map(name_of, spec.positive or (1,))),
                 others=tuple(map(name_of, better)),
+                negative=negative,
             )
 
 
-def _better_outcomes(axis: Axis, levels: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
-    """Return the outcomes that are no denials, where all those that are positive are."""
+def _better_outcomes(
+    axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
+) -> list[Value]:
+    """Return the outcomes that are no harm, where all those that are favourable are.
+
+    Those are the positive ones, or with ``negative`` all others.
+    """
     if axis.bins:
         return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
@@ -105,12 +114,14 @@ def _better_outcomes(axis: Axis, levels: Sequence[Value], positive: Sequence[Val
 
     none = [] if codes else no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
-    return [each for each in others if not is_denied(each)] if all(map(is_denied, positive)) else []
+    favoured, rest = (others, positive) if negative else (positive, others)
+    harmed = bool(favoured) and all(map(is_denied, favoured))
+    return [each for each in rest if harmed and not is_denied(each)]
 
 
 def _refuse_denials(spec: Spec, column: str, better: Sequence[Value]) -> None:
     """Refuse a positive value that a preset would call by the word for its opposite."""
-    if spec.preset is None or spec.words.positive or spec.words.negative:
+    if spec.preset is None:
         return
     if word := preset(spec.preset).words.get("positive"):
         what = "what is stated" if spec.positive else "1, which is assumed,"

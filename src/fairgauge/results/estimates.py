@@ -377,25 +377,6 @@ class ScoreCounts:
     turned: Finite | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdReferences:
-    """The groups that are the reference, wherever the threshold of a score lies.
-
-    Stated where the reference moves with the threshold: with the group that fares best.
-
-    Attributes
-    ----------
-    rate : the rate whose differences and ratios are compared with it.
-    thresholds : edges of the bins in ascending order, the first one the lowest score.
-    references : the group that is the reference from each of these up to the next.
-    """
-
-    feature: str
-    rate: str
-    thresholds: tuple[Finite, ...]
-    references: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
@@ -562,7 +543,6 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    threshold_references: tuple[ThresholdReferences, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)

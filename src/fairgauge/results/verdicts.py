@@ -250,6 +250,20 @@ def _is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
     return sign * adverse * (verdict.value - row.neutral) < 0
 
 
+def is_of_both_sides(verdict: Verdict) -> bool:
+    """Return whether the outcome of one of two groups that mirror each other is the other's, too.
+
+    That is where the rule limits both directions alike: <= 1.25 limits the higher rate alone.
+    """
+    neutral = getattr(verdict.definition, "neutral", math.nan)
+
+    def is_symmetric(low: float, high: float) -> bool:
+        return math.isclose(low * high, 1) if neutral == 1 else low == -high
+
+    limits = [limits_of(each.rule) for each in verdict.alternatives or (verdict,)]
+    return verdict.mirror is not None and all(is_symmetric(*each) for each in limits)
+
+
 def _distance_outside(verdict: Verdict) -> float:
     """Return how far the value of a verdict is outside the limits of its rule: below 0 inside."""
     if verdict.value is None:

@@ -548,7 +548,7 @@ def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(a
     recoded = asked | {"recode": line, "label": "y", "prediction": "p"}
     pooled = fg.audit(data, **recoded)
     assert not {each.code for each in pooled.diagnostics} & {"same_names", "recoding"}
-    alone = fg.audit(clean, **recoded)
+    alone = fg.audit(clean, **(recoded | ({"recode": []} if others[0] == "x" else {})))
     assert sorted(each.n for each in pooled.groups) == sorted(each.n for each in alone.groups)
 
 
@@ -1067,7 +1067,7 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
 @pytest.mark.parametrize("positive", [3, 4, 5])
 def test_an_outcome_that_is_asked_for_is_not_said_to_count_as_any_other(positive):
     """An audit of denials, or of withdrawals: what is positive need not be favourable."""
-    asked = HMDA | {"positive": positive, "words": {"favourable": "negative"}}
+    asked = HMDA | {"positive": positive, "favourable": "negative"}
     (each,) = found(ACTIONS, UNDECIDED, **asked)
     assert each["values"] == tuple(str(code) for code in (4, 5, 6) if code != positive)
     assert "they count as not positive" in each.message

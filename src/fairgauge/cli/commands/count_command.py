@@ -277,12 +277,13 @@ def _warehouse(
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None, *, explain: bool) -> None:
     """Print the query that counts or how it would run, and note what its result shows."""
+    from fairgauge.addresses import without_secrets
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
     spec = what.check(data)
-    query = counting_query(data, explain=explain, **what.options)
+    query = without_secrets(counting_query(data, explain=explain, **what.options))
     if output is None:
         print_result(query)
     else:

@@ -49,15 +49,13 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as a sentence without a capital and a full stop.
 
     Of a command without the options of an audit (``options`` is false), what is advised by options
-    is replaced; an audit is advised unless it cannot read the data (``auditable`` is false).
+    is replaced by the advice of an audit.
     """
     text = _DESCRIBED[diagnostic.code](diagnostic)
     advice = _OPTION.search(text) if diagnostic.get("options") is False else None
     if advice is None:
         return text
     start = max(text.rfind(end, 0, advice.start()) for end in ("; ", ". "))
-    if diagnostic.get("auditable") is False:
-        return f"{text[:start]}; correct the data"
     return f"{text[:start]}; correct the table, or use fairgauge audit, which has options for this"
 
 
@@ -422,10 +420,7 @@ def _composition(d: Diagnostic) -> str:
             f". Of that difference, {size('within')} is within {strata}, and {size('alone')} of "
             f"strata of one side alone, with {_alone(d)}, which are not compared"
         )
-    if d.get("trend") is not None:
-        change = size("trend", " a year")
-        text += f". The difference changes by {change}; years are not tested one by one"
-    elif d["p"] is not None and d["p"] < 1 - d["confidence"]:
+    if d["p"] is not None and d["p"] < 1 - d["confidence"]:
         p = numbers.probability(d["p"])
         text += f". Within {strata} the difference varies statistically significantly ({p})"
     elif d["p"] is not None:
@@ -490,6 +485,22 @@ def _assumed_positive(d: Diagnostic) -> str:
         f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
         f"{value} is the unfavourable outcome of {quote(column)}, every disparity that depends on "
         "it is read the wrong way round; state it: positive=VALUE (--positive VALUE)"
+    )
+
+
+def _unfavourable_positive(d: Diagnostic) -> str:
+    column, values = quote(d["column"]), alternatives(d["values"])
+    if d.get("negative"):
+        return (
+            f"what is stated as unfavourable, {column} = {values}, has the name or code of the "
+            "favourable outcome: who is worse off is then read the wrong way round. Remove "
+            "favourable = negative (--favourable negative), or state the other value as positive"
+        )
+    return (
+        f"what is stated as favourable, {column} = {values}, has the name or code of the opposite: "
+        f"rates are then the shares of that. State {alternatives(d['others'])} as positive "
+        "(--positive), or that the positive outcome is the worse one for a person: favourable = "
+        "negative (--favourable negative)"
     )
 
 
@@ -935,7 +946,8 @@ def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held
-    return f"{d['path']}: no group is {quote(d['name'])} here{hint}"
+    what = "row has" if d["path"].startswith("recode.") else "group is"
+    return f"{d['path']}: no {what} {quote(d['name'])} here{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:
@@ -1217,12 +1229,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['outcome']} (--inconclusive {d['outcome']})"
     ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
-        f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
-        "the name or code of the opposite: rates are then the shares of that. State "
-        f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
-        "the worse one for a person: words favourable = negative (--word favourable=negative)"
-    ),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _unfavourable_positive,
     DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
@@ -1291,6 +1298,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.COPIED_FILES: lambda d: (
         f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
+    ),
+    DiagnosticCode.SKIPPED_FILES: lambda d: (
+        f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
+        f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
+        "with _ or a dot is no part of a table; name it to count its rows"
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (

@@ -37,6 +37,7 @@ from fairgauge.resolve.excluded_rows import (
     missing_stratum,
     unit_excluded,
 )
+from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.report import Report
 from fairgauge.values import Json
 
@@ -657,10 +658,10 @@ def _outcomes(report: Report) -> list[tuple[str, str]]:
 
 def _for_a_person(report: Report) -> str:
     """Return what the positive outcome is for a person, if it is either."""
-    stated = (report.spec.get("words") or {}).get("favourable", Favourable.POSITIVE)
-    if stated in (Favourable.POSITIVE, Favourable.HIGHER):
+    stated = favourable_of(report.spec)
+    if stated is Favourable.POSITIVE:
         return "favourable"
-    return "" if stated == Favourable.NEITHER else "unfavourable"
+    return "unfavourable" if stated is Favourable.NEGATIVE else ""
 
 
 def _positive(report: Report) -> str:
