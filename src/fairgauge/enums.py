@@ -305,6 +305,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     RUN = "run"
