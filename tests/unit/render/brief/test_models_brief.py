@@ -231,13 +231,15 @@ def test_of_what_has_no_margin_only_what_got_worse_is_called_worse(favourable: s
     worse = [
         one for one in best.rates
         if one.feature and one.rate != "true_positive_rate" and one.interval is not None
-        if (one.interval.low > 0 if one.rate == "false_positive_rate" else one.interval.high < 0)
+        if (
+            one.interval.low > 0
+            if one.rate == "false_positive_rate"
+            or (one.rate == "selection_rate" and favourable == "negative")
+            else one.interval.high < 0
+        )
     ]  # fmt: skip
     assert worse
     found = [match for each in made.brief().verdict if (match := WORSE.match(str(each)))]
-    if favourable == "negative":
-        assert not found
-        return
     assert [int(each[1]) for each in found] == [len(worse)]
     assert int(found[0][2]) < int(found[0][3])
 
