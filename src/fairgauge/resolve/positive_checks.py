@@ -16,7 +16,14 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.question.category_words import is_adverse, is_no, is_of_denials, is_yes, no_outcomes
+from fairgauge.question.category_words import (
+    is_adverse,
+    is_harm,
+    is_no,
+    is_of_denials,
+    is_yes,
+    no_outcomes,
+)
 from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -101,7 +108,7 @@ def _better_outcomes(
     if axis.bins:
         return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    of_denials = is_of_denials(axis.column)
+    of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     codes = are_actions(axis.column, levels)
 
     def is_denied(value: Value) -> bool:
@@ -110,7 +117,7 @@ def _better_outcomes(
             return action_code(text) not in APPROVED
         if is_no(text) or matches(0, text):
             return of_hiring
-        return of_denials if is_yes(text) else is_adverse(text)
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
 
     none = [] if codes else no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
