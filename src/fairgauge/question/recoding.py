@@ -7,6 +7,7 @@ so that every engine recodes alike and no row is rewritten.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import re
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote, shown
+from fairgauge.object_stores import read_limited
 from fairgauge.question.readers import Problems, items, read_value
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
 UNKNOWN = "unknown"
 """The key of the values that mean that nothing is known."""
 
+_MOST_BYTES = 20_000_000
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _FORMS = (
     'must map columns to categories and their values, such as {"sex": {"Male": ["M", "male"], '
@@ -313,10 +316,10 @@ def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
         message = f"is no file of values and categories; use {' or '.join(_DELIMITERS)}"
         raise SpecError(Problem(str(path), message))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
-    except OSError as error:
-        raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+        text = read_limited(path, _MOST_BYTES, "a recoding").decode("utf-8-sig")
+        rows = [row for row in csv.reader(io.StringIO(text, ""), delimiter=delimiter) if row]
+    except DataError as error:
+        raise SpecError(Problem(str(path), str(error))) from None
     except (UnicodeDecodeError, csv.Error):
         raise SpecError(Problem(str(path), "is not a CSV file in UTF-8")) from None
     if len(rows) < 2 or any(len(row) != 2 for row in rows):
