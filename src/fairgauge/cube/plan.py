@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.enums import Closed, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import ValueSet, bins
-from fairgauge.question.features import Above, Feature
+from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
 from fairgauge.values import meaning, name_of
@@ -379,9 +379,15 @@ def common_question(one: Spec, other: Spec) -> Spec:
 
 def _by_meaning(spec: Spec) -> Spec:
     """Return a question with positive values as what they mean, however they are written."""
+
+    def meant(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(map(meaning, values)))
+
     positive = spec.positive
     if isinstance(positive, tuple):
-        positive = tuple(dict.fromkeys(map(meaning, positive)))
+        positive = meant(positive)
+    elif isinstance(positive, ByColumn):
+        positive = ByColumn(tuple((column, meant(held)) for column, held in positive.columns))
     return replace(spec, positive=positive, score_of=meaning(spec.score_of))
 
 

@@ -255,17 +255,18 @@ def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding
     task = decide_task(cube if other is None else other, question)
     if task is Task.REGRESSION or cube.min_cell is not None:
         return
-    positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
     labels: tuple[Value, ...] = ()
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
+        positive = question.positive_of(axis.column)
+        wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
         elsewhere = () if other is None else _held(other, axis, question)
         if task is Task.BINARY and not positive:
             elsewhere += BY_DEFAULT
         held = _held(cube, axis, question)
-        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *labels))), wanted)
+        shared = labels if question.words_of_predictions else ()
+        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *shared))), wanted)
         labels = tuple(value for value in held if other is None or value not in coding.foreign)
         yield coding
 
