@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.scan._file_listing import error_of_table, list_files
 from fairgauge.scan._tabular_files import MISSING_PARTITION, delimiter_of
-from fairgauge.scan.file_listing import error_of_table, list_files
 from fairgauge.scan.source import Opened, check_unique_names
 from fairgauge.scan.spark import SparkFrame, spark_session
 
