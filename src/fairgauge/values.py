@@ -36,7 +36,7 @@ _TRUTHS = ("false", "true")
 
 
 def are_years(names: Iterable[str]) -> bool:
-    """Return whether names are years, which have an order and a trend.
+    """Return whether names are years, which are shown in their order.
 
     >>> are_years(["2019", "2020"]), are_years(["19", "20"])
     (True, False)

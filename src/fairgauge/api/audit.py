@@ -207,7 +207,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *notes_of_verdicts,
         ),
         scores=measured.scores,
-        threshold_references=measured.threshold_references,
         estimators=measured.estimators,
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
@@ -602,6 +601,10 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
     """Refuse conditions on rows that are counted already."""
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
+    if spec.of_people and spec.favourable is not cube.asked.favourable:
+        raise CubeError(
+            "people are counted by their most favourable decision; count them with favourable"
+        )
 
 
 def check_held(cube: Cube, spec: Spec) -> None:

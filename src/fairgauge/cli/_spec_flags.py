@@ -95,12 +95,35 @@ def question(*refused: str, **helps: str) -> Decorator:
     return add_options(config_option, *_flags(refused=refused, helps=helps))
 
 
-config_option = click.option(
-    "-c",
-    "--config",
-    metavar="FILE",
-    help="Specification file (.toml .yaml .json), whose keys flags override.",
-)
+def takes_config(of: str) -> Decorator:
+    """Return a decorator that gives a command ``-c``, and the option by which it may name code."""
+    return add_options(
+        click.option("-c", "--config", metavar="FILE", help=of, callback=_import_allowed),
+        click.option(
+            "--allow-code",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_allow_code,
+            help="Import the modules beside -c FILE whose metrics it names (MODULE:NAME).",
+        ),
+    )
+
+
+def _allow_code(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.meta[_allow_code] = value
+
+
+def _import_allowed(ctx: click.Context, _: click.Parameter, config: str | None) -> str | None:
+    """Import what a specification names where that is allowed; otherwise reading it refuses."""
+    if config is not None and ctx.meta[_allow_code]:
+        from fairgauge.question.spec_file import import_code  # not for --help
+
+        import_code(config)
+    return config
+
+
+config_option = takes_config("Specification file (.toml .yaml .json), whose keys flags override.")
 
 
 def flags_for(*names: str) -> Decorator:

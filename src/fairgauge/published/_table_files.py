@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError, iterparse
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cause, quote
 from fairgauge.published._aligned_columns import aligned, stacked
@@ -46,8 +47,8 @@ from fairgauge.published.printed_numbers import adjacent_numbers
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
-MOST_CELLS = 200_000
-_MOST_UNPACKED = 10 * MOST_BYTES
+MOST_CELLS, MOST_COLUMNS = 200_000, 1_000
+_MOST_UNPACKED = 2 * MOST_BYTES
 SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 _DOCUMENTS = re.compile(
@@ -55,6 +56,10 @@ _DOCUMENTS = re.compile(
 )
 """The suffixes of other files that are published, and may hold tables."""
 
+_TOO_LARGE = (
+    f"a published table has at most {MOST_COLUMNS:,} columns and {MOST_CELLS:,} cells. For rows of "
+    "data, use fairgauge audit"
+)
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
@@ -154,6 +159,8 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
+    if suffix not in (".html", ".htm"):
+        _check_width(text)
     published = tables_to_publish(text)
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
@@ -181,6 +188,16 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
         )
         for grid in grids
     ]
+
+
+def _check_width(text: str) -> None:
+    """Refuse lines of more columns than a published table has, before anything is looked for."""
+    if len(text) > MOST_BYTES:
+        raise DataError(f"the text has more than {MOST_BYTES:,} characters; {_TOO_LARGE}")
+    for number, line in enumerate(text.splitlines(), 1):
+        columns = max(map(line.count, ",;|\t")) + 1 if len(line) > MOST_COLUMNS else 1
+        if columns > MOST_COLUMNS and "<t" not in line:
+            raise DataError(f"line {number:,} has {columns:,} columns; {_TOO_LARGE}")
 
 
 def _with_notes(
@@ -478,7 +495,7 @@ class _Tables(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.tables: list[tuple[str, list[list[str]]]] = []
         self._text: list[str] | None = None
-        self._span = (1, 1)
+        self._span, self._cells = (1, 1), 0
         self._pending: dict[tuple[int, int], str] = {}
         self._heading, self._in_cell = "", False
         self._raised: list[str] | None = None
@@ -496,6 +513,9 @@ class _Tables(HTMLParser):
             found = dict(attrs)
             self._text, self._in_cell = [], True
             self._span = (_span(found.get("rowspan")), _span(found.get("colspan")))
+            self._cells += self._span[0] * self._span[1]
+            if self._cells > MOST_CELLS:
+                raise DataError(f"the tables have more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
         elif tag in _TITLES and not self._in_cell:
             self._text = []
         elif tag == "sup" and self._text is not None:
@@ -572,15 +592,12 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
     found: list[Grid] = []
     lines: list[tuple[str, str]] = []
     sheets = _workbook(content, path).worksheets
+    for sheet in sheets:
+        _check_cells(sheet.max_row * sheet.max_column, sheet.title, path)
     own = sheets_to_publish(sheets)
     beside = [sheet for sheet in sheets if own and sheet not in own]
     asked = " ".join(str(cell.value) for sheet in beside for row in sheet.rows for cell in row)
     for sheet in own or sheets:
-        if sheet.max_row * sheet.max_column > MOST_CELLS:
-            raise DataError(
-                f"the sheet {quote(sheet.title)} of {quote(path)} has more than {MOST_CELLS:,} "
-                "cells; no published table is that large"
-            )
         rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
             top = rows[merged.min_row - 1][merged.min_col - 1]
@@ -614,10 +631,40 @@ def _workbook(content: bytes, path: Path) -> Any:
         raise DataError(
             f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
         )
+    for name, cells in _cells_of_sheets(content, path):
+        _check_cells(cells, name, path)
     try:
         return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+
+
+def _check_cells(cells: int, sheet: str, path: Path) -> None:
+    if cells > MOST_CELLS:
+        raise DataError(f"{quote(sheet)} of {quote(path)} has {cells:,} cells; {_TOO_LARGE}")
+
+
+def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
+    """Yield every part of a workbook with its cells, those of merged ranges among them."""
+    from openpyxl.utils import range_boundaries
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            cells = 0
+            try:
+                for _, each in iterparse(archive.open(name)):  # noqa: S314 - as openpyxl, once it is known to be small
+                    if each.tag.endswith("}c"):
+                        cells += 1
+                    elif each.tag.endswith("}mergeCell"):
+                        left, top, right, bottom = range_boundaries(each.get("ref", ""))
+                        cells += (right - left + 1) * (bottom - top + 1)
+                    each.clear()
+            except (ParseError, TypeError, ValueError):
+                continue  # no XML, or not as openpyxl reads it
+            except zipfile.BadZipFile as error:
+                raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+            finally:
+                yield name, cells
 
 
 def _unpacked(content: bytes, path: Path) -> int:

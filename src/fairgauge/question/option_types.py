@@ -13,7 +13,6 @@ from fairgauge.enums import (
     Closed,
     Decide,
     Ends,
-    Favourable,
     Insufficient,
     KnownDrawn,
     ReferenceRule,
@@ -186,7 +185,8 @@ def _read_metrics(
     value: object, path: str, problems: Problems
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
-    from fairgauge.catalogue.lookup import Catalogue, metric_or_name, own_of  # not for --help
+    from fairgauge.catalogue.lookup import Catalogue, own_of  # not for --help
+    from fairgauge.catalogue.own_by_name import metric_or_name
 
     asked: dict[int, str | Statistic | Metric] = {}
     for i, item in enumerate(items(value)):
@@ -559,7 +559,6 @@ _NAMES_OF_GROUPS: Schema = {
 }
 _WORD_SCHEMAS: dict[str, Schema] = {
     **dict.fromkeys(WORD_KEYS, _TEXT),
-    "favourable": {"enum": list(Favourable)},
     "groups": _NAMES_OF_GROUPS,
 }
 WORDS = OptionType(

@@ -6,14 +6,12 @@ DuckDB works in memory and without network: one connection for the life of the p
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import duckdb
@@ -27,6 +25,7 @@ from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, selec
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
+from fairgauge.temporary_files import folder_of_process
 from fairgauge.values import NANOSECONDS
 
 
@@ -167,7 +166,7 @@ def _connection() -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         # a file written anew within the clock's grain would be answered from memory
         "enable_external_file_cache": "false",
-        "temp_directory": str(Path(tempfile.gettempdir()) / "fairgauge-duckdb"),
+        "temp_directory": str(folder_of_process() / "spill"),
     }
     connection = duckdb.connect(config=settings)
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is

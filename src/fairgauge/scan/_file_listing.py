@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
+from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import (
     Place,
@@ -22,7 +23,6 @@ from fairgauge.object_stores import (
     is_object,
     local_path,
     names_in,
-    shown_address,
 )
 
 _MOST_FOLDERS = 32

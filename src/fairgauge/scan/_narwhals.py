@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
+from fairgauge.cube.cube import in_stated_order
 from fairgauge.cube.plan import LARGEST, WEIGHTS, limited_columns
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
@@ -92,7 +93,7 @@ class NarwhalsFrame:
             for table in tables:
                 _check_size(plan, table, limit)
             _check_texts(plan, frame, tables[0])
-            return _cube(plan, tables, numbers, limit)
+            return in_stated_order(_cube(plan, tables, numbers, limit), _stated_order(self.frame))
 
     @property
     def streams(self) -> bool:
@@ -114,6 +115,18 @@ class NarwhalsFrame:
             for part in _parts(frame.select(*kept, *numbers)):
                 table = plain_arrow(part.to_arrow())
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
+
+
+def _stated_order(frame: Frame) -> dict[str, list[Any]]:
+    """Return the categories of columns whose type states their order."""
+    kinds = frame.collect_schema()
+    stated = {name: [*each.categories] for name, each in kinds.items() if isinstance(each, nw.Enum)}
+    if frame.implementation.is_pyarrow():
+        table = frame.to_native()
+        for field in table.schema:
+            if getattr(field.type, "ordered", False) and table[field.name].num_chunks:
+                stated[field.name] = table[field.name].chunk(0).dictionary.to_pylist()
+    return stated
 
 
 _COLLECT = "collect_batches"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from fairgauge.cube.cube import in_stated_order
 from fairgauge.cube.levels import not_plain
 from fairgauge.scan._cell_sums import CellSums, Scanned, joined
 from fairgauge.scan._short_floats import doubles
@@ -58,7 +59,8 @@ class PandasFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return joined(plan, [self.scanned(plan, limit)], limit)
+        cube = joined(plan, [self.scanned(plan, limit)], limit)
+        return in_stated_order(cube, _stated_order(self.frame))
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
         """Count the rows of this frame, which may be a part of the data, in one scan."""
@@ -96,6 +98,16 @@ def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
     held = column.array.__arrow_array__()
     plain = plain_column(held)
     return column if plain is held else pd.Series(pd.arrays.ArrowExtensionArray(plain))
+
+
+def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]:
+    """Return the categories of columns that state their order, and are not only sorted."""
+    kinds = {str(c): k for c, k in frame.dtypes.items() if isinstance(k, pd.CategoricalDtype)}
+    return {
+        column: list(kind.categories)
+        for column, kind in kinds.items()
+        if kind.ordered or not kind.categories.is_monotonic_increasing
+    }
 
 
 def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -314,7 +326,7 @@ class DaskFrame:
         dask = import_module("dask")
         count = dask.delayed(_scanned)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
-        return joined(plan, dask.compute(*parts), limit)
+        return in_stated_order(joined(plan, dask.compute(*parts), limit), _stated_order(self.frame))
 
     streams: ClassVar[bool] = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, FairgaugeError, listing, quote
 from fairgauge.object_stores import (
     Object,
@@ -19,11 +19,11 @@ from fairgauge.object_stores import (
     address,
     is_object,
     open_unzipped,
-    shown_address,
 )
 from fairgauge.scan._file_listing import Listing, error_of_table, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
+from fairgauge.temporary_files import folder_of_process
 
 FORMATS = {
     ".csv": "csv",
@@ -47,10 +47,8 @@ _SIGNATURES = {
     b"ARROW1": ("an Arrow file", ".arrow"),
     b"\x1f\x8b": ("a gzip file", ".csv.gz"),
 }
+_COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
-_copies: list[Path] = []
-
-
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 
@@ -280,7 +278,7 @@ def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
 
 def _refuse_saved(path: Place, saved: str | None) -> None:
     """Refuse what fairgauge saved: counts and reports are no rows."""
-    piped = isinstance(path, Path) and path.parent in _copies
+    piped = isinstance(path, Path) and path.parent == folder_of_process()
     name = "standard input" if piped else quote(path)
     if saved == "cube" and piped:
         raise DataError(
@@ -316,21 +314,11 @@ def standard_input() -> Path:
         raise DataError("standard input is closed; pipe the rows in, or name a file") from None
     if not head:
         raise DataError("standard input is empty")
-    folder = Path(tempfile.mkdtemp(prefix="fairgauge-"))
-    if not _copies:
-        atexit.register(remove_copies)
-    _copies.append(folder)
-    path = folder / f"stdin{_suffix(head)}"
-    with path.open("wb") as handle:
+    descriptor, name = tempfile.mkstemp(_suffix(head), _COPY, folder_of_process())
+    with os.fdopen(descriptor, "wb") as handle:
         handle.write(head)
         shutil.copyfileobj(stream, handle)
-    return path
-
-
-def remove_copies() -> None:
-    """Remove the copies of standard input; done at exit, unless the process is ended at once."""
-    for folder in _copies:
-        shutil.rmtree(folder, ignore_errors=True)
+    return Path(name)
 
 
 def _suffix(head: bytes) -> str:
