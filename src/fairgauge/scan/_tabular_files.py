@@ -199,7 +199,8 @@ def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
 
 _HALF = "FLOAT16"
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
-_MISSING_PARTITIONS = ("NULL", "__HIVE_DEFAULT_PARTITION__")
+MISSING_PARTITION = "NULL"
+_MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
 """What DuckDB, and Hive and Spark, name the folder of the rows without a value."""
 
 
