@@ -21,8 +21,8 @@ from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
+    cells,
     if_absent,
-    listing,
     nearest,
     quote,
     refuse,
@@ -37,7 +37,6 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
-_MOST_SHOWN = 5
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
@@ -374,7 +373,7 @@ def _no_such_value(
             f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
         )
         leave += "in which somebody has it"
-    has = values_held(map(name_of, levels), _MOST_SHOWN)
+    has = values_held(map(name_of, levels))
     return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
 
 
@@ -393,4 +392,4 @@ def _truth(levels: Sequence[Value]) -> Mask:
 
 
 def _some(levels: Sequence[Value]) -> str:
-    return listing(map(name_of, levels), _MOST_SHOWN) or "no value"
+    return cells(map(name_of, levels))
