@@ -19,6 +19,8 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from fairgauge.addresses import shown_address, without_secrets
+
 NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows-1252 -t utf-8"
 """What Excel writes is windows-1252 in Western Europe; as Latin-1 its dashes would be no text."""
 _LONGEST_MESSAGE = 1_900
@@ -31,7 +33,7 @@ class FairgaugeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text = without_secrets(super().__str__())
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..."
 
 
@@ -140,8 +142,11 @@ def cause(error: Exception) -> str:
 
 
 def quote(value: object) -> str:
-    """Show a name or value in a message: quoted, printable, never longer than a line."""
-    text = str(value)
+    """Show a name or value in a message: quoted, printable, never longer than a line.
+
+    An address is shown without its password, before it is shortened.
+    """
+    text = without_secrets(shown_address(str(value)))
     shown = text if len(text) <= _LONGEST_QUOTE else f"{text[:20]}...{text[23 - _LONGEST_QUOTE :]}"
     return repr(shown)
 
@@ -157,6 +162,7 @@ def shown(value: object) -> str:
     unprintable = f"a value of type {type(value).__name__}"
     try:  # a frame or a result is shown in many lines
         text = unprintable if "\n" in str(value) else json.dumps(value, default=str)
+        text = without_secrets(text)
     except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves
         text = unprintable
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 3]}..."

@@ -23,6 +23,7 @@ from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
     Better,
     DiagnosticCode,
+    Favourable,
     Level,
     Role,
     SearchControl,
@@ -42,7 +43,12 @@ from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
-from fairgauge.question.specification import Spec, ask, check_names
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    check_names,
+    read_part,
+)
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_checks import single_row_groups
 from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
@@ -59,6 +65,7 @@ from fairgauge.resolve.searched_features import (
     searched_rows,
     with_ends_of_fifths,
 )
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -217,7 +224,8 @@ def find(
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
     row = _searched_rate(rate, problems)
     of_scores = row is not None and not isinstance(row, Rate)
-    side = _worse_side(worse, row, problems)
+    favourable = read_part(("favourable",), rows).favourable
+    side = _worse_side(worse, row, favourable, problems)
     if of_scores:
         if compared is not SearchedReference.OTHERS or control is not SearchControl.FAMILYWISE:
             problems.append(Problem("rate", _CALIBRATION))
@@ -428,7 +436,10 @@ def _searched_rate(
 
 
 def _worse_side(
-    worse: str | None, row: Rate | ScoreMean | None, problems: list[Problem]
+    worse: str | None,
+    row: Rate | ScoreMean | None,
+    favourable: Favourable,
+    problems: list[Problem],
 ) -> Worse | None:
     """Return which side is worse: as asked, or the opposite of the better one of the catalogue."""
     of_scores = isinstance(row, ScoreMean)
@@ -440,13 +451,14 @@ def _worse_side(
         return side
     if of_scores:
         return Worse.EITHER
-    if row is None or row.better is Better.NEITHER:
+    better = Better.NEITHER if row is None else better_of(row, favourable)
+    if better is Better.NEITHER:
         if row is not None:
             which = "state which is worse, higher or lower (worse, --worse)"
             message = f"neither side of {row.title} is better; {which}"
             problems.append(Problem("worse", message))
         return None
-    return Worse.LOWER if row.better is Better.HIGHER else Worse.HIGHER
+    return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
 
 def _names(features: Any) -> list[str]:

@@ -42,7 +42,7 @@ WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
 _IDENTIFIERS = frozenset(
-    (Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION, Role.PROXY)
+    (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.RUN, Role.CONDITION, Role.PROXY)
 )
 
 _ADDED = ("person", "per_person", "order", "where", "probabilities")
@@ -568,7 +568,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
     """
     spec = question.spec
     named = {Role.ITEM: question.item, Role.VARIANT: question.variant, Role.MODEL: question.model,
-             Role.RUN: question.run}  # fmt: skip
+             Role.RUN: question.run, Role.FAMILY: question.family}  # fmt: skip
     axes = [Axis(role, column) for role, column in named.items() if column is not None]
     axes += [Axis(Role.FEATURE, column) for column in question.feature]
     moments: tuple[Moment, ...] = ()

@@ -355,9 +355,13 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     unit = 1.0
     if sampling is not None:
         unit = float(sampling.group.rows.sum() + sampling.reference.rows.sum()) / float(n.sum())
-    x, n = x / unit, n / unit
-    with_rows = n > 0
-    start = rough_fit(cells, cell[with_rows], number[with_rows], x[with_rows], n[with_rows])
+    x, n, has_rows = x / unit, n / unit, n > 0
+    by_cell = (np.bincount(cell[has_rows], each[has_rows]) for each in (x, n))
+    cells = cells.settling(*by_cell)
+    if isinstance(cells, WhyNoRegression):
+        return None
+    used = np.flatnonzero(has_rows)[np.isnan(cells.settled)[cell[has_rows]]]
+    start = rough_fit(cells, cell[used], number[used], x[used], n[used])
     if start is None:
         return None
     regression = StreamedLogistic(cells, start, z, unit=unit)

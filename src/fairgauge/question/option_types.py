@@ -13,7 +13,6 @@ from fairgauge.enums import (
     Closed,
     Decide,
     Ends,
-    Favourable,
     Insufficient,
     KnownDrawn,
     ReferenceRule,
@@ -560,7 +559,6 @@ _NAMES_OF_GROUPS: Schema = {
 }
 _WORD_SCHEMAS: dict[str, Schema] = {
     **dict.fromkeys(WORD_KEYS, _TEXT),
-    "favourable": {"enum": list(Favourable)},
     "groups": _NAMES_OF_GROUPS,
 }
 WORDS = OptionType(

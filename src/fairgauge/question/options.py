@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import (
+    Favourable,
     Method,
     Missing,
     Multiplicity,
@@ -190,6 +191,9 @@ class Spec:
         (), POSITIVE, "Favourable label values (default 1 and true), the number above which a label is favourable, or all values in order",
         syntax="A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
         counted=True)
+    favourable: Favourable = option(
+        Favourable.POSITIVE, word(Favourable, "F"), "What is better for a person: the positive or the negative outcome, of amounts the higher or the lower one, or neither",
+        effect="who is worse off is another side")
     sensitive: tuple[Feature, ...] = option(
         (), FEATURES, "Columns whose values define groups",
         syntax="COL=V1,V2: these values as one group; the others are judged only where they are named, too. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
@@ -200,7 +204,7 @@ class Spec:
         counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option(
         (), RECODE, "Categories of the values of a column, by which they are counted",
-        syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}'. Repeatable; those of one column are joined.",
+        syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
         effect="values are in other groups or outcomes")
     where: Conditions = option(
         (), CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold",
@@ -300,7 +304,7 @@ class Spec:
         flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
     words: Words = option(
         Words(), WORDS, "What the brief calls rows, people, decisions, outcomes and groups",
-        flag="--word", syntax="positive=approved, noun=applicants, favourable=negative, groups.sex.F=women. Repeatable.",
+        flag="--word", syntax="positive=approved, noun=applicants, groups.sex.F=women. Repeatable.",
         described=True)
 # fmt: on
 
@@ -445,6 +449,7 @@ class Options(TypedDict, total=False):
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
+    favourable: str
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
     recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
@@ -520,7 +525,8 @@ def flag_of(name: str, value: Any, flag: str = "") -> str:
 
 
 OF_ROWS = (
-    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive", "recode",
-    "where", "count", "person", "per_person", "order", "unknown", "weight", "cluster",
+    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
+    "favourable", "recode", "where", "count", "person", "per_person", "order", "unknown", "weight",
+    "cluster",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""

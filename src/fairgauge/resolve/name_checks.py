@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Ends, Role, Task
-from fairgauge.errors import closest
+from fairgauge.enums import DiagnosticCode, Ends, Level, Role, Task
+from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
     codes_of_missing,
@@ -25,7 +26,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve._coded_scores import coded_scores
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import unmatched
+from fairgauge.resolve.question_checks import idle_recodings, unmatched
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,
@@ -72,7 +73,13 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     """Warn of names that mean a missing value, and of several that may be one group or outcome.
 
     The rows of a name are stated ``to_nearest`` so many, where counts are protected.
+
+    Raises
+    ------
+    SpecError
+        A recoding does nothing.
     """
+    refuse(idle_recodings([cube], spec))
     groups = _known_groups(cube, spec, to_nearest)
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
@@ -337,8 +344,8 @@ def compact_reading(name: str) -> Value:
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that are recoded and that the data do not have.
 
-    Not of one of several spellings of a category that has others, unless it may be misspelt itself:
-    a value that is not recoded is then nearly the same.
+    One of several spellings of a category that has others is noted alone, unless it may be misspelt
+    itself: a value that is not recoded is then nearly the same.
     """
     for column, value in sorted(cube.unseen):
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
@@ -346,8 +353,9 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
-        if misspelt or not spelt_otherwise:
-            yield unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        quiet = spelt_otherwise and not misspelt
+        yield replace(found, level=Level.NOTE) if quiet else found
 
 
 def _recodings(

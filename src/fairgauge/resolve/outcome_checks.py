@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic
     yield from copies_of_label(cube, spec, task)
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from copied_outcomes(cube, spec)
+        yield from groups_of_one_outcome(cube, spec, task)
     if task is not Task.REGRESSION:
         yield from one_outcome(cube, spec, task)
         yield from predictions_that_are_no_label(cube, spec, task)
@@ -117,6 +119,36 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 code, column=axis.column, positive=positive != {0}, threshold=threshold
             )
+
+
+def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of groups that have one outcome alone, which at most half of the others have.
+
+    These may be the cases of a numerator, without the other people of the group.
+    """
+    if task is not Task.BINARY or cube.min_cell is not None:
+        return
+    masks = outcome_masks(cube, spec, task)[0]
+    absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
+    for axis in (each for each in cube.plan.outcomes if not each.bins):
+        positive = masks.labels if axis.role is Role.LABEL else masks.predictions
+        sides = [np.append(mask, False) for mask in (positive, ~positive)]
+        of_sides = zip(*(shares_by(cube, axis, s, (Role.FEATURE,)) for s in sides), strict=True)
+        for ((feature, groups, having, _, p), (_, _, others, *_)), (i, side) in product(
+            of_sides, enumerate(sides)
+        ):
+            this, other = (others, having) if i else (having, others)
+            alone = (other == 0) & (this >= FEWEST_ROWS) & (p < HARDLY_CHANCE)
+            for at in np.flatnonzero(alone & (this.sum() - this <= other.sum())).tolist():
+                rows, rest = int(this[at]), float(this.sum() - this[at])
+                if groups[at] in absent:
+                    continue
+                values = [name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of]
+                yield Diagnostic.warning(
+                    DiagnosticCode.GROUP_OF_ONE_OUTCOME, feature, column=axis.column,
+                    role=str(axis.role), values=tuple(values), group=groups[at], rows=rows,
+                    share=rest / (rest + float(other.sum())), **spec.unit,
+                )  # fmt: skip
 
 
 def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Reason | None:

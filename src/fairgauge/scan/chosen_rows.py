@@ -308,7 +308,7 @@ def _no_such_value(
     """Return that no row has a value of a condition, and which one is meant if it is recoded."""
     name, column = name_of(value), condition.column
     recoding = spec.recoding(column)
-    category = recoding.category_of.get(name, name) if recoding else name
+    category = (recoding.categories_of([value])[0] if recoding else None) or name
     lacks = f"column {quote(column)} has no value {quote(name)}"
     if category == UNKNOWN:
         missing = replace(condition, parts=(MissingValue(),)).to_text()

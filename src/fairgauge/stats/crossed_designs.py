@@ -83,7 +83,7 @@ class CrossedDifference:
 
 
 def crossed_difference(
-    item: Index, name: Index, in_group: Mask, y: Array, answers: Array
+    item: Index, name: Index, in_group: Mask, y: Array, answers: Array, family: Index | None = None
 ) -> CrossedDifference:
     """Return the difference between two groups of names, over items that have names of both.
 
@@ -93,6 +93,8 @@ def crossed_difference(
     in_group : whether the name of each cell is in the group, else in the reference
     y, answers : the mean answer of each cell, and of how many answers it is; where every item has
         every name cells count alike, otherwise answers do
+    family : codes from 0 of what the item of each cell is made from: families are then the sample,
+        and not their items
 
     Notes
     -----
@@ -114,7 +116,10 @@ def crossed_difference(
     influence = weight * centred_side * (centred - value * centred_side) / scale
     of_name = np.bincount(name, weight * centred_side) / scale
     by_name = np.bincount(name, influence).astype(np.float64)
-    items = Variance((_clustered(np.bincount(item, influence).astype(np.float64)),))
+    of = item if family is None else family
+    shares = np.bincount(of, weight * centred_side**2) / scale
+    by_item = np.bincount(of, influence).astype(np.float64)
+    items = Variance((_clustered(by_item) if family is None else _of_parts(by_item, shares),))
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
@@ -123,7 +128,7 @@ def crossed_difference(
         items=items,
         residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
         of_names=_squares(of_name),
-        of_items=_squares(np.bincount(item, weight * centred_side**2) / scale),
+        of_items=_squares(shares),
         of_cells=_squares(weight * centred_side / scale),
     )
 
@@ -164,6 +169,29 @@ def _clustered(sums: Array) -> tuple[float, float]:
     """Return the variance of a sum of independent sums with mean 0, and its degrees of freedom."""
     n = len(sums)
     return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
+
+
+def mean_variance(values: Array, family: Index | None) -> Variance:
+    """Return the variance of the mean of values of items, or of items that are of families."""
+    if family is None:
+        return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
+    _, family = np.unique(family, return_inverse=True)
+    sums = np.bincount(family, values - values.mean()) / len(values)
+    return Variance((_of_parts(sums, np.bincount(family) / len(values)),))
+
+
+def _of_parts(sums: Array, shares: Array) -> tuple[float, float]:
+    """Return the variance of a mean of families with these shares, and its degrees of freedom.
+
+    Unbiased where families vary alike, as of Bell and McCaffrey (2002): of n equal ones, there are
+    n - 1 degrees of freedom, fewer where some are larger.
+    """
+    if len(sums) == 1:
+        return 0.0, 0
+    influence = shares[:, None] * (np.eye(len(shares)) - shares)
+    squares = influence.T @ influence
+    factor = _squares(shares) / float(np.trace(squares))
+    return factor * _squares(sums), float(np.trace(squares) ** 2 / (squares**2).sum())
 
 
 def _residual(

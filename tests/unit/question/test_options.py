@@ -105,7 +105,6 @@ OF_TYPE = {
         optional={
             "noun": st.sampled_from(["applicants", "people = all"]),
             "positive": st.just("approved"),
-            "favourable": st.sampled_from(["negative", "neither"]),
         },
     ),
     types.DOCUMENT: st.dictionaries(st.sampled_from(list(DOCUMENT_KEYS)), NAME, max_size=3),

@@ -17,8 +17,8 @@ from fairgauge.cli._data_arguments import (
     merged,
     named_places,
     takes_data,
-    warn_of_copies,
     warn_of_equal_periods,
+    warn_of_files,
     warn_of_periods,
     with_late_labels,
 )
@@ -398,7 +398,7 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
                 "(the specification first)"
             )
         return rows, None
-    warn_of_copies(rows)
+    warn_of_files(rows)
     held = open_source(rows)
     later = spec.labels is Labels.LATER
     rows = Opened(with_late_labels(held, spec.question) if later else held)

@@ -73,7 +73,7 @@ class StatedFinding:
         self.source = _source(report, contrast)
         beside = stated.failing_beside
         self._better_off: tuple[ComparedShares, tuple[str, ...]] | None = None
-        if beside is not None and isinstance(beside.row, Rate):
+        if beside is not None and isinstance(beside.row, Rate) and beside.contrast is not contrast:
             shares = ComparedShares(report, words, beside.contrast, beside.row)
             self._better_off = shares, _source(report, beside.contrast)
 
@@ -87,6 +87,10 @@ class StatedFinding:
             return Sentence(f"{people} fail as the better-off side{beside}", source)
         if self.stated.fails and self.stated.better:
             return Sentence("They fail as the better-off side.", self.source)
+        in_words = self.shares or self.means
+        if self.stated.failing_beside is not None and in_words is not None:
+            people = capitalised(in_words.other)
+            return Sentence(f"{people} fail as the better-off side.", self.source)
         return None
 
     def headline(self) -> str:
