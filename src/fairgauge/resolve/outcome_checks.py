@@ -246,6 +246,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
     rows, sums = _sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
     mean, alike = only_value(sums["w"], sums[total], sums[squares])
+    mean += cube.plan.centre * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
 
@@ -280,7 +281,8 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    sums = [float(table.sums[name][known].sum()) for name in ("y", "p")]
+    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * cube.plan.centre
+    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(
