@@ -125,8 +125,8 @@ def crossed_difference(
     by_item = np.bincount(of, influence).astype(np.float64)
     items = Variance((_clustered(by_item),))
     if family is not None:
-        value, df = _of_parts(by_item, shares)
-        items = Variance(((value, df),), most_degrees=df)
+        of_families = _of_parts(by_item, shares)
+        items = Variance((of_families,), most_degrees=of_families[1])
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
