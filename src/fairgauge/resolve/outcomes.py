@@ -7,11 +7,12 @@ positive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
@@ -47,7 +48,8 @@ class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
-    value: the score of the positive is what is left of it.
+    value: the score of the positive is what is left of it. ``label_values`` names the labels of
+    observed positives and negatives, where they are two outcomes that are not cut.
     """
 
     labels: Mask
@@ -55,6 +57,7 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    label_values: Mapping[Cells, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -110,15 +113,22 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
+    sides = {TP + FN: labels, TN + FP: ~labels} if label and not label.bins else {}
+    values = {
+        part: tuple(name_of(v) for v, of in zip(label_levels, mask.tolist(), strict=True) if of)
+        for part, mask in sides.items()
+    }
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        return (OutcomeMasks(labels, mask, turned=turned, label_values=values),)
     bins = np.arange(prediction.bins)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, label_values=values
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
 
