@@ -71,7 +71,7 @@ from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.far_numbers import about_centre
-from fairgauge.scan.input_files import copied_files, open_files
+from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
 
@@ -208,7 +208,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *notes_of_verdicts,
         ),
         scores=measured.scores,
-        threshold_references=measured.threshold_references,
         estimators=measured.estimators,
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
@@ -537,11 +536,12 @@ def repeated_rows(
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
-    copied = copied_files(data)
-    for files in copied:
-        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
+    from fairgauge.rowwise.file_notes import notes_of_files
     from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
 
+    of_files = notes_of_files(data)
+    yield from of_files
+    copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
     doubled = [] if copied else [*doubled_rows(source, cube, spec)]
     yield from doubled
     yield from alike_identifiers(cube, spec)
@@ -602,6 +602,10 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
     """Refuse conditions on rows that are counted already."""
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
+    if spec.of_people and spec.favourable is not cube.asked.favourable:
+        raise CubeError(
+            "people are counted by their most favourable decision; count them with favourable"
+        )
 
 
 def check_held(cube: Cube, spec: Spec) -> None:

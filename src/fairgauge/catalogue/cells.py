@@ -110,6 +110,13 @@ def needs_of(sums: tuple[Cells, ...]) -> frozenset[Need]:
 
 ALL = TP + FP + FN + TN
 
+
+def rows_in_any(sums: tuple[Cells, ...], counts: Array) -> Array:
+    """Count each row once that stands in any of some sums."""
+    inside = np.any([each.coefficients for each in sums], axis=0)
+    return np.asarray(counts[..., inside].sum(axis=-1))
+
+
 _WORDS = {
     TP: "true positives",
     FP: "false positives",

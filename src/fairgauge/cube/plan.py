@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.enums import Closed, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import ValueSet, bins
-from fairgauge.question.features import Above, Feature
+from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
 from fairgauge.values import meaning, name_of
@@ -42,7 +42,7 @@ WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
 _IDENTIFIERS = frozenset(
-    (Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION, Role.PROXY)
+    (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.RUN, Role.CONDITION, Role.PROXY)
 )
 
 _ADDED = ("person", "per_person", "order", "where", "probabilities")
@@ -404,9 +404,15 @@ def common_question(one: Spec, other: Spec) -> Spec:
 
 def _by_meaning(spec: Spec) -> Spec:
     """Return a question with positive values as what they mean, however they are written."""
+
+    def meant(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(map(meaning, values)))
+
     positive = spec.positive
     if isinstance(positive, tuple):
-        positive = tuple(dict.fromkeys(map(meaning, positive)))
+        positive = meant(positive)
+    elif isinstance(positive, ByColumn):
+        positive = ByColumn(tuple((column, meant(held)) for column, held in positive.columns))
     return replace(spec, positive=positive, score_of=meaning(spec.score_of))
 
 
@@ -593,7 +599,7 @@ def answer_plan(question: SwapQuestion) -> Plan:
     """
     spec = question.spec
     named = {Role.ITEM: question.item, Role.VARIANT: question.variant, Role.MODEL: question.model,
-             Role.RUN: question.run}  # fmt: skip
+             Role.RUN: question.run, Role.FAMILY: question.family}  # fmt: skip
     axes = [Axis(role, column) for role, column in named.items() if column is not None]
     axes += [Axis(Role.FEATURE, column) for column in question.feature]
     moments: tuple[Moment, ...] = ()

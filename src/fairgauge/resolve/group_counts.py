@@ -46,7 +46,6 @@ from fairgauge.values import Value, is_one_of, match, name_of
 
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
-_MOST_SHOWN = 5
 _MOST_JOINT_CELLS = 30_000_000
 """Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
@@ -693,7 +692,7 @@ def _find(
         known = [name_of(level) for level in levels]
         message = str(error) or (
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
-            f"{values_held(known, _MOST_SHOWN)}"
+            f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"

@@ -23,7 +23,7 @@ from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
@@ -131,26 +131,6 @@ class Heterogeneity:
     degrees: int
     p_value: Share
     spread: Finite
-    p_adjusted: Share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GapTrend:
-    """By how much a difference changes from one year to the next.
-
-    Attributes
-    ----------
-    column, first, last : the column of years, and the years that it has.
-    value, interval, p_value : the change a year, in each combination of the other columns.
-    p_adjusted : adjusted for all tests of variation of the gap (Holm).
-    """
-
-    column: str
-    first: int
-    last: int
-    value: Finite
-    interval: Inline[Interval]
-    p_value: Share
     p_adjusted: Share
 
 
@@ -273,27 +253,6 @@ class AdjustedGap:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewCell:
-    """A combination of strata and controls in which files of comparable people can be read.
-
-    Attributes
-    ----------
-    refused_group, accepted_group : the side with the lower rate, and the other.
-    cell : the name of its value in each column.
-    refused, accepted : people of the former who were refused, and of the latter who were accepted.
-    n_refused_side, n_accepted_side : all people of both sides.
-    """
-
-    refused_group: str
-    accepted_group: str
-    cell: Mapping[str, str]
-    refused: int
-    accepted: int
-    n_refused_side: int
-    n_accepted_side: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
     """The common support: the strata that both sides have.
@@ -371,11 +330,6 @@ class Gap:
         where rows without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
-    trend : of a column of years.
-    review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
-        a refused and an accepted person first; none of a ratio beside its difference, and where no
-        gap is shown, with controls by regression either.
-    review_withheld : how many of these have fewer people on a side than ``min_n``, and are omitted.
     """
 
     DERIVED: ClassVar = ("regression_verdict", "largest_remaining", "says")
@@ -400,9 +354,6 @@ class Gap:
     confounded: bool = False
     adjusted: tuple[AdjustedGap, ...] = ()
     no_regression: WhyNoRegression | None = None
-    trend: GapTrend | None = None
-    review: tuple[ReviewCell, ...] = ()
-    review_withheld: Finite = 0
 
     @property
     def scale(self) -> str:
@@ -551,9 +502,8 @@ class Decomposition(ResultOfMetrics):
         brief="fairgauge.render.brief.decomposition_brief:decomposition_brief",
         tables={
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
-            for name in ("parts", "strata", "adjusted", "review")
+            for name in ("parts", "strata", "adjusted")
         },
-        older={"fairgauge.why/1": as_before, "fairgauge.why/2": as_before},
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -630,7 +580,7 @@ class Decomposition(ResultOfMetrics):
         )  # fmt: skip
 
     def to_pandas(self, table: str = "parts") -> Any:
-        """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""
+        """Return a table (``parts strata adjusted``) as a `pandas.DataFrame`."""
         return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
 
     def __repr__(self) -> str:
