@@ -16,7 +16,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan
+from fairgauge.cube.plan import centre_of, centred, plan
 from fairgauge.cube.quantile_cuts import (
     MOST_INTERVALS,
     CountedNumbers,
@@ -360,7 +360,7 @@ def _adjusted_for_numbers(
     )
     if max(values.values()) <= most_values and min(cells, cube.rows) <= most_cells:
         plain = tuple(replace(each, cuts=()) if each.column in values else each for each in strata)
-        every = plan(replace(spec, strata=plain)).about(cut.plan.centre)
+        every = centred(plan(replace(spec, strata=plain)), centre_of(cut.plan))
         exact = source.count(every, _MOST_VALUES)
         return adjusted_for_numbers(gaps, exact, cut, spec, values)
     if _streams(source):

@@ -32,7 +32,15 @@ from fairgauge.cube.levels import (
     sorted_levels,
     typed,
 )
-from fairgauge.cube.plan import WEIGHTS, Axis, Plan, common_question, read_question
+from fairgauge.cube.plan import (
+    WEIGHTS,
+    Axis,
+    Plan,
+    centre_of,
+    centred,
+    common_question,
+    read_question,
+)
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import (
     ChangedCountsError,
@@ -432,13 +440,13 @@ def pooled(one: Cube, other: Cube) -> Cube:
 
 def _about_one_centre(*cubes: Cube) -> list[Cube]:
     """Return cubes whose sums are about the centre that is furthest from 0."""
-    centre = max((cube.plan.centre for cube in cubes), key=lambda each: (abs(each), each))
-    return [cube if cube.plan.centre == centre else _about(cube, centre) for cube in cubes]
+    centre = max((centre_of(cube.plan) for cube in cubes), key=lambda each: (abs(each), each))
+    return [cube if centre_of(cube.plan) == centre else _about(cube, centre) for cube in cubes]
 
 
 def _about(cube: Cube, centre: float) -> Cube:
     """Return a cube with sums about another centre, by the binomial theorem."""
-    plan, away, tables = cube.plan.about(centre), cube.plan.centre - centre, []
+    plan, away, tables = centred(cube.plan, centre), centre_of(cube.plan) - centre, []
     names = {(each.columns, each.factors, each.power): each.name for each in plan.moments}
     for table in cube.tables:
         known = {a.column: table.codes[:, table.axes.index(a)] >= 0 for a in plan.outcomes}

@@ -275,20 +275,6 @@ class Plan:
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
     @property
-    def centre(self) -> float:
-        """Return what numbers are summed less, so that their squares are not far from 0."""
-        return max((moment.centre for moment in self.moments), key=abs, default=0.0)
-
-    def about(self, centre: float) -> Plan:
-        """Return the plan with sums of labels and predictions about a centre."""
-        numbers = {axis.column for axis in self.outcomes}
-        moments = (
-            replace(m, centre=centre) if m.columns[0] in numbers and "x" in m.factors else m
-            for m in self.moments
-        )
-        return replace(self, moments=tuple(moments))
-
-    @property
     def cases(self) -> str:
         """Return the measure of cases: a row is one, or stands for as many as its count states."""
         if not self.count:
@@ -354,6 +340,21 @@ class Plan:
             )
         same = replace(self, asked=asked) == replace(other, asked=others)
         return "" if same else "they were counted by another version of fairgauge"
+
+
+def centre_of(plan: Plan) -> float:
+    """Return what numbers are summed less, so that their squares are not far from 0."""
+    return max((moment.centre for moment in plan.moments), key=abs, default=0.0)
+
+
+def centred(plan: Plan, centre: float) -> Plan:
+    """Return a plan with sums of labels and predictions about a centre."""
+    numbers = {axis.column for axis in plan.outcomes}
+    moments = (
+        replace(m, centre=centre) if m.columns[0] in numbers and "x" in m.factors else m
+        for m in plan.moments
+    )
+    return replace(plan, moments=tuple(moments))
 
 
 def limited_columns(plan: Plan) -> frozenset[str]:

@@ -16,7 +16,7 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import ColumnEffects, ReferenceKind, Role, WhyNoRegression
 from fairgauge.measure.decompose_gaps import adjusted_gap, adjusted_record
 from fairgauge.question.specification import Spec
@@ -73,7 +73,7 @@ def adjusted_for_numbers(
                     spec.confidence,
                     ColumnEffects.NUMBERS,
                     sampling,
-                    exact.plan.centre,
+                    centre_of(exact.plan),
                 )
                 if all(np.isfinite(each).all() for each in values.values())
                 else None  # infinite numbers have no straight line
@@ -353,7 +353,7 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
         place[side, held] = np.arange(held.sum()) + (int(cells.held[0].sum()) if side else 0)
     z = critical(resolution.spec.confidence)
     if squares is not None:
-        linear = StreamedLinear(cells, len(layout.numbers), z, centre=layout.cube.plan.centre)
+        linear = StreamedLinear(cells, len(layout.numbers), z, centre=centre_of(layout.cube.plan))
         return _GapFit(gap, role, place, linear)
     middles = {a.column: _middles(a)[of_column[a.column]] for a in layout.numbers}
     number = np.tile(layout.scaled(middles), (2, 1))
@@ -419,7 +419,7 @@ def _outcome(
     assert isinstance(metric, Contrast)
     if not isinstance(metric.of, Rate):
         number = rows.numbers[axis.column]
-        return np.nan_to_num(number) - cube.plan.centre, ~np.isnan(number)
+        return np.nan_to_num(number) - centre_of(cube.plan), ~np.isnan(number)
     masks = resolution.outcomes[0]
     mask = masks.predictions if fit.role is Role.PREDICTION else masks.labels
     codes = rows.codes[axis]

@@ -13,7 +13,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import (
     DataError,
@@ -729,7 +729,7 @@ def _arranged(
         clusters=_cluster_cells(cube, crossing),
         unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
-        centre=plan.centre,
+        centre=centre_of(plan),
     )
 
 

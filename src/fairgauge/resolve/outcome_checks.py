@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.plan import SQUARES, SUM, Axis
+from fairgauge.cube.plan import SQUARES, SUM, Axis, centre_of
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
@@ -249,7 +249,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
     rows, sums = _sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
     mean, alike = only_value(sums["w"], sums[total], sums[squares])
-    mean += cube.plan.centre * (total != SUM)
+    mean += centre_of(cube.plan) * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
 
@@ -284,7 +284,7 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * cube.plan.centre
+    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * centre_of(cube.plan)
     sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import centre_of
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
 from fairgauge.identity import FeatureId, is_named, texts_of
@@ -226,7 +227,7 @@ def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         cases, held = table.cases, table.codes[:, 0] >= 0
         below = held & (
-            table.sums[total] + table.cases * cube.plan.centre < 0
+            table.sums[total] + table.sums.get("w", table.cases) * centre_of(cube.plan) < 0
         )  # numbers are counted apart above 0, and not above
         if below.any():
             made = Diagnostic.warning if term in ruled else Diagnostic.note

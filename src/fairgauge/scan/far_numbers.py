@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, Plan
+from fairgauge.cube.plan import LARGEST, Plan, centred
 from fairgauge.enums import Role
 
 _FAR = 1e3
@@ -37,4 +37,4 @@ def about_centre(
     # rounded: the last digits depend on the order of rows
     centre = float(f"{max(far, key=abs, default=0.0):.8g}")
     nearer = all(abs(mean - centre) <= abs(mean) for mean in means)
-    return count(plan.about(centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
+    return count(centred(plan, centre)) if 0 < abs(centre) < LARGEST and nearer else cubes
