@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.catalogue.moments import Mean
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
 from fairgauge.question.presets import preset, preset_names
@@ -48,7 +49,7 @@ def decision_of(favourable: Favourable) -> Favourable:
     return _OF_DECISIONS.get(favourable, favourable)
 
 
-def adverse_sign(row: Statistic, favourable: Favourable) -> int:
+def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
 
     Where the negative decision is the better one for a person, to be selected is a harm, as is to
@@ -56,6 +57,8 @@ def adverse_sign(row: Statistic, favourable: Favourable) -> int:
     a mean of the table's own numbers only the user states it: a higher price is worse, a higher pay
     is better.
     """
+    if isinstance(row, RowMetric):  # a quantile of the table's own numbers
+        return AMOUNTS.get(favourable, 0)
     if isinstance(row, Rate):
         return _sign_of_share(row, decision_of(favourable))
     if row.better is not Better.NEITHER:

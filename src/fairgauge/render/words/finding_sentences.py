@@ -22,6 +22,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     unit,
     unit_name,
+    value_text,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import (
@@ -48,6 +49,12 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
     """
     contrast = finding.estimate
+    if compared_rate(contrast.definition) is None:
+        text = f"{singled_out(contrast).says}."
+        others = [] if brief else [each for each in finding.others if each.group is not None]
+        named = [f"{called(each.group)} ({value_text(each)})" for each in others[:_MOST_OTHERS]]
+        more = [*named, *_more(len(others) - len(named))]
+        return f"{text} {_ALSO}: {'; '.join(more)}." if more else text
     subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
     lower = gap(contrast) < 0
     rate = _rate_of(contrast)
