@@ -233,6 +233,10 @@ def _is_tested(report: Report) -> bool:
 def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]]:
     if not _is_tested(report):
         return f"No difference between groups could be tested{_alone(report)}", ()
+    if offset := _offsetting(report):
+        name = report.catalogue.rate_row(offset[0]["metric"]).title
+        text = f"No difference in {name} is shown, but differences of both signs offset each other"
+        return f"{text} in it", ("diagnostics",)
     for overall, adjusted in shown_adjusted_alone(report.estimates)[:1]:
         source = (f"estimates[{report.estimates.index(adjusted)}]",)
         text = headline_adjusted(report, words, adjusted)
@@ -657,8 +661,16 @@ def _worse_off(
             differences = "more differences"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _only_within_strata(report, words)
+    for each in _offsetting(report)[:MOST_FINDINGS]:
+        text = f"{capitalised(called(each.feature or ''))} = {describe_diagnostic(each)}."
+        yield Sentence(text, (f"diagnostics[{report.diagnostics.index(each)}]",))
     if not disparities:
         yield from _without_disparities(report, words)
+
+
+def _offsetting(report: Report) -> list[Diagnostic]:
+    """Return in which means of rates differences of both signs offset each other."""
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.OFFSETTING_PARTS]
 
 
 def _disagreeing(one: StatedFinding, other: StatedFinding) -> Sentence:
@@ -695,7 +707,7 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
     others = [] if pairs or adjusted else _other_differences(report)
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
-    if pairs or adjusted or others:
+    if pairs or adjusted or others or _offsetting(report):
         return
     differing = _differing_groups(report)
     for each in differing:
