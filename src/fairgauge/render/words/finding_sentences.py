@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
@@ -349,16 +350,18 @@ def _tested(each: Estimate) -> bool:
 
 
 def no_finding_sentence(
-    of: Sequence[tuple[Sequence[FeatureResults], Sequence[str]]], by_class: Container[str] = ()
+    of: Sequence[tuple[Sequence[FeatureResults], Sequence[str]]],
+    by_class: Container[str] = (),
+    terms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return which comparisons with the reference are not significant, and how large they could be.
 
     ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
-    have sections of single classes, too. Pairs of groups may differ significantly though none
-    differs from its reference: these are counted.
+    have sections of single classes, too; ``terms`` what a preset calls rates. Pairs of groups may
+    differ significantly though none differs from its reference: these are counted.
     """
     compared = "; in ".join(
-        _not_differing(sections, rates, classes=any(s.feature in by_class for s in sections))
+        _not_differing(sections, rates, terms, classes=any(s.feature in by_class for s in sections))
         for sections, rates in of
     )
     pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
@@ -375,7 +378,11 @@ def no_finding_sentence(
 
 
 def _not_differing(
-    sections: Sequence[FeatureResults], rates: Sequence[str], *, classes: bool
+    sections: Sequence[FeatureResults],
+    rates: Sequence[str],
+    terms: Mapping[str, str],
+    *,
+    classes: bool,
 ) -> str:
     contrasts = [
         (section, each)
@@ -383,7 +390,8 @@ def _not_differing(
         for rate in rates
         for each in section.contrasts(rate)
     ]
-    words = listing([sections[0].rate_row(rate).title for rate in rates], "or")
+    titles = [terms.get(rate) or sections[0].rate_row(rate).title for rate in rates]
+    words = listing(titles, "or")
     at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
     of_reference: dict[tuple[str, str], list[str]] = {}
