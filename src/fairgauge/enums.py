@@ -305,6 +305,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     RUN = "run"
@@ -533,6 +534,7 @@ class DiagnosticCode(StrEnum):
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
     COPIED_FILES = "copied_files"  # files: that hold the same lines
+    SKIPPED_FILES = "skipped_files"  # files: how many; example
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
@@ -739,7 +741,6 @@ class Worse(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    EITHER = "either"  # of calibration alone
 
 
 class SubgroupStatus(StrEnum):
@@ -759,7 +760,6 @@ class SearchedValues(StrEnum):
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
     ONE_HOT = "one_hot"
-    SCORE_BINS = "score_bins"
 
 
 class SearchedReference(StrEnum):
@@ -767,7 +767,6 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-    LABELS = "labels"  # of calibration: those of the subgroup itself
 
 
 class SearchControl(StrEnum):

@@ -158,11 +158,6 @@ class Statistic(ABC):
         return comparison_of(self, by)
 
 
-def has_direction(rate: Statistic) -> bool:
-    """Return whether one direction of a rate is the worse one for a group."""
-    return rate.better is not Better.NEITHER and not rate.ambivalent
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate(Statistic):
     """A share of rows: ``of`` among ``among``, each row of ``of`` being one of ``among``."""

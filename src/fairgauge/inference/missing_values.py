@@ -46,8 +46,9 @@ from fairgauge.resolve.outcome_checks import (
     unclear_outcomes,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
+from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
+from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import LITTLE, is_ratio
 from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -531,7 +532,7 @@ def _beside_rivals(
     every = np.arange(len(rivals.large))
     needed = rivals.needed[cases.outcomes]
     own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
-    least = favours_the_least(metric.of)
+    least = favours_the_least(metric.of, rivals.favourable)
     worse = int((metric.order == "group - reference") is least)
     reached, sides = np.array(ends), np.array([compared, compared])
     for i, (group, reference) in enumerate(zip(*compared, strict=True)):

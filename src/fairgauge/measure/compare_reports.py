@@ -149,7 +149,7 @@ def _report(asked: Report | str | Path) -> Report:
         raise DataError(
             f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
         )
-    if saved["schema"] not in Report.KIND.schemas:
+    if saved["schema"] != Report.KIND.schema:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
     return read_report(saved, str(asked))
 

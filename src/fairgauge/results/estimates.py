@@ -377,25 +377,6 @@ class ScoreCounts:
     turned: Finite | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdReferences:
-    """The groups that are the reference, wherever the threshold of a score lies.
-
-    Stated where the reference moves with the threshold: with the group that fares best.
-
-    Attributes
-    ----------
-    rate : the rate whose differences and ratios are compared with it.
-    thresholds : edges of the bins in ascending order, the first one the lowest score.
-    references : the group that is the reference from each of these up to the next.
-    """
-
-    feature: str
-    rate: str
-    thresholds: tuple[Finite, ...]
-    references: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
@@ -436,12 +417,18 @@ class Shown:
         that these people leave possible; None where that is nothing.
     random : whether they were drawn at random, and correct the estimate.
     contradiction : how they contradict what is assumed; None where they do not.
+    unplaced : how many rows have neither probabilities nor a known group.
+    worst : returns likewise how far the interval reaches wherever these are; None without any.
+    sampled : whether the estimate is of these, too, by a random sample of all.
     """
 
     known: int
     limits: Callable[[float], tuple[float, float]] | None
     random: bool = False
     contradiction: Reason | None = None
+    unplaced: int = 0
+    worst: Callable[[float], tuple[float, float]] | None = None
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,7 +551,6 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    threshold_references: tuple[ThresholdReferences, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at, in_words
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
 
@@ -478,7 +478,6 @@ class MonitorReport(ResultOfMetrics):
     KIND: ClassVar = ResultKind(
         name="monitor",
         schema="fairgauge.monitor_report/3",
-        older={f"fairgauge.monitor_report/{n}": as_before for n in (1, 2)},
         title="Report of a monitor",
         called="the report of a monitor",
         document="fairgauge.render.documents.monitor_document:monitor_document",
@@ -760,7 +759,6 @@ class HistoryHealth(ShownResult):
     KIND: ClassVar = ResultKind(
         name="history_health",
         schema="fairgauge.history_health/2",
-        older={"fairgauge.history_health/1": as_before},
         title="Health of the history of a monitor",
         called="the health of a history",
         document="fairgauge.render.documents.monitor_document:history_document",

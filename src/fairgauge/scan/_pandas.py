@@ -55,7 +55,7 @@ class PandasFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]
-        return [_as_doubles(self.frame.iloc[:most, at]).tolist() for at in positions], False
+        return [_as_doubles(_plain(self.frame.iloc[:most, at])).tolist() for at in positions], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
@@ -76,7 +76,7 @@ class PandasFrame:
         return self._batches(plan, max(len(self.frame), 1))
 
     def _batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
-        column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
+        column = {c: _plain(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
             axis: factor(_as_doubles(column[axis.column]), axis, limit)
             for axis in plan.axes
@@ -87,6 +87,17 @@ class PandasFrame:
                 {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
                 {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
             )
+
+
+def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column, in a plain type if it is one of Arrow's others."""
+    if not isinstance(column.dtype, pd.ArrowDtype):
+        return column
+    from fairgauge.scan._plain_arrow import plain_column
+
+    held = column.array.__arrow_array__()
+    plain = plain_column(held)
+    return column if plain is held else pd.Series(pd.arrays.ArrowExtensionArray(plain))
 
 
 def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]:
@@ -110,6 +121,10 @@ def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
 def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
     """Return a column as floats, NaN where missing or listed as no number."""
     listed = plan.no_numbers.get(name, ())
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        categories = pd.Series(column.cat.categories)
+        if pd.api.types.is_numeric_dtype(categories):
+            column = categories.reindex(column.cat.codes)
     numeric = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
     found: Floats
     if listed and not numeric:

@@ -87,6 +87,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unstated,
     used_words,
+    without_probabilities,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
@@ -109,7 +110,13 @@ from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.stated_comparison import StatedComparison
-from fairgauge.results.verdicts import RuleResult, Verdict, before_counting, reasons_of
+from fairgauge.results.verdicts import (
+    RuleResult,
+    Verdict,
+    before_counting,
+    is_of_both_sides,
+    reasons_of,
+)
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
@@ -398,7 +405,7 @@ def _failed_alone(
     stated = [
         (each, shares)
         for each in failed
-        if (shares := shares_of(report, words, each, turn=True)) is not None
+        if (shares := shares_of(report, words, each, turn=is_of_both_sides(each))) is not None
     ]
     stated.sort(key=lambda each: (not each[1].is_worse, each[0].remains is False))
     for first in [each.stated for each in disparities[:1]]:
@@ -407,10 +414,13 @@ def _failed_alone(
             better_off and not any(shares.is_worse for _, shares in stated)
         ):
             return None
-    if not stated or (text := stated[0][1].headline()) is None:
+    if not stated:
         return None
-    verdict = stated[0][0]
-    text = _estimated(report, verdict.feature) + text + _of_known(report, stated[0][1])
+    verdict, shares = stated[0]
+    shares = ComparedShares(report, words, shares.contrast, shares.row)
+    if (text := shares.headline()) is None:
+        return None
+    text = _estimated(report, verdict.feature) + text + _of_known(report, shares)
     if verdict.remains is False:
         text += f", judged by itself, but not {_TOGETHER}"
     return Sentence(text, (f"verdicts[{report.verdicts.index(verdict)}]",))
@@ -540,6 +550,8 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
             for made in report.diagnostics
             if made.code is DiagnosticCode.GROUP_NOT_RECORDED and made.feature == each["name"]
         )
+        if note.get("without"):
+            yield Sentence(without_probabilities(note, report), (f"spec.probabilities[{i}]",))
         if _is_answered(report, each["name"]):
             continue  # its warning states whose answers decide
         volunteers = [
@@ -662,7 +674,7 @@ def _worse_off(
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _only_within_strata(report, words)
     for each in _offsetting(report)[:MOST_FINDINGS]:
-        text = f"{capitalised(called(each.feature or ''))} = {describe_diagnostic(each)}."
+        text = f"{called(each.feature or '')} = {describe_diagnostic(each)}."
         yield Sentence(text, (f"diagnostics[{report.diagnostics.index(each)}]",))
     if not disparities:
         yield from _without_disparities(report, words)
@@ -1330,7 +1342,7 @@ def _by_more_rows(reason: Reason) -> bool:
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
     """Return whether nobody stated which amounts are the better ones for people."""
-    return report.task is Task.REGRESSION and words.words.favourable not in AMOUNTS
+    return report.task is Task.REGRESSION and words.favourable not in AMOUNTS
 
 
 def _amount(report: Report) -> str:
@@ -1360,7 +1372,7 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     if _lacks_direction(report, words):
         yield analyst(
             f"state whether higher values of {_amount(report)} are better for people "
-            "(--word favourable=higher, or lower)."
+            "(--favourable higher, or lower)."
         )
     if _is_positive_assumed(report):
         yield analyst(
@@ -1505,11 +1517,6 @@ def _steps(
         yield analyst(
             "look for smaller groups, by several columns together, that fare worse (fairgauge "
             "find)."
-        )
-    if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
-        yield reader(
-            "read files of comparable people, refused and accepted in one stratum (fairgauge why "
-            "--review FILE.csv, with the same --strata)."
         )
     by_thresholds = any(is_of_decisions(e.definition) and not e.alternatives for e in failed)
     if by_thresholds and spec.get("score") and spec.get("label"):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fairgauge.catalogue.statistics import has_direction
 from fairgauge.enums import (
     AfterAdjusting,
-    Better,
     ClassKind,
     DiagnosticCode,
+    Favourable,
     Outcome,
     ReferenceKind,
     Status,
@@ -96,6 +95,7 @@ from fairgauge.render.words.reason_sentences import (
 )
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.disadvantage import favourable_of, favours_the_least, has_direction
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -411,6 +411,7 @@ class _Summary:
         lacking: list[Reason | None] = []
         minimums: set[float | None] = set()
         below: dict[str, dict[str, None]] = {}
+        favourable = favourable_of(self.report.spec)
         for section, group, own in self._by_group():
             own = [e for e in own if compared_rate(e.definition)] or own
             if not own or any(e.status is not Status.TOO_FEW for e in own):
@@ -432,7 +433,7 @@ class _Summary:
                 minimums.add(_least_rows(own, n))
             else:
                 minimum = insufficiency([small])
-                size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
+                size = f"{name}, n = {numbers.count(small['n'])}{_above(own, favourable)}"
                 below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
             yield f"{capitalised(minimum)}: {_named([*names])}."
@@ -605,7 +606,7 @@ def _named(groups: Sequence[str]) -> str:
     return f"{'; '.join(groups[:_MOST_SMALL])}{f'; and {more:,} more' if more > 0 else ''}"
 
 
-def _above(own: Iterable[Estimate]) -> str:
+def _above(own: Iterable[Estimate], favourable: Favourable) -> str:
     """Return that the rate of a small group is more favourable than that of the best reference."""
     found = [
         each
@@ -613,13 +614,13 @@ def _above(own: Iterable[Estimate]) -> str:
         if each.reference
         and each.reference.kind is ReferenceKind.BEST
         and (rate := compared_rate(each.definition)) is not None
-        and has_direction(rate)
-        and gap(each) * (1 if rate.better is Better.HIGHER else -1) > 0
+        and has_direction(rate, favourable)
+        and gap(each) * (-1 if favours_the_least(rate, favourable) else 1) > 0
     ]
     rate = compared_rate(found[0].definition) if found else None
     if rate is None:
         return ""
-    level = "higher" if rate.better is Better.HIGHER else "lower"
+    level = "lower" if favours_the_least(rate, favourable) else "higher"
     return f" (its {rate.title} is {level} than that of the reference)"
 
 
