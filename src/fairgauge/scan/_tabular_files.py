@@ -17,7 +17,6 @@ from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
-    is_wide,
     last_of_times,
     not_a_number,
     reason,
@@ -159,11 +158,6 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     parts = [_read(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
-    for schema in alike:  # DuckDB 1 reads such decimals as wrong doubles
-        wide = {
-            c: kind for c, kind in zip(schema.names, schema.kinds, strict=True) if is_wide(kind)
-        }
-        kinds = [wide.get(c, kind) for c, kind in zip(first.names, kinds, strict=True)]
     written = {
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
@@ -184,20 +178,27 @@ def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     Floats become the decimals that they stand for before files of other schemas join them.
     """
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
-    chosen = []
-    for i, column in enumerate(columns):
-        at = schema.names.index(column)
-        value = f"h{at}"
-        if column in schema.partitions:
-            missing = ", ".join(map(literal, _MISSING_PARTITIONS))
-            value = f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
-        elif write := _DECIMALS.get(schema.kinds[at]):
-            value = write(value)
-        chosen.append(f"{value} AS c{i}")
+    held = ((column, schema.names.index(column)) for column in columns)
+    chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
     return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
 
 
-_HALF = "FLOAT16"
+def _value(schema: _Schema, column: str, at: int) -> str:
+    value, kind = f"h{at}", schema.kinds[at]
+    if column in schema.partitions:
+        missing = ", ".join(map(literal, _MISSING_PARTITIONS))
+        return f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
+    if kind.startswith(_WIDE):  # which DuckDB 1 reads as a wrong double
+        wrong = (
+            f"the type of column {quote(column)} is {kind}, more than DuckDB reads "
+            f"({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give the frame "
+            "that pyarrow reads in place of the files"
+        )
+        return f"CASE WHEN {value} IS NOT NULL THEN error({literal(wrong)}) END"
+    return _DECIMALS.get(kind, str)(value)
+
+
+_HALF, _WIDE, _MOST_DIGITS = "FLOAT16", "decimals of ", 38
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
 MISSING_PARTITION = "NULL"
 _MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
@@ -241,8 +242,8 @@ def _schema(path: Place) -> _Schema:
     for i, (_, _, logical, precision) in enumerate(tree):
         if logical == "Float16Type()":
             kinds[i] = _HALF
-        elif is_wide(wide := f"DECIMAL({precision or 0})"):
-            kinds[i] = wide
+        elif (precision or 0) > _MOST_DIGITS:
+            kinds[i] = f"{_WIDE}{precision} digits"
     return _Schema((*names, *partitions), tuple(kinds), tuple(partitions))
 
 

@@ -20,7 +20,7 @@ from fairgauge.object_stores import (
     is_object,
     open_unzipped,
 )
-from fairgauge.scan._file_listing import Listing, error_of_table, list_files
+from fairgauge.scan._file_listing import Listing, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
 from fairgauge.temporary_files import folder_of_process
@@ -111,7 +111,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         if found.table is not None:
             whole = found.table.opened_by(str(each))
             if whole is None or len(asked) > 1:
-                raise error_of_table(found.table)
+                raise found.table.error()
             return open_lake_table(whole)
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
