@@ -740,7 +740,6 @@ class Worse(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    EITHER = "either"  # of calibration alone
 
 
 class SubgroupStatus(StrEnum):
@@ -760,7 +759,6 @@ class SearchedValues(StrEnum):
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
     ONE_HOT = "one_hot"
-    SCORE_BINS = "score_bins"
 
 
 class SearchedReference(StrEnum):
@@ -768,7 +766,6 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-    LABELS = "labels"  # of calibration: those of the subgroup itself
 
 
 class SearchControl(StrEnum):
