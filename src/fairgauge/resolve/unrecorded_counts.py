@@ -282,7 +282,9 @@ class UnrecordedGroups:
             own = table.codes[:, table.axes.index(axis)]
             stratum = stratum * (len(self.cube.levels[axis]) + 1) + own + 1
         proxy = table.codes[:, table.axes.index(self._proxy)]
-        return np.asarray(stratum * len(self._cells) + proxy)
+        last = len(self._cells) - 1  # of all strata together: no probabilities, no likelihood
+        strata = np.prod([len(self.cube.levels[axis]) + 1 for axis in self._strata], dtype=np.int64)
+        return np.where(proxy == last, strata * (last + 1) + last, stratum * (last + 1) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
         """Return the position of the known group of each entry, -1 where it is not known."""
