@@ -20,7 +20,7 @@ from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
 from fairgauge.addresses import shown_address, without_secrets
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote, shown
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
 
 STORES = (
     "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
@@ -103,6 +103,34 @@ def local_path(name: object) -> Path:
     if name == "":  # Path("") is the working folder
         raise DataError("the path is an empty text; name a file, or '.' for the working folder")
     return Path(name)
+
+
+MOST_SAVED = 256_000_000
+"""The largest saved result, and the largest sum of the parts of a bundle, in bytes."""
+
+
+def read_limited(path: Path, most: int, what: str) -> bytes:
+    """Return the content of a file, of which no more is read than it may have.
+
+    Parameters
+    ----------
+    what : what the file is to be, as it stands in the message: "a recoding".
+
+    Raises
+    ------
+    DataError
+        There is no such file, it is a folder, a pipe or a device, or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+        if (size := path.stat().st_size) > most:
+            raise DataError(f"{quote(path)} has {size:,} bytes; {what} has at most {most:,}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"no file {quote(path)}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
 
 
 def is_object(address: object) -> bool:

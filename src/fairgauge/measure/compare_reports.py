@@ -418,6 +418,7 @@ _DOUBTFUL = (
     DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES, DiagnosticCode.SPELT_OTHERWISE,
     DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
     DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
 )  # fmt: skip
 """Other warnings of rows that may be wrong."""
 _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING

@@ -16,7 +16,14 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.question.category_words import is_adverse, is_no, is_of_denials, is_yes, no_outcomes
+from fairgauge.question.category_words import (
+    is_adverse,
+    is_harm,
+    is_no,
+    is_of_denials,
+    is_yes,
+    no_outcomes,
+)
 from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -72,20 +79,21 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         A preset would call such an outcome by the word for its opposite, whether or not it is
         stated.
     """
-    if not isinstance(spec.positive, tuple) or task is not Task.BINARY:
+    if not spec.names_values or task is not Task.BINARY:
         return
     if spec.favourable is Favourable.NEITHER:
         return
     negative = spec.favourable is Favourable.NEGATIVE
     for i, axis in enumerate(cube.plan.outcomes):
-        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,), negative=negative)
+        positive = spec.positive_of(axis.column)
+        better = _better_outcomes(axis, cube.levels[axis], positive or (1,), negative=negative)
         if better and axis is cube.plan.outcomes[-1]:
             _refuse_denials(spec, axis.column, better)
-        if better and i == 0 and (spec.positive or negative):
+        if better and (i == 0 or not spec.words_of_predictions) and (positive or negative):
             yield Diagnostic.warning(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE,
                 column=axis.column,
-                values=tuple(map(name_of, spec.positive or (1,))),
+                values=tuple(map(name_of, positive or (1,))),
                 others=tuple(map(name_of, better)),
                 negative=negative,
             )
@@ -101,7 +109,7 @@ def _better_outcomes(
     if axis.bins:
         return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    of_denials = is_of_denials(axis.column)
+    of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     codes = are_actions(axis.column, levels)
 
     def is_denied(value: Value) -> bool:
@@ -110,7 +118,7 @@ def _better_outcomes(
             return action_code(text) not in APPROVED
         if is_no(text) or matches(0, text):
             return of_hiring
-        return of_denials if is_yes(text) else is_adverse(text)
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
 
     none = [] if codes else no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]

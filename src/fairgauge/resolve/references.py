@@ -39,6 +39,7 @@ class Tie:
     rate : the name of the rate that is the same; None where it is the size.
     value : the value of the rate, or the number of rows.
     by_rows : whether the number of rows decides; else the name does.
+    least : whether the least value is the best.
     """
 
     chosen: str
@@ -46,6 +47,7 @@ class Tie:
     rate: str | None
     value: float
     by_rows: bool
+    least: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,6 +168,7 @@ class _Choice:
     tied : array of shape (groups, places): equally admissible and equally favoured, itself too.
     values : array of the same shape, by which it is chosen.
     rate : what the values of the first place are; None for numbers of rows.
+    least : whether the least of them is the best.
     passed_over : who would be chosen at the first place, were people of unknown category a group.
     """
 
@@ -174,6 +177,7 @@ class _Choice:
     tied: Mask
     values: Values
     rate: Statistic | None
+    least: bool
     passed_over: str | None
 
     def references(self, counts: GroupCounts) -> tuple[References, ...]:
@@ -200,6 +204,7 @@ class _Choice:
             None if self.rate is None else self.rate.name,
             float(self.values[chosen, 0]),
             by_rows=bool(sizes[chosen] > sizes[others[0]]),
+            least=self.least,
         )
 
 
@@ -220,10 +225,9 @@ def _choose(
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best else None
-    values, sign = by_size, 1.0
-    if rate is not None:
-        sign = -1.0 if favours_the_least(rate, spec.favourable) else 1.0
-        values = values_of(rate)
+    values = by_size if rate is None else values_of(rate)
+    least = rate is not None and favours_the_least(rate, spec.favourable)
+    sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     passed_over = None
     if (large & ~people).any():
@@ -233,7 +237,7 @@ def _choose(
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate, passed_over)
+    return _Choice(kind, chosen, tied, values, rate, least, passed_over)
 
 
 def choose_groups(

@@ -12,7 +12,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import KnownDrawn, Role
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
@@ -295,7 +295,7 @@ class UnrecordedGroups:
         strange = [name for name in names if name not in {*self.asked.groups, *self.unknown}]
         if strange:
             message = (
-                f"column {quote(axis.column)} holds {listing(strange, 5)}, which is no group."
+                f"column {quote(axis.column)} holds {cells(strange)}, which is no group."
                 f"{nearest(strange[0], self.asked.groups)} Groups: "
                 f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
                 "state what that is called (unknown, --unknown)"

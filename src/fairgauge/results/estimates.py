@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
@@ -467,6 +467,9 @@ APART = "prediction that differs from the label"
 SCORE_APART = "score apart from the label"
 """What all rows lack where the score may be a copy of the label."""
 
+ALIKE = "row of their group with another outcome"
+"""What all rows of a group lack that may be those of a numerator alone."""
+
 
 class Withheld(NamedTuple):
     """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
@@ -490,6 +493,8 @@ class RowsInDoubt:
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
     copied : what rows lack whose prediction or score may be a copy of the label, and how many
         these are, by which of the two.
+    alike : rows of groups of one outcome alone, by the feature and by label or prediction; of
+        no feature where all rows are, which says nothing of rates that need another outcome too.
     people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
@@ -499,10 +504,11 @@ class RowsInDoubt:
     groups: Mapping[str, int] = field(default_factory=dict)
     respelt: Mapping[str, int] = field(default_factory=dict)
     copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    alike: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
     people: int = 0
     unidentified: int = 0
 
-    def withheld_by(self, needs: Container[str], feature: str | None) -> Iterator[Withheld]:
+    def withheld_by(self, needs: Set[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
         unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
@@ -518,6 +524,8 @@ class RowsInDoubt:
                   if of == feature),
                 *(Withheld(unclear, *each) for of, each in self.copied.items()
                   if of in needs and "label" in needs),
+                *(Withheld(unclear, ALIKE, rows) for (of, need), rows in self.alike.items()
+                  if (of == feature and need in needs) or (of is None and {need} == needs)),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
             ],

@@ -21,8 +21,8 @@ from typing import Annotated, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, DataError, cause, quote, shown
-from fairgauge.object_stores import is_object, local_path, read_object
+from fairgauge.errors import CubeError, quote, shown
+from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
 from fairgauge.results.codec import Plain, Schema
@@ -233,10 +233,7 @@ def _text(content: bytes, name: str | Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        regular = path.is_file() or not path.exists()
-        text = path.read_text(encoding="utf-8-sig") if regular else ""
-    except FileNotFoundError:
-        raise DataError(f"no file {quote(path)}") from None
+        return read_limited(path, MOST_SAVED, "a saved result").decode("utf-8-sig")
     except UnicodeDecodeError:
         if zipfile.is_zipfile(path):
             raise CubeError(
@@ -245,8 +242,3 @@ def _read(path: Path) -> str:
                 "its report (in Python: fairgauge.verify(path).report)"
             ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
-    if not regular:
-        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
-    return text

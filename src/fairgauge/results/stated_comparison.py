@@ -152,18 +152,19 @@ def _stated(
     if row is not None and (of_shares or not row.is_share):
         adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
-    subject = other if turned else contrast.group
+    worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
     failed, failed_beside = [], []
     for each in rules:
         if before_counting(each) is Outcome.FAIL and is_about(each, contrast):
-            own = is_of_all_groups(each.definition) or each.group == subject
-            (failed if own or is_of_both_sides(each) else failed_beside).append(each)
+            of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)
+            own = of_all or each.group == subject or not worse
+            (failed if own else failed_beside).append(each)
     made = StatedComparison(
         contrast=contrast,
         row=row,
         is_of_shares=of_shares,
         turned=turned,
-        worse=turned or adverse * gap(contrast) > 0,
+        worse=worse,
         better=not turned and adverse * gap(contrast) < 0,
         judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
         fails=bool(failed),

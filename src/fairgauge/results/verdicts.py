@@ -240,10 +240,10 @@ def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verd
 def _is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
     """Return whether the group of a verdict is better off than what it is compared with.
 
-    Of two groups that mirror each other one is worse off, whichever the verdict is of.
+    Of two groups that a rule limits alike one is worse off, whichever the verdict is of.
     """
     row = verdict.definition
-    if not isinstance(row, Contrast) or verdict.value is None or verdict.mirror is not None:
+    if not isinstance(row, Contrast) or verdict.value is None or is_of_both_sides(verdict):
         return False
     sign = -1 if row.order == "reference - group" else 1
     adverse = adverse_sign(row.of, favourable_in(favourable, verdict.class_scope))

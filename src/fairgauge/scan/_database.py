@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from fairgauge.addresses import is_clear, shown_address
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
-from fairgauge.scan._duckdb_relation import FETCHED, reason
+from fairgauge.scan._duckdb_relation import FETCHED, reason, spilling
 from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
@@ -301,7 +301,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
     from fairgauge.scan._duckdb_relation import open_relation
 
     with _as_data_error(shown, url):
-        connection = duckdb.connect(_file(url), read_only=True)
+        connection = duckdb.connect(_file(url), read_only=True, config=dict(spilling()))
         if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:

@@ -6,6 +6,7 @@ DuckDB works in memory and without network: one connection for the life of the p
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -166,12 +167,16 @@ def _connection() -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         # a file written anew within the clock's grain would be answered from memory
         "enable_external_file_cache": "false",
-        "temp_directory": str(folder_of_process() / "spill"),
     }
-    connection = duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings | spilling())
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
     connection.execute("SET enable_progress_bar_print = false")
     return connection
+
+
+def spilling() -> dict[str, str]:
+    """Return the settings of a connection whose rows may not fit into memory: a private folder."""
+    return {"temp_directory": tempfile.mkdtemp(prefix="spill-", dir=folder_of_process())}
 
 
 _VIEW = "fairgauge_rows"

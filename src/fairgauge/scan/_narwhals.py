@@ -416,12 +416,11 @@ def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
 def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
     held = "fg_l" if moment.limited else "fg_v"
     x, y = (nw.col(f"{held}{numbers.index(c)}") for c in (moment.columns * 2)[:2])
-    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+    about = x - moment.centre if moment.centre else x
+    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
 
 
 def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
-    if factor == "x":
-        return x
     if factor == "gap":
         return y - x
     if factor == "distance":

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
@@ -54,9 +55,9 @@ def open_csv(paths: list[Place], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
-        alike.setdefault((each.delimiter, each.header), []).append(each.path)
+        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -71,26 +72,31 @@ def open_csv(paths: list[Place], name: str) -> Source:
 
 
 def _read_csv(
-    paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
+    paths: list[Place],
+    delimiter: str,
+    line_end: str,
+    header: tuple[str, ...],
+    columns: tuple[str, ...],
 ) -> str:
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
-    return (
-        f"SELECT {chosen} FROM {csv_rows(paths, [f'h{i}' for i in range(len(header))], delimiter)}"
-    )
+    names = [f"h{i}" for i in range(len(header))]
+    return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What separates the columns of a CSV file, and their names."""
+    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
 
     path: Place
     delimiter: str
+    line_end: str
     header: tuple[str, ...]
 
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
-    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(lines[0])
+    first, line_end = _first_record(lines)
+    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(first)
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -100,7 +106,22 @@ def _dialect(path: Place) -> _Dialect:
     if header.count("") > 1:
         raise DataError(_without_names(header, lines, delimiter, path))
     check_unique_names(header, quote(path))
-    return _Dialect(path, delimiter, tuple(header))
+    return _Dialect(path, delimiter, line_end, tuple(header))
+
+
+def line_end_of(path: Place) -> str:
+    """Return the line end of a CSV file whose header holds another one in quotes, else nothing."""
+    return _first_record(_first_lines(path))[1]
+
+
+def _first_record(lines: Sequence[str]) -> tuple[str, str]:
+    """Return the lines of the header, and their end where there are several."""
+    header = ""
+    for count, line in enumerate(lines, 1):
+        header += line
+        if header.count('"') % 2 == 0:
+            return header, line[len(line.rstrip("\r\n")) :] if count > 1 else ""
+    return header, ""
 
 
 def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
@@ -114,7 +135,7 @@ def _without_names(header: list[str], lines: list[str], delimiter: str, path: Pl
     for row in islice(rows, 1, _MOST_ABOVE):
         if len({*row, ""}) == len(header) + 1:
             return (
-                f"{text}; line {rows.line_num} has {listing(row, _MOST_NAMES)}: if these are the "
+                f"{text}; line {rows.line_num} has {cells(row)}: if these are the "
                 "names, remove the lines above it"
             )
     return f"{text}; name each column"
@@ -199,7 +220,8 @@ def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
 
 _HALF = "FLOAT16"
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
-_MISSING_PARTITIONS = ("NULL", "__HIVE_DEFAULT_PARTITION__")
+MISSING_PARTITION = "NULL"
+_MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
 """What DuckDB, and Hive and Spark, name the folder of the rows without a value."""
 
 

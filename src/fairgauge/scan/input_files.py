@@ -20,8 +20,8 @@ from fairgauge.object_stores import (
     is_object,
     open_unzipped,
 )
+from fairgauge.scan._file_listing import Listing, error_of_table, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
-from fairgauge.scan.file_listing import Listing, error_of_table, list_files
 from fairgauge.scan.source import Source, database_url
 from fairgauge.temporary_files import folder_of_process
 

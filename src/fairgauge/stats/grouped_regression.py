@@ -461,6 +461,7 @@ def adjusted_mean(
     *,
     by_side: bool = False,
     sampling: Sampling | None = None,
+    centre: float = 0.0,
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of means adjusted for columns, with its robust interval.
 
@@ -479,6 +480,8 @@ def adjusted_mean(
     sampling : Sampling, optional
         Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and squares
         are taken from it. The test of equal effects is then omitted.
+    centre : float
+        What every number is less, which matters to the ratio alone.
 
     Returns
     -------
@@ -530,7 +533,7 @@ def adjusted_mean(
         level = from_mean - of_residual * (cells.design @ beta)
         return float(np.sqrt(variance * _design_effect(sampling, cells.held, level, of_residual)))
 
-    means = [float((n * fit).sum() / total) for fit in fits]
+    means = [float((n * fit).sum() / total) + centre for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
     found = mean_of_sides(means, difference, error, float(spare), z)
     own = cells.own if sampling is None else []

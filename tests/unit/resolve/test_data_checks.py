@@ -597,7 +597,7 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
     assert each.message == (
         "the values ' yes' of y (10 rows), 'yes' of y (10 rows) and 'Yes' of p (20 rows) differ in "
         "case, blanks or encoding alone, and count as different outcomes; write them alike, recode "
-        "them (recode, --recode), or state all of them that are favourable: positive (--positive)"
+        "them (recode, --recode), or state all of them that are positive (--positive)"
     )
     truths = frame(y=["true", "True", "false", "False"] * (ROWS // 4), p=["true"] * ROWS)
     assert not found(truths, DiagnosticCode.SAME_NAMES)

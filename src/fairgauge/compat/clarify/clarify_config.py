@@ -29,7 +29,9 @@ from fairgauge.compat._service_texts import (
     REGISTERED_PRE,
     unknown_metric,
 )
+from fairgauge.compat.uri_paths import MOST_OF_CONFIGURATION
 from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.object_stores import read_limited
 
 NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
@@ -281,9 +283,7 @@ def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
         The file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+        text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
     return read_config(text, has_dataset=has_dataset)

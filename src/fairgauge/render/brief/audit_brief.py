@@ -104,7 +104,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
+from fairgauge.results.estimates import ALIKE, APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1310,6 +1310,22 @@ def _amount(report: Report) -> str:
     return label if report.spec.get("label") else prediction
 
 
+_CLEARED_BY = {
+    "clear identifier": "write the identifiers of each person alike, and count the rows again.",
+    OF_ONE_PERSON: (
+        "recode the identifier that probably stands for several people (--recode, as its "
+        "warning states), and count the rows again."
+    ),
+    APART: (
+        "check that the predictions are the model's, not a copy of the label (--prediction): "
+        "they are equal in all rows."
+    ),
+    SCORE_APART: "check that the scores are the model's, not a copy of the label (--score).",
+    ALIKE: "check that the data hold all rows of the group in the warning, not one outcome alone.",
+}
+"""What to do first about rows that are unclear, by what they lack."""
+
+
 def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _lacks_direction(report, words):
@@ -1323,21 +1339,8 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
         )
     reasons = [reason for each in report.verdicts for reason in reasons_of(each)]
     unclear = {each["what"] for each in reasons if each.code is _UNCLEAR}
-    if "clear identifier" in unclear:
-        yield analyst("write the identifiers of each person alike, and count the rows again.")
-    if OF_ONE_PERSON in unclear:
-        yield analyst(
-            "recode the identifier that probably stands for several people (--recode, as its "
-            "warning states), and count the rows again."
-        )
-    if APART in unclear:
-        yield analyst(
-            "check that the predictions are the model's, not a copy of the label (--prediction): "
-            "they are equal in all rows."
-        )
-    if SCORE_APART in unclear:
-        yield analyst("check that the scores are the model's, not a copy of the label (--score).")
-    unclear -= {"clear identifier", OF_ONE_PERSON, APART, SCORE_APART}
+    yield from (analyst(step) for what, step in _CLEARED_BY.items() if what in unclear)
+    unclear -= _CLEARED_BY.keys()
     if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
         unclear = {what for what in unclear if not what.startswith(SPELT)}
     if unclear:

@@ -11,7 +11,7 @@ from itertools import combinations
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
-from fairgauge.enums import Better, DiagnosticCode, Person
+from fairgauge.enums import DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.hmda_actions import action_code
 from fairgauge.question.options import flag_of
@@ -602,7 +602,7 @@ def _one_decision(d: Diagnostic) -> str:
         return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
     if d.get("column") is None:
         return (
-            f"{d['share']:.1%} of the rows with a label have the favourable decision at "
+            f"{d['share']:.1%} of the rows with a label have the positive decision at "
             f"{d['threshold']:g}"
         )
     at, check = "", "the column"
@@ -934,7 +934,7 @@ def _same_names(d: Diagnostic) -> str:
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "
-        "recode them (recode, --recode), or state all of them that are favourable: positive "
+        "recode them (recode, --recode), or state all of them that are positive "
         "(--positive)"
     )
 
@@ -1010,7 +1010,7 @@ def _reference_tied(d: Diagnostic) -> str:
             f"compared with {quote(d['chosen'])}, the first by name"
         )
     rate = _rate(d)
-    highest = "lowest" if rate.better is Better.LOWER else "highest"
+    highest = "lowest" if d["least"] else "highest"
     value = percent(d["value"]) if rate.is_share else amount(d["value"])
     why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
     return (
@@ -1188,6 +1188,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
+        f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
+        f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "
+        f"none has another outcome. If only such {_unit(d)} of it are in the data, as in a "
+        f"numerator alone, its rate is none: add its other {_unit(d)}, or exclude it "
+        f"({flag_of('exclude_groups', d['group'])})"
+    ),
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"

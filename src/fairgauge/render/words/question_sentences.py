@@ -374,8 +374,11 @@ def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
     if isinstance(asked, Mapping) and "ordered" in asked:
         return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
-    if isinstance(asked, Mapping):
+    if isinstance(asked, Mapping) and isinstance(asked.get("above"), int | float):
         return f"above {_text(asked.get('above'))}"
+    if isinstance(asked, Mapping):
+        stated = [f"{called(column)} = {positive_words(held)}" for column, held in asked.items()]
+        return listing(stated, "and")
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
     return listing([_text(value) for value in values], "or")
 
@@ -694,6 +697,8 @@ def _positive_sentence(report: Report) -> str:
         return f"{text}."
     if ordered:
         return f"{text}: a false positive is predicted above a cut, with a label below it."
+    if isinstance(asked, Mapping) and spec.get("prediction") in asked:  # values of each column
+        values = _quoted_values(asked[spec["prediction"]])
     return f"{text}: a false positive is a wrong prediction of {values}."
 
 

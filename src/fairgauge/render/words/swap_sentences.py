@@ -241,7 +241,7 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
     ),
     SwapReason.UNCLEAR_ANSWERS: lambda d: (
         f"the decisions are equivalent within {margin_text(d)} as they are counted, but some that "
-        "count as unfavourable may be favourable, or none, and could move the difference beyond "
+        "count as not positive may be positive, or none, and could move the difference beyond "
         "the margin (see the warning)"
     ),
     SwapReason.IMPRECISE: _imprecise,
@@ -329,7 +329,7 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
         "remove the repetitions, or name the column of runs (run)."
     ),
     SwapNoteCode.UNFAVOURABLE: lambda n: (
-        f"Counted as unfavourable: {n.name}. A value that is no decision is made unknown by "
+        f"Counted as not positive: {n.name}. A value that is no decision is made unknown by "
         "--unknown or --recode."
     ),
     SwapNoteCode.SPELLED_ALIKE: lambda n: (

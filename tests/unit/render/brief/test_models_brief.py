@@ -218,26 +218,31 @@ def test_the_reservation_stands_with_the_verdict() -> None:
 
 WORSE = re.compile(
     r"Of these 6 rates of groups (\d) (?:is|are) significantly worse, each judged by itself\. "
-    r"Of 1,000 women who did not repay, (\d+) were approved under “current” and (\d+) "
+    r"Of [\d,]+ women(?: who did not repay)?, (\d+) were approved under “current” and (\d+) "
     r"under “boosted”:"
 )
 
 
-@pytest.mark.parametrize("favourable", ["positive", "negative"])
-def test_of_what_has_no_margin_only_what_got_worse_is_called_worse(favourable: str) -> None:
+@pytest.mark.parametrize(
+    ("favourable", "judged", "harms"),
+    [
+        ("positive", "true_positive_rate", ("false_positive_rate",)),
+        ("negative", "false_positive_rate", ("selection_rate",)),
+    ],
+)
+def test_of_what_has_no_margin_only_what_got_worse_is_called_worse(
+    favourable: str, judged: str, harms: tuple[str, ...]
+) -> None:
     """A rise of accuracy in both groups was "possibly worse"."""
     made = compared(words=WORDS, favourable=favourable)
     (best,) = made.candidates
     worse = [
         one for one in best.rates
-        if one.feature and one.rate != "true_positive_rate" and one.interval is not None
-        if (one.interval.low > 0 if one.rate == "false_positive_rate" else one.interval.high < 0)
+        if one.feature and one.rate != judged and one.interval is not None
+        if (one.interval.low > 0 if one.rate in harms else one.interval.high < 0)
     ]  # fmt: skip
     assert worse
     found = [match for each in made.brief().verdict if (match := WORSE.match(str(each)))]
-    if favourable == "negative":
-        assert not found
-        return
     assert [int(each[1]) for each in found] == [len(worse)]
     assert int(found[0][2]) < int(found[0][3])
 
