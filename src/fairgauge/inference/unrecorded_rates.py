@@ -336,9 +336,9 @@ class UnrecordedRate:
         """Return the rows with probabilities of which each rate is a share at both ends."""
         if isinstance(made, _Bounds):
             return made.sizes
-        linear = isinstance(made, LinearEstimator)
-        sizes = made.rates.sizes if linear else [*map(self.mixture.denominator, self.sides)]
-        return np.tile(sizes, (2, 1))
+        if isinstance(made, LinearEstimator):
+            return np.tile(made.rates.sizes, (2, 1))
+        return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
 
 
 def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
@@ -527,8 +527,8 @@ class _Beside:
         if known > 0:
             known_share = x / known
             effective = known / self._effect
-            limit = intervals.wilson(known_share * effective, effective, z)[at]
-            of_known = known * (float(limit) - known_share)
+            reached = intervals.wilson(known_share * effective, effective, z)[at]
+            of_known = known * (float(reached) - known_share)
         middle = float((n * probable + x + at * more) / total)
         error = math.hypot(of_probable, of_known)
         limit = middle + float((error if at else -error) / total)
