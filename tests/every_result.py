@@ -33,7 +33,7 @@ OF_SEX = LOAN_WORDS | {"groups": SEX}
 OF_BOTH = LOAN_WORDS | {"groups": SEX | RACE | {"sex*race": "{race} {sex}"}}
 RISK_WORDS: dict[str, Any] = {
     "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
-    "label_positive": "reoffended", "label_negative": "did not reoffend", "favourable": "negative",
+    "label_positive": "reoffended", "label_negative": "did not reoffend",
     "groups": {"race": "{value} {noun}"},
 }  # fmt: skip
 
@@ -194,7 +194,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "data alone": lambda: of_loans(prediction=None, rules=[]),
     "defendants": lambda: fg.audit(
         defendants(), label="reoffended", prediction="high", positive=1, sensitive="race",
-        words=RISK_WORDS, rules=["false_positive_rate.difference <= 0.1"],
+        words=RISK_WORDS, favourable="negative", rules=["false_positive_rate.difference <= 0.1"],
     ),
     "local law 144": lambda: fg.audit(
         loans(), prediction="approved", positive="yes", sensitive=["sex", "race"],

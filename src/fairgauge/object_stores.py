@@ -20,7 +20,7 @@ from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
 from fairgauge.addresses import shown_address, without_secrets
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote, shown
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
 
 STORES = (
     "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
@@ -105,6 +105,34 @@ def local_path(name: object) -> Path:
     return Path(name)
 
 
+MOST_SAVED = 256_000_000
+"""The largest saved result, and the largest sum of the parts of a bundle, in bytes."""
+
+
+def read_limited(path: Path, most: int, what: str) -> bytes:
+    """Return the content of a file, of which no more is read than it may have.
+
+    Parameters
+    ----------
+    what : what the file is to be, as it stands in the message: "a recoding".
+
+    Raises
+    ------
+    DataError
+        There is no such file, it is a folder, a pipe or a device, or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+        if (size := path.stat().st_size) > most:
+            raise DataError(f"{quote(path)} has {size:,} bytes; {what} has at most {most:,}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"no file {quote(path)}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+
+
 def is_object(address: object) -> bool:
     """Return whether an address is one of a store or of the web.
 
@@ -135,8 +163,8 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
 _WITH_PASSWORD = re.compile(r"\w+://[^/@]*:.*@", re.DOTALL)
 
 
-def find_objects(url: str) -> list[Object]:
-    """Return the objects of an address: one, those of a glob, or the Parquet files below.
+def find_objects(url: str) -> tuple[list[Object], bool]:
+    """Return the objects of an address, and whether they are all those below folders.
 
     Raises
     ------
@@ -163,17 +191,13 @@ def find_objects(url: str) -> list[Object]:
         except OSError:
             files.cat_file(path, start=0, end=1)  # S3 states why it refuses where it sends a text
             raise
-        names = [name for name, of in found.items() if of["type"] != "directory"] or [
-            name for above in found for name in files.find(above) if str(name).endswith(".parquet")
-        ]
-    if not names:
-        what = quote(shown_address(url))
-        csv = quote(f"{url.rstrip('/')}/*.csv")
-        others = f"; name files of other formats, for example {csv}"
-        raise DataError(
-            f"nothing matches {what}" if glob else f"no .parquet files below {what}{others}"
-        )
-    return [Object(_address_of(str(name), url)) for name in sorted(names)]
+        names = [name for name, of in found.items() if of["type"] != "directory"]
+        below = not names
+        if below:
+            names = [name for folder in found for name in files.find(folder)]
+    if glob and not found:
+        raise DataError(f"nothing matches {quote(shown_address(url))}")
+    return [Object(_address_of(str(name), url)) for name in sorted(names)], below
 
 
 def _with_plain_scheme(url: str) -> str:

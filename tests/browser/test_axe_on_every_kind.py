@@ -18,9 +18,16 @@ OF_TABLE = {"label": "label", "positive": 1, "sensitive": "group"}
 
 
 def of_defendants():
-    words = {"noun": "defendants", "positive": "rated high risk", "favourable": "negative"}
+    words = {"noun": "defendants", "positive": "rated high risk"}
     rules = "|false_positive_rate.difference| <= 0.1"
-    return fg.audit(table(), **OF_TABLE, prediction="prediction", words=words, rules=rules)
+    return fg.audit(
+        table(),
+        **OF_TABLE,
+        prediction="prediction",
+        words=words,
+        favourable="negative",
+        rules=rules,
+    )
 
 
 def of_applicants():

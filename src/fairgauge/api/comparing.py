@@ -243,8 +243,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
     assert in_use is not None
     if in_use.bins:
         return
-    stated = spec.positive if isinstance(spec.positive, tuple) else ()
-    known = [*cube.levels[in_use], *stated]
+    known = [*cube.levels[in_use], *spec.positive_of(in_use.column)]
     strange = {v: n for v, n in levels_with_cases(cube, candidate) if not is_one_of(v, known)}
     if strange and len(strange) == len(cube.levels[candidate]):
         held, other = (cells(map(name_of, e)) for e in (cube.levels[in_use], strange))

@@ -16,6 +16,7 @@ from fairgauge.question.specification import Spec, refuse_candidates
 from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 
@@ -135,5 +136,8 @@ def _check(spec: Spec) -> None:
     for name, _ in spec.margins:
         if spec.catalogue.rate(name).needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"
+            problems.append(Problem(f"margins.{name}", message))
+        elif better_of(rate := spec.catalogue.rate(name), spec.favourable) is not rate.better:
+            message = f"is turned by favourable = {spec.favourable}; keep accuracy"
             problems.append(Problem(f"margins.{name}", message))
     refuse(problems)

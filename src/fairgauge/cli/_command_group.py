@@ -44,7 +44,7 @@ _SECTIONS = {
     ),
     "Counts": ("count", "merge", "protect", "join"),
     "Saved reports": ("render", "seal", "verify", "schema"),
-    "Cloud services": ("clarify", "clarify-job", "clarify-monitor", "vertex"),
+    "Cloud services": ("clarify", "clarify-monitor", "vertex"),
 }
 """How the help arranges the commands; those not named here come last."""
 

@@ -416,6 +416,7 @@ _OF_ROWS = {
     DiagnosticCode.FEATURE_DISTANCE,
     DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.SKIPPED_FILES,
     DiagnosticCode.DOUBLED_ROWS,
 }
 """Diagnostics that only the rows give."""

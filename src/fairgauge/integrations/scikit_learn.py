@@ -14,6 +14,7 @@ from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.specification import ask
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.values import canonical, matches
 
@@ -172,7 +173,7 @@ class Scorer:
                 f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
                 "metric of scores"
             )
-        positive = self.spec.positive if isinstance(self.spec.positive, tuple) else ()
+        positive = self.spec.positive_of(self.spec.label)
         classes = [canonical(each) for each in estimator.classes_]
         chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
@@ -215,7 +216,8 @@ class Scorer:
         if value is None:
             raise DataError(f"{self.measured.name} is undefined for {group}")
         if isinstance(self.measured, Statistic):
-            return value if self.measured.better is Better.HIGHER else -value
+            better = better_of(self.measured, self.spec.favourable)
+            return value if better is Better.HIGHER else -value
         if self.measured.neutral == 1:
             return min(value, 1 / value) if value > 0 else 0.0
         return -abs(value - self.measured.neutral)
@@ -232,7 +234,7 @@ def _measured(spec: Spec) -> Metric | Statistic:
     (asked,) = spec.metrics
     rate = _rate(spec, asked)
     if rate is not None:
-        if rate.better is Better.NEITHER:
+        if better_of(rate, spec.favourable) is Better.NEITHER:
             message = f"no {rate.title} is better than another; score {rate.name}.ratio"
             raise SpecError(Problem("metric", message))
         return rate

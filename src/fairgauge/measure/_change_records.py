@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,7 +20,9 @@ from fairgauge.inference.two.paired_changes import (
     distance,
     distance_limits,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.estimates import as_count, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval
@@ -118,21 +120,20 @@ def disparity_records(
     made: DisparityChanges,
     values: tuple[Array, Array],
     bases: Sequence[DisparityChange],
-    level: float,
+    spec: Spec,
 ) -> MeasuredDisparities:
     """Return what becomes of a metric with these values under both models."""
-    records = tuple(_disparity_records(metric, made, values, bases, level))
-    return MeasuredDisparities(
-        records, made.distance_tested_at, partial(_worse, metric, made), made.crossing_p()
-    )
+    records = tuple(_disparity_records(metric, made, values, bases, spec.confidence))
+    better = {better_of(rate, spec.favourable) for rate in metric.statistics}
+    worse = partial(_worse, metric, made, better)
+    return MeasuredDisparities(records, made.distance_tested_at, worse, made.crossing_p())
 
 
-def _worse(metric: Metric, made: DisparityChanges, z: Array) -> Limits:
+def _worse(metric: Metric, made: DisparityChanges, better: Set[Better], z: Array) -> Limits:
     """Return the limits of how much further a disparity is, or an extreme rate is worse."""
     shift = made.shift.at(z)
     if not math.isnan(metric.neutral):
         return distance_limits(shift, made.level.at(z))
-    better = {rate.better for rate in metric.statistics}
     if better == {Better.LOWER}:
         return shift
     unknown = np.full_like(shift[0], np.nan)

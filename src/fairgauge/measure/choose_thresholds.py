@@ -739,13 +739,13 @@ class _Chooser:
         self, compared: Array, bases: Sequence[DisparityChange]
     ) -> tuple[DisparityChange, ...]:
         """Return what becomes of the metric of the goal, of tables of groups, then references."""
-        level, inside = self.spec.confidence, self.spec.reference is ReferenceRule.OVERALL
+        inside = self.spec.reference is ReferenceRule.OVERALL
         changes = [change_of(part.of, compared) for part in parts(self.metric)]
         if isinstance(self.metric, Contrast):
             made, values = contrast_change(self.metric, changes[0], inside=inside)
         else:
             made, values = combined_changes(self.metric, changes, inside=inside)
-        return disparity_records(self.metric, made, values, bases, level).records
+        return disparity_records(self.metric, made, values, bases, self.spec).records
 
     def _needed_rows(
         self, measured: Disparities | None, performance: StatisticChange | None

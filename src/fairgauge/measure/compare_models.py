@@ -20,7 +20,7 @@ from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import ConditionalDisparity, is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Rate, Statistic, has_direction
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.pairs import PairedCubes, candidate_axes, pair
 from fairgauge.cube.plan import Axis
@@ -88,6 +88,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import sides_of_unknown, with_others
+from fairgauge.results.disadvantage import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt
 from fairgauge.results.model_comparison import (
     Among,
@@ -688,8 +689,7 @@ def _spread_changes(
         if found.apart and found.first != found.second:
             reference = Reference(ReferenceKind.GROUP, groups[found.second])
             base = replace(base, reference=reference)
-        level = models.spec.confidence
-        yield disparity_records(metric, found.made, found.values, [base], level)
+        yield disparity_records(metric, found.made, found.values, [base], models.spec)
 
 
 def _feature_change(
@@ -703,7 +703,7 @@ def _feature_change(
     assert isinstance(metric, (Across, ComparisonMetric))
     every = np.arange(len(sliced.current.counts.groups))
     made, values = drawn_feature(metric, sliced.table(every, np.zeros_like(every)), spec)
-    return disparity_records(metric, made, values, [base], spec.confidence)
+    return disparity_records(metric, made, values, [base], spec)
 
 
 def _side_changes(
@@ -726,7 +726,7 @@ def _recorded(
         made, values = change()
     except NoInterval as refused:
         return _without_numbers(bases, refused.reason)
-    return disparity_records(metric, made, values, bases, spec.confidence)
+    return disparity_records(metric, made, values, bases, spec)
 
 
 def _side_change(
@@ -967,7 +967,8 @@ def _group_tests(
         (rate.name, record.by): rate
         for record in metrics.values()
         for rate in record.definition.statistics
-        if has_direction(rate) and ("label" in rate.needs or not models.spec.label)
+        if has_direction(rate, models.spec.favourable)
+        and ("label" in rate.needs or not models.spec.label)
     }
     for feature in range(len(models.resolution.features)):
         for sliced in _slices(models, feature):
@@ -1008,7 +1009,7 @@ def _held_against(
     except NoInterval:
         return MeasuredMargins(tests)
     made = change.ratio if by == "ratio" else change.difference
-    lower = statistic.better is Better.LOWER
+    lower = better_of(statistic, models.spec.favourable) is Better.LOWER
     reach = None
     if isinstance(statistic, Rate) and not models.is_complete(sliced.current.counts):
         least, observed = (

@@ -29,6 +29,7 @@ from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.enums import (
     Closed,
+    Favourable,
     Level,
     Method,
     Profile,
@@ -58,12 +59,12 @@ from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.positive_checks import unfavourable_positive
 from fairgauge.resolve.references import (
     choose_groups,
-    favours_the_least,
     is_unknown_part,
     resolve_references,
 )
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import Verdict
@@ -132,6 +133,9 @@ def explored(
     count = _comparisons(tables, groupings, len(metrics))
     confidence = spec.confidence
     references = list(_references(tables, groupings, list(metrics), resolution))
+    rules = dict(_RULES)
+    if spec.favourable is Favourable.NEITHER:
+        del rules[ReferenceRule.BEST]
     return {
         "digest": cube.digest,
         "rows": cube.rows,
@@ -150,7 +154,7 @@ def explored(
             "outcomes": FEWEST_OUTCOMES,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
-        "rules": _RULES if references else {},
+        "rules": rules if references else {},
         "references": references,
         "among": list(_among(tables, confidence)),
         "exact": exact and base is None and _smallest(tables) < FEWEST_PERSONS,
@@ -552,10 +556,11 @@ def _references(
     if spec.min_share or several > MOST_VIEWS:  # the share of rows of a group is of an audit
         return
     turned = resolution.outcomes[0].turned is not None
+    signs = {rate: -1 if favours_the_least(rate, spec.favourable) else 1 for rate in rates}
     held: set[str] = set()
     for each in sorted(tables, key=lambda table: -len(table.places)):
         parts = (each.columns, each.places, each.codes, each.counts)
-        for view in view_references(parts, names, known, rates, spec.min_n, turned=turned):
+        for view in view_references(parts, names, known, signs, spec.min_n, turned=turned):
             key = str((each.model, *view[:2]))
             if key not in held:
                 held.add(key)
@@ -696,7 +701,7 @@ def view_references(
     table: tuple[Sequence[int], Sequence[int], Index, Index],
     names: Sequence[Sequence[str]],
     known: Sequence[Sequence[bool]],
-    rates: Sequence[Statistic],
+    rates: Mapping[Statistic, int],
     min_n: float | None,
     *,
     turned: bool,
@@ -711,6 +716,7 @@ def view_references(
     ----------
     table : columns, places, codes of the rows, and their counts by label and places reached.
     names, known : the groups of every column of the page, and which are of known category.
+    rates : each with 1 where its highest value is the best, and -1 where its lowest is.
     min_n : rows below which a group is chosen only where all groups are so small.
     """
     columns, places, codes, counts = table
@@ -751,7 +757,7 @@ def _chosen(
     names: Sequence[str],
     people: Mask,
     groups: Index,
-    rates: Sequence[Statistic],
+    rates: Mapping[Statistic, int],
     minimum: float,
     places: Sequence[int],
     turned: bool,
@@ -763,8 +769,7 @@ def _chosen(
     largest, _, _ = choose_groups(rows, large, people, names, rows[:, None])
     yield int(groups[largest[0]])
     cells = eight_cells(counts)[..., ::-1] if turned else eight_cells(counts)
-    for rate in rates:
-        sign = -1 if favours_the_least(rate) else 1
+    for rate, sign in rates.items():
         best, _, _ = choose_groups(rows, large, people, names, sign * _values(rate, cells))
         starts = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]
         yield [n for k in starts for n in (places[k], int(groups[best[k]]))]

@@ -13,9 +13,23 @@ from typing import NamedTuple
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic, is_complement
-from fairgauge.enums import AfterAdjusting, Better, DiagnosticCode, FindingReason, Outcome
+from fairgauge.enums import (
+    AfterAdjusting,
+    Better,
+    DiagnosticCode,
+    Favourable,
+    FindingReason,
+    Outcome,
+)
 from fairgauge.question.features import strata_named
-from fairgauge.results.disadvantage import adverse_sign, favourable_in, favourable_of
+from fairgauge.results.disadvantage import (
+    adverse_sign,
+    better_of,
+    favourable_in,
+    favourable_of,
+    favours_the_least,
+    has_direction,
+)
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import FamilyOfTests, Finding
@@ -39,24 +53,24 @@ class _Searched(NamedTuple):
     ----------
     section, rate, row : of what.
     adverse : the sign of a difference to the disadvantage of people; 0 where there is none.
+    favourable : which outcome is better for people.
     """
 
     section: FeatureResults
     rate: str
     row: Statistic
     adverse: int
+    favourable: Favourable
 
     @property
     def worse_sign(self) -> int:
         """Return the sign of a difference to the disadvantage of people, else of the worse rate."""
-        return self.adverse or (1 if self.row.better is Better.LOWER else -1)
+        return self.adverse or (1 if favours_the_least(self.row, self.favourable) else -1)
 
     @property
     def has_direction(self) -> bool:
         """Return whether one direction of the rate is the worse one for a group."""
-        return self.adverse != 0 or (
-            self.row.better is not Better.NEITHER and not self.row.ambivalent
-        )
+        return self.adverse != 0 or has_direction(self.row, self.favourable)
 
     @property
     def significant(self) -> list[Estimate]:
@@ -81,7 +95,7 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     for section, rate in searched_rates(sections_of(report), ruled):
         row = section.rate_row(rate)
         adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
-        each = _Searched(section, rate, row, adverse)
+        each = _Searched(section, rate, row, adverse, favourable)
         worst = _worst(each)
         if worst is None:
             continue
@@ -125,7 +139,9 @@ def _worst(searched: _Searched) -> Estimate | None:
 
 def _worse_side(searched: _Searched, estimate: Estimate) -> Estimate:
     """Return a comparison seen from the group that fares worse, where two groups mirror."""
-    known = searched.adverse != 0 or searched.row.better is not Better.NEITHER
+    known = searched.adverse != 0 or (
+        better_of(searched.row, searched.favourable) is not Better.NEITHER
+    )
     better = known and gap(estimate) * searched.worse_sign < 0
     return (searched.section.mirror(estimate) if better else None) or estimate
 

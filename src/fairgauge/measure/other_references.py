@@ -102,6 +102,7 @@ def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Dia
             rate=tie.rate,
             value=tie.value,
             by_rows=tie.by_rows,
+            least=tie.least,
         )
         for tie in found
     ]

@@ -17,7 +17,7 @@ from typing import Protocol
 from fairgauge.addresses import shown_address
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.errors import DataError, quote, shown
-from fairgauge.object_stores import explained, filesystem
+from fairgauge.object_stores import MOST_SAVED, explained, filesystem, read_limited
 
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
@@ -115,10 +115,10 @@ class FolderStore:
 
     def read(self, name: str) -> str | None:
         with _explained(f"{self.name}/{name}", "read"):
-            try:
-                return (self.folder / name).read_text(encoding="utf-8", errors="replace")
-            except FileNotFoundError:
+            if not (self.folder / name).exists():
                 return None
+            content = read_limited(self.folder / name, MOST_SAVED, "a file of a history")
+            return content.decode("utf-8", "replace")
 
     def read_all(self, names: Sequence[str]) -> list[str | None]:
         return [self.read(name) for name in names]

@@ -258,6 +258,12 @@ _ADVERSE = re.compile(
     r"|admit|advanc|invit|promot|offer|qualif)"
 )
 """Of what was approved and not accepted, the applicant did not accept."""
+_HARM = re.compile(
+    r"(?<!\bnot )(?<!\bno )(?<!\bnon )\b(laid ?off|lay ?offs?\b|redundan|arrest|searched|frisk"
+    r"|detain|convict|incarcerat|jail|recidiv|re ?offen[ds]|high(er|est)? .*\brisk|default(ed|s)?\b"
+    r"|delinquen|evict|expel|foreclos|charged ?off|fraud)"
+)
+"""Of what happens to a person who asked for nothing, and of ratings of people."""
 _ADVERSE_ELSEWHERE = _words(
     spanish=r"(rechaz|deneg|desestim|descart|exclu|suspend)[aio]?d[oa]s?|rechazo|denegacion"
     r"|no (selec|contratad|admitid|aprobad|apt|acept|super|avanza)\w*",
@@ -298,6 +304,18 @@ def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
     text = _plain(name)
     return bool(_ADVERSE.search(text) or _ADVERSE_ELSEWHERE.search(text))
+
+
+def is_harm(value: str, column: str = "") -> bool:
+    """Return whether a value, or a column of yes and no by its name, is a harm that is no denial.
+
+    >>> is_harm("laid off"), is_harm("High", "risk_rating"), is_harm("yes", "not_arrested")
+    (True, True, False)
+    """
+    text = _plain(value)
+    if re.fullmatch(r"(very )?high", text):
+        text = f"{text} {_plain(column)}"
+    return bool(_HARM.search(text))
 
 
 def is_of_denials(column: str) -> bool:

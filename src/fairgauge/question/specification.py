@@ -10,10 +10,20 @@ from typing import Any, cast
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.enums import (
+    Better,
+    Favourable,
+    Method,
+    Missing,
+    Person,
+    Profile,
+    ReferenceRule,
+    Task,
+    Threshold,
+)
+from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
 from fairgauge.question._argument_syntax import parse_sensitive
-from fairgauge.question.features import Above, Ordered
+from fairgauge.question.features import Above, ByColumn, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import preset, preset_names
@@ -203,6 +213,42 @@ def _contradictions(
         yield Problem("missing", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
+    yield from _wrong_columns_of_positive(spec)
+    yield from _wrong_favourable(spec)
+
+
+_OF_OUTCOMES = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
+_OF_AMOUNTS = (Favourable.HIGHER, Favourable.LOWER, Favourable.NEITHER)
+
+
+def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
+    """Yield why what is favourable is none of the outcome's, of the preset's, or leaves no best."""
+    of_amounts, favourable = spec.task is Task.REGRESSION, spec.favourable
+    allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
+    unstated = of_amounts and favourable is Favourable.POSITIVE
+    if favourable not in allowed and not unstated:
+        yield Problem("favourable", f"must be {alternatives(allowed)} of {what}, not {favourable}")
+        return
+    if spec.reference is ReferenceRule.BEST and (unstated or favourable is Favourable.NEITHER):
+        either = _OF_AMOUNTS if of_amounts else _OF_OUTCOMES
+        message = (
+            "best needs to know which outcome is better for a person: state "
+            f"{alternatives(either[:2])} (favourable, --favourable), or another reference"
+        )
+        yield Problem("reference", message)
+    if spec.preset is None:
+        return
+    about = preset(spec.preset)
+    own = about.options.get("favourable", favourable)
+    if own != favourable and not (of_amounts and own == Favourable.POSITIVE):
+        word = quote(about.words["positive"]) if "positive" in about.words else f"the {own} outcome"
+        message = (
+            f"{favourable} contradicts the preset {quote(about.name)}, in which {word} is the "
+            "favourable outcome; state the values that mean it (--positive), without favourable"
+        )
+        if of_amounts:
+            message = f"of the preset {quote(about.name)} is {own}, not {favourable}; remove it"
+        yield Problem("favourable", message)
 
 
 def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
@@ -341,6 +387,12 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
     for each in spec.recode:
         if each.column in never:
             what, how = never[each.column], "which is not recoded; correct the column itself"
+        elif not each.names and each.ranges:
+            what = "has no categories, only unknown values"
+            how = (
+                f"of which {quote(each.ranges[0][1])} is a range: list them one by one, or exclude "
+                f"the range by a condition (where, --where {quote(f'{each.column} <= NUMBER')})"
+            )
         elif each.column in numeric and each.names:
             what = numeric[each.column]
             how = (
@@ -350,6 +402,22 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
         else:
             continue
         yield Problem(f"recode.{each.column}", f"{quote(each.column)} {what}, {how}")
+
+
+def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
+    """Yield the columns that have favourable values and no outcomes, or the reverse."""
+    if not isinstance(spec.positive, ByColumn):
+        return
+    stated = [column for column, _ in spec.positive.columns]
+    wanted = [each for each in (spec.label, spec.prediction) if each]
+    for column in stated:
+        if column not in (*wanted, *spec.candidate):
+            of = listing(wanted) or "these columns, once they are named (label, prediction)"
+            message = f"is no label and no prediction; name the favourable values of {of}"
+            yield Problem(f"positive.{column}", message)
+    for column in wanted:
+        if column not in stated:
+            yield Problem("positive", f"names no value of {quote(column)}; name one of each column")
 
 
 def _wrong_order(spec: Spec) -> Iterator[Problem]:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeGuard
 
-from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, shown
-from fairgauge.question.readers import read_word, unknown_keys
+from fairgauge.question.readers import unknown_keys
 from fairgauge.values import Json
 
 _LONGEST = 60
@@ -22,15 +21,13 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 class Words:
     """What the first page of a report calls things; what is empty has a word by default.
 
-    No number depends on them: ``favourable`` alone decides who is called worse off, and so of which
-    group a finding is.
+    No number depends on them.
 
     Attributes
     ----------
     unit, noun : what a row is (``loan applications``), and who the rows are of (``applicants``).
     positive, negative : participles after "were", of a decision: ``approved``, ``refused``.
     label_positive, label_negative : verb phrases after "who", of an outcome: ``repaid``.
-    favourable : which decision is the better one for a person; of an amount, higher or lower.
     groups : by feature, a name for each value, or a pattern of ``{value}`` and ``{noun}``; of an
         intersection a pattern of its features in braces, the name of the last in the plural.
     """
@@ -41,7 +38,6 @@ class Words:
     negative: str = ""
     label_positive: str = ""
     label_negative: str = ""
-    favourable: Favourable = Favourable.POSITIVE
     groups: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Json]:
@@ -65,8 +61,6 @@ WORD_KEYS = {
     "negative": "Participle for a negative decision (refused)",
     "label_positive": "Verb phrase for a positive outcome (repaid)",
     "label_negative": "Verb phrase for a negative outcome (did not repay)",
-    "favourable": "What is better for a person: a positive or negative decision, a higher or lower "
-    "amount, or neither",
     "groups": "Names of groups by feature and value, or a pattern such as {value} applicants",
 }
 """The keys of the table, each with its description."""
@@ -87,12 +81,14 @@ def read_words(value: object, path: str, problems: list[Problem]) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
+    if isinstance(value, Mapping) and "favourable" in value:
+        message = "is no word but an option of its own: favourable = ... (--favourable ...)"
+        problems.append(Problem(f"{path}.favourable", message))
+        value = {key: word for key, word in value.items() if key != "favourable"}
     given = _given(value, WORD_KEYS, path, problems)
     groups = _groups(given.pop("groups", {}), f"{path}.groups", problems)
-    word = given.pop("favourable", Favourable.POSITIVE)
-    favourable = read_word(Favourable)(word, f"{path}.favourable", problems)
     texts = {key: _text(text, f"{path}.{key}", problems) for key, text in given.items()}
-    return Words(**texts, favourable=favourable, groups=groups)
+    return Words(**texts, groups=groups)
 
 
 def _groups(

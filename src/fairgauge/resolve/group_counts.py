@@ -170,6 +170,7 @@ class GroupCounts:
     excluded : the cases of groups that are excluded by name; shape (labels + 1, predictions + 1).
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     all_decided : whether a row without any outcome counts, as one of a negative one.
+    centre : what numbers are summed less.
     """
 
     feature: str
@@ -187,6 +188,7 @@ class GroupCounts:
     unknown_clusters: ClusterCells | None = None
     mean_weight: float = 1.0
     all_decided: bool = False
+    centre: float = 0.0
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -727,6 +729,7 @@ def _arranged(
         clusters=_cluster_cells(cube, crossing),
         unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
+        centre=plan.centre,
     )
 
 

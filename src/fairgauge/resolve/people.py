@@ -17,7 +17,13 @@ import numpy as np
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import OUTCOMES, Axis, Plan
-from fairgauge.enums import Person, Role, Task, Uncounted
+from fairgauge.enums import (
+    Favourable,
+    Person,
+    Role,
+    Task,
+    Uncounted,
+)
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
@@ -267,12 +273,12 @@ def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     """
     levels = rows.levels[axis]
     numbers = np.arange(len(levels))
-    if isinstance(spec.positive, tuple) and spec.positive and spec.task in (None, Task.BINARY):
+    positive = spec.positive_of(axis.column)
+    if positive and spec.task in (None, Task.BINARY):
         unclear = unclear_names(replace(rows, plan=plan), spec, Task.BINARY).get(axis, set())
         for of in (
-            [is_one_of(level, spec.positive) for level in levels],
-            [not is_one_of(level, spec.positive) and name_of(level) not in unclear
-             for level in levels],
+            [is_one_of(level, positive) for level in levels],
+            [not is_one_of(level, positive) and name_of(level) not in unclear for level in levels],
         ):  # fmt: skip
             numbers[of] = numbers[of].max(initial=0)
     return np.append(numbers, -1)
@@ -284,13 +290,14 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     An outcome that may be a favourable one, or that was not decided, counts before a refusal: who
     has both may yet be favoured.
     """
-    levels = rows.levels[axis]
+    levels, harms = rows.levels[axis], spec.favourable is Favourable.NEGATIVE
     if isinstance(spec.positive, Ordered):
         steps = [
             sum(is_one_of(level, selected) for selected in spec.positive.selections)
             for level in levels
         ]
-        return np.array([*steps, -1]) - len(spec.positive.selections)
+        most = len(spec.positive.selections)
+        return np.array([*(-s if harms else s - most for s in steps), -1 - most])
     task = decide_task(replace(rows, plan=plan), spec)
     if task is not Task.BINARY:
         message = "of classes no decision is favourable; state positive, or count each decision"
@@ -299,8 +306,9 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     (masks,) = outcome_masks(cube, spec, task)
     mask = masks.labels if axis.role is Role.LABEL else masks.predictions
     unclear = unclear_names(cube, spec, task).get(axis, set())
-    refused = [-1 if name_of(level) in unclear else -2 for level in levels]
-    return np.append(np.where(mask, 0, refused), -3)
+    known = np.array([name_of(level) not in unclear for level in levels], dtype=bool)
+    favoured = ~mask & known if harms else mask
+    return np.append(np.select([favoured, ~mask & ~known], [0, -1], -2), -3)
 
 
 def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:

@@ -16,7 +16,14 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
-from fairgauge.question.category_words import is_adverse, is_no, is_of_denials, is_yes, no_outcomes
+from fairgauge.question.category_words import (
+    is_adverse,
+    is_harm,
+    is_no,
+    is_of_denials,
+    is_yes,
+    no_outcomes,
+)
 from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -45,6 +52,8 @@ def assumed_positive(
     """
     if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
+    if spec.favourable is not Favourable.POSITIVE:
+        return  # what 1 is for a person is stated
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:
         return
@@ -59,7 +68,7 @@ def assumed_positive(
 
 
 def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn where what is stated as favourable has the name of the opposite, and other values not.
+    """Warn where what is stated as favourable has the name of a harm, and other values not.
 
     Of yes and no, 1 and 0, the name of the column decides: "hired = no" and "denied = yes", not
     "default = no"; of HMDA's codes their meaning.
@@ -70,29 +79,37 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         A preset would call such an outcome by the word for its opposite, whether or not it is
         stated.
     """
-    if not isinstance(spec.positive, tuple) or task is not Task.BINARY:
+    if not spec.names_values or task is not Task.BINARY:
         return
-    if spec.words.favourable is not Favourable.POSITIVE:
+    if spec.favourable is Favourable.NEITHER:
         return
+    negative = spec.favourable is Favourable.NEGATIVE
     for i, axis in enumerate(cube.plan.outcomes):
-        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,))
+        positive = spec.positive_of(axis.column)
+        better = _better_outcomes(axis, cube.levels[axis], positive or (1,), negative=negative)
         if better and axis is cube.plan.outcomes[-1]:
             _refuse_denials(spec, axis.column, better)
-        if better and i == 0 and spec.positive:
+        if better and (i == 0 or not spec.words_of_predictions) and (positive or negative):
             yield Diagnostic.warning(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE,
                 column=axis.column,
-                values=tuple(map(name_of, spec.positive)),
+                values=tuple(map(name_of, positive or (1,))),
                 others=tuple(map(name_of, better)),
+                negative=negative,
             )
 
 
-def _better_outcomes(axis: Axis, levels: Sequence[Value], positive: Sequence[Value]) -> list[Value]:
-    """Return the outcomes that are no denials, where all those that are positive are."""
+def _better_outcomes(
+    axis: Axis, levels: Sequence[Value], positive: Sequence[Value], *, negative: bool
+) -> list[Value]:
+    """Return the outcomes that are no harm, where all those that are favourable are.
+
+    Those are the positive ones, or with ``negative`` all others.
+    """
     if axis.bins:
         return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    of_denials = is_of_denials(axis.column)
+    of_denials = is_of_denials(axis.column) or is_harm(axis.column)
     codes = are_actions(axis.column, levels)
 
     def is_denied(value: Value) -> bool:
@@ -101,16 +118,18 @@ def _better_outcomes(axis: Axis, levels: Sequence[Value], positive: Sequence[Val
             return action_code(text) not in APPROVED
         if is_no(text) or matches(0, text):
             return of_hiring
-        return of_denials if is_yes(text) else is_adverse(text)
+        return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
 
     none = [] if codes else no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
-    return [each for each in others if not is_denied(each)] if all(map(is_denied, positive)) else []
+    favoured, rest = (others, positive) if negative else (positive, others)
+    harmed = bool(favoured) and all(map(is_denied, favoured))
+    return [each for each in rest if harmed and not is_denied(each)]
 
 
 def _refuse_denials(spec: Spec, column: str, better: Sequence[Value]) -> None:
     """Refuse a positive value that a preset would call by the word for its opposite."""
-    if spec.preset is None or spec.words.positive or spec.words.negative:
+    if spec.preset is None:
         return
     if word := preset(spec.preset).words.get("positive"):
         what = "what is stated" if spec.positive else "1, which is assumed,"

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Better, ReferenceKind, ReferenceRule
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Favourable, ReferenceKind, ReferenceRule, Task
 from fairgauge.identity import MissingValue, Part, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, as_reference
 from fairgauge.resolve.sides import CountsBySide, side_of_all, side_of_others
+from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.scopes import Reference
 from fairgauge.stats.arrays import Index, Mask
 
@@ -38,6 +39,7 @@ class Tie:
     rate : the name of the rate that is the same; None where it is the size.
     value : the value of the rate, or the number of rows.
     by_rows : whether the number of rows decides; else the name does.
+    least : whether the least value is the best.
     """
 
     chosen: str
@@ -45,6 +47,7 @@ class Tie:
     rate: str | None
     value: float
     by_rows: bool
+    least: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,6 +168,7 @@ class _Choice:
     tied : array of shape (groups, places): equally admissible and equally favoured, itself too.
     values : array of the same shape, by which it is chosen.
     rate : what the values of the first place are; None for numbers of rows.
+    least : whether the least of them is the best.
     passed_over : who would be chosen at the first place, were people of unknown category a group.
     """
 
@@ -173,6 +177,7 @@ class _Choice:
     tied: Mask
     values: Values
     rate: Statistic | None
+    least: bool
     passed_over: str | None
 
     def references(self, counts: GroupCounts) -> tuple[References, ...]:
@@ -199,6 +204,7 @@ class _Choice:
             None if self.rate is None else self.rate.name,
             float(self.values[chosen, 0]),
             by_rows=bool(sizes[chosen] > sizes[others[0]]),
+            least=self.least,
         )
 
 
@@ -219,10 +225,9 @@ def _choose(
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best else None
-    values, sign = by_size, 1.0
-    if rate is not None:
-        sign = -1.0 if favours_the_least(rate) else 1.0
-        values = values_of(rate)
+    values = by_size if rate is None else values_of(rate)
+    least = rate is not None and favours_the_least(rate, spec.favourable)
+    sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     passed_over = None
     if (large & ~people).any():
@@ -232,7 +237,7 @@ def _choose(
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate, passed_over)
+    return _Choice(kind, chosen, tied, values, rate, least, passed_over)
 
 
 def choose_groups(
@@ -305,12 +310,14 @@ class Rivals:
     Attributes
     ----------
     best : whether the best is chosen; else the largest.
+    favourable : what makes a group the best.
     large : which are large enough already.
     needed : how many rows of no known group each needs to be the reference, and how many where its
         own rows without an outcome have one; inf of people of unknown category.
     """
 
     best: bool
+    favourable: Favourable
     large: Mask
     needed: tuple[Values, Values]
 
@@ -338,14 +345,7 @@ def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
         np.where(able, np.maximum(np.maximum(fewest - cases, ahead), 0.0), np.inf)
         for cases in (counts.cases, every)
     )
-    return Rivals(best, large, (alone, decided))
-
-
-def favours_the_least(rate: Statistic) -> bool:
-    """Return whether the least number is the best: of negative outcomes, such as labels, too."""
-    if isinstance(rate, Rate) and rate.better is Better.NEITHER:
-        return not rate.of.coefficients[0]
-    return rate.better is Better.LOWER
+    return Rivals(best, spec.favourable, large, (alone, decided))
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
@@ -355,4 +355,6 @@ def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
     if metric is None or not (counts.has_labels or counts.has_predictions):
         return None
     of_labels = not counts.has_predictions or metric.needs == {"label"}
+    if Task.REGRESSION in metric.tasks:
+        return find_rate("mean_label" if of_labels else "mean_prediction")
     return find_rate("base_rate" if of_labels else "selection_rate")

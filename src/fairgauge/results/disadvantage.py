@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.moments import Mean
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
-from fairgauge.question.presets import preset, preset_names
 
 if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
@@ -26,15 +25,13 @@ AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
 OPPOSITES = {TP + FP: TN + FN, TN + FN: TP + FP, TP + FN: TN + FP, TN + FP: TP + FN}
 """The decisions and the outcomes, each with its opposite."""
 _SIGN_OF_RATE = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}
-_OF_DECISIONS = {Favourable.HIGHER: Favourable.POSITIVE, Favourable.LOWER: Favourable.NEGATIVE}
+_TURNED = {Better.HIGHER: Better.LOWER, Better.LOWER: Better.HIGHER}
+_OF_AMOUNTS = {Favourable.HIGHER: Better.HIGHER, Favourable.LOWER: Better.LOWER}
 
 
 def favourable_of(spec: Mapping[str, Any]) -> Favourable:
-    """Return what is better for a person by the words of a specification, or of its preset."""
-    name = spec.get("preset")
-    by_default = preset(name).words if name in preset_names() else {}
-    stated = {**by_default, **(spec.get("words") or {})}.get("favourable")
-    return Favourable(stated) if stated in list(Favourable) else Favourable.POSITIVE
+    """Return what is better for a person, as a result was asked."""
+    return Favourable(spec.get("favourable") or Favourable.POSITIVE)
 
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
@@ -43,24 +40,56 @@ def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     return Favourable.NEITHER if one_class else favourable
 
 
-def decision_of(favourable: Favourable) -> Favourable:
-    """Return which decision is better, where a higher or a lower amount is stated to be."""
-    return _OF_DECISIONS.get(favourable, favourable)
+def better_of(row: Statistic, favourable: Favourable) -> Better:
+    """Return which direction of a number favours a group, by what is favourable for a person.
+
+    Where the negative outcome is, a higher share of positive ones is the worse one. Of a mean of
+    the table's own numbers only the user states it: a higher price is worse, a higher pay better.
+    """
+    if isinstance(row, Mean) and row.better is Better.NEITHER:
+        return _OF_AMOUNTS.get(favourable, Better.NEITHER)
+    if not _counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
+        return row.better
+    turned = favourable is Favourable.NEGATIVE
+    return _TURNED.get(row.better, Better.NEITHER) if turned else Better.NEITHER
+
+
+def _counts_outcomes(row: Statistic) -> bool:
+    """Return whether a number only counts how often an outcome, or a decision, is positive."""
+    if isinstance(row, Quotient):
+        return OPPOSITES.get(row.over) == row.under
+    return isinstance(row, Rate) and row.among == ALL and row.of in OPPOSITES
+
+
+def has_direction(row: Statistic, favourable: Favourable) -> bool:
+    """Return whether one direction of a rate is the worse one for a group.
+
+    A favourable decision in spite of the outcome may be a gift or a burden.
+    """
+    ambivalent = row.ambivalent
+    if favourable is Favourable.NEGATIVE and isinstance(row, Rate):
+        ambivalent = row.among == TP + FN and event_of(row) in (TP + FP, TN + FN)
+    return not ambivalent and better_of(row, favourable) is not Better.NEITHER
+
+
+def favours_the_least(row: Statistic, favourable: Favourable) -> bool:
+    """Return whether the least number is the best: of negative outcomes, such as labels, too."""
+    better = better_of(row, favourable)
+    if better is not Better.NEITHER:
+        return better is Better.LOWER
+    of_negatives = isinstance(row, Rate) and not row.of.coefficients[0]
+    return of_negatives != (favourable is Favourable.NEGATIVE)
 
 
 def adverse_sign(row: Statistic, favourable: Favourable) -> int:
     """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
 
     Where the negative decision is the better one for a person, to be selected is a harm, as is to
-    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar. Of
-    a mean of the table's own numbers only the user states it: a higher price is worse, a higher pay
-    is better.
+    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
     """
     if isinstance(row, Rate):
-        return _sign_of_share(row, decision_of(favourable))
-    if row.better is not Better.NEITHER:
-        return _SIGN_OF_RATE[row.better]
-    return AMOUNTS.get(favourable, 0) if isinstance(row, Mean) else 0
+        return _sign_of_share(row, favourable)
+    return _SIGN_OF_RATE[better_of(row, favourable)]
 
 
 def _sign_of_share(row: Rate, favourable: Favourable) -> int:

@@ -27,7 +27,7 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
-from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.results.verdicts import Verdict, before_counting, is_of_both_sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class StatedComparison:
         judged together.
     people : who is compared with whom in which decision or outcome; None where it is of neither.
     failing_beside : of the same finding, where rules fail only for groups that are better off while
-        this one is worse off: the comparison of such a group.
+        this one is worse off: the comparison of such a group, of two groups the same one.
     """
 
     contrast: Estimate
@@ -124,10 +124,12 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
         return stated(finding.estimate)
     failing = [each for each in every if each.fails]
     if all(each.better for each in failing) and any(each.worse for each in every):
+        worst = _worst(every, 1 + len(beside))
+        better_off = [*failing, *filter(None, (each.failing_beside for each in every))]
         largest = max(
-            failing, key=lambda each: (each.remains, abs(gap(each.contrast))), default=None
+            better_off, key=lambda each: (each.remains, abs(gap(each.contrast))), default=None
         )
-        return replace(_worst(every, 1 + len(beside)), failing_beside=largest)
+        return replace(worst, failing_beside=worst.failing_beside or largest)
     return _worst(failing, len(failing)) if failing else _worst(every, 1 + len(beside))
 
 
@@ -150,19 +152,29 @@ def _stated(
     if row is not None and (of_shares or not row.is_share):
         adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
-    failed = [e for e in rules if before_counting(e) is Outcome.FAIL and is_about(e, contrast)]
-    return StatedComparison(
+    worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
+    failed, failed_beside = [], []
+    for each in rules:
+        if before_counting(each) is Outcome.FAIL and is_about(each, contrast):
+            of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)
+            own = of_all or each.group == subject or not worse
+            (failed if own else failed_beside).append(each)
+    made = StatedComparison(
         contrast=contrast,
         row=row,
         is_of_shares=of_shares,
         turned=turned,
-        worse=turned or adverse * gap(contrast) > 0,
+        worse=worse,
         better=not turned and adverse * gap(contrast) < 0,
         judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
         fails=bool(failed),
         remains=any(each.remains is not False for each in failed),
         people=None if event is None else _people(contrast, event, other, turned=turned),
     )
+    if not failed_beside:
+        return made
+    remains = any(each.remains is not False for each in failed_beside)
+    return replace(made, failing_beside=replace(made, fails=True, remains=remains))
 
 
 def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:

@@ -240,14 +240,28 @@ def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verd
 def _is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
     """Return whether the group of a verdict is better off than what it is compared with.
 
-    Of two groups that mirror each other one is worse off, whichever the verdict is of.
+    Of two groups that a rule limits alike one is worse off, whichever the verdict is of.
     """
     row = verdict.definition
-    if not isinstance(row, Contrast) or verdict.value is None or verdict.mirror is not None:
+    if not isinstance(row, Contrast) or verdict.value is None or is_of_both_sides(verdict):
         return False
     sign = -1 if row.order == "reference - group" else 1
     adverse = adverse_sign(row.of, favourable_in(favourable, verdict.class_scope))
     return sign * adverse * (verdict.value - row.neutral) < 0
+
+
+def is_of_both_sides(verdict: Verdict) -> bool:
+    """Return whether the outcome of one of two groups that mirror each other is the other's, too.
+
+    That is where the rule limits both directions alike: <= 1.25 limits the higher rate alone.
+    """
+    neutral = getattr(verdict.definition, "neutral", math.nan)
+
+    def is_symmetric(low: float, high: float) -> bool:
+        return math.isclose(low * high, 1) if neutral == 1 else low == -high
+
+    limits = [limits_of(each.rule) for each in verdict.alternatives or (verdict,)]
+    return verdict.mirror is not None and all(is_symmetric(*each) for each in limits)
 
 
 def _distance_outside(verdict: Verdict) -> float:

@@ -375,7 +375,7 @@ def test_spellings_of_the_favourable_decision_are_not_unfavourable():
     both = audit(table, **asked | {"positive": ["yes", "Yes "]})
     whole = audit(table.assign(hired=table.hired.str.strip().str.lower()), **asked)
     assert [d.value for d in both.differences] == [d.value for d in whole.differences]
-    assert "Counted as unfavourable: 'No ', 'no'" in [*both.notes][-1].message.replace("  ", " ")
+    assert "Counted as not positive: 'No ', 'no'" in [*both.notes][-1].message.replace("  ", " ")
 
 
 def test_a_decision_that_is_unknown_is_a_missing_answer():

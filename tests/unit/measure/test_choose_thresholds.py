@@ -331,7 +331,7 @@ def test_a_threshold_at_which_nearly_everybody_has_one_decision_is_a_warning():
         PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100), threshold=1
     )
     assert "one_decision" in [str(each.code) for each in found.diagnostics]
-    assert "have the favourable decision at 1" in " ".join(str(found).split())
+    assert "have the positive decision at 1" in " ".join(str(found).split())
 
 
 def test_without_a_threshold_todays_is_the_middle_of_the_scores_range():

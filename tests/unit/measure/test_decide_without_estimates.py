@@ -306,12 +306,12 @@ NUMBERS |= {"d": [1] * 400, "s": [0.3] * 400}
     [
         (
             ["mean_prediction.ratio", "prediction_ks", "mean_prediction.largest_gap"],
-            {"prediction": "c", "task": "regression", "words": {"favourable": "higher"}},
+            {"prediction": "c", "task": "regression", "favourable": "higher"},
             "every prediction is 40",
         ),
         (
             ["mean_label.ratio"],
-            {"label": "c", "task": "regression", "words": {"favourable": "higher"}},
+            {"label": "c", "task": "regression", "favourable": "higher"},
             "every label is 40",
         ),
         (

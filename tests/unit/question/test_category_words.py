@@ -248,6 +248,6 @@ def test_what_counts_as_not_favourable_of_people_is_without_rows():
     table = pl.DataFrame({"outcome": held * 2, "g": ["a"] * 300 + ["b"] * 300, "id": range(600)})
     report = fg.audit(
         table, prediction="outcome", positive="advance", sensitive="g", person="id",
-        words={"favourable": "negative"},
+        favourable="negative",
     )  # fmt: skip
     assert "Not positive: avslag and tilbakekalt." in " ".join(str(report).split())

@@ -548,7 +548,7 @@ def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(a
     recoded = asked | {"recode": line, "label": "y", "prediction": "p"}
     pooled = fg.audit(data, **recoded)
     assert not {each.code for each in pooled.diagnostics} & {"same_names", "recoding"}
-    alone = fg.audit(clean, **recoded)
+    alone = fg.audit(clean, **(recoded | ({"recode": []} if others[0] == "x" else {})))
     assert sorted(each.n for each in pooled.groups) == sorted(each.n for each in alone.groups)
 
 
@@ -597,7 +597,7 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
     assert each.message == (
         "the values ' yes' of y (10 rows), 'yes' of y (10 rows) and 'Yes' of p (20 rows) differ in "
         "case, blanks or encoding alone, and count as different outcomes; write them alike, recode "
-        "them (recode, --recode), or state all of them that are favourable: positive (--positive)"
+        "them (recode, --recode), or state all of them that are positive (--positive)"
     )
     truths = frame(y=["true", "True", "false", "False"] * (ROWS // 4), p=["true"] * ROWS)
     assert not found(truths, DiagnosticCode.SAME_NAMES)
@@ -1067,7 +1067,7 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
 @pytest.mark.parametrize("positive", [3, 4, 5])
 def test_an_outcome_that_is_asked_for_is_not_said_to_count_as_any_other(positive):
     """An audit of denials, or of withdrawals: what is positive need not be favourable."""
-    asked = HMDA | {"positive": positive, "words": {"favourable": "negative"}}
+    asked = HMDA | {"positive": positive, "favourable": "negative"}
     (each,) = found(ACTIONS, UNDECIDED, **asked)
     assert each["values"] == tuple(str(code) for code in (4, 5, 6) if code != positive)
     assert "they count as not positive" in each.message

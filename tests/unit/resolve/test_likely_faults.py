@@ -166,8 +166,10 @@ def test_a_positive_value_with_the_name_of_the_opposite_is_warned_of(positive):
     (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive)
     assert "State advanced as positive" in text
     assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced")
-    words = {"favourable": "negative"}
-    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, words=words)
+    negative = {"favourable": "negative"}
+    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, **negative)
+    (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced", **negative)
+    assert "the name or code of the favourable outcome" in text
 
 
 def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():
@@ -177,8 +179,10 @@ def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():
     with pytest.raises(fg.SpecError, match="'approved', and what is stated has the name or code"):
         fg.audit(rows, **asked, positive=3)
     assert fg.audit(rows, **asked, positive=[1, 2]).estimates
-    words = {"positive": "denied", "favourable": "negative"}
-    assert fg.audit(rows, **asked, positive=3, words=words).estimates
+    with pytest.raises(fg.SpecError, match="'approved', and what is stated has the name or code"):
+        fg.audit(rows, **asked, positive=3, words={"positive": "denied"})
+    with pytest.raises(fg.SpecError, match="negative contradicts the preset 'us-lending'"):
+        fg.audit(rows, **asked, positive=3, favourable="negative")
 
 
 OF_DENIALS = [

@@ -445,7 +445,8 @@ def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:
     """Return a disparity before and after in the values of its metric, where it has no shares."""
     values = [describe_disparity(change.definition, value) for value in _values(change)]
     contrast, went = _contrast(change), DIRECTIONS[change.direction] if change.significant else ""
-    sides = sides_words(change, contrast.group, contrast.reference, _values(change)[1])
+    new = _values(change)[1]
+    sides = sides_words(change, contrast.group, contrast.reference, new, words.favourable)
     became = "; ".join(filter(None, [shift_words(change), sides, went]))
     return f"{subject_words(words, change)}: {f' {ARROW} '.join(values)} ({became})."
 

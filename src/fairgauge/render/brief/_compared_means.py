@@ -28,7 +28,7 @@ class ComparedMeans:
     """A comparison of two groups in a number that is no share: a mean, an error, an AUC.
 
     It is read from the side that is worse off, where the words of the user, or the metric, state
-    which direction that is; else from the side of its group.
+    which direction that is; else, and without ``turn``, from the side of its group.
 
     Attributes
     ----------
@@ -39,7 +39,13 @@ class ComparedMeans:
     """
 
     def __init__(
-        self, words: Vocabulary, contrast: Estimate, row: Statistic, *, alone: bool = False
+        self,
+        words: Vocabulary,
+        contrast: Estimate,
+        row: Statistic,
+        *,
+        alone: bool = False,
+        turn: bool = True,
     ) -> None:
         self.words, self.contrast, self.row = words, contrast, row
         found = contrast if alone else singled_out(contrast)
@@ -47,13 +53,13 @@ class ComparedMeans:
         self.subject = words.group(contrast.feature, contrast.group)
         self.other = words.reference(contrast)
         self.values = (contrast.rate_group, contrast.rate_reference)
-        adverse = adverse_sign(row, words.words.favourable)
+        adverse = adverse_sign(row, words.favourable)
         self.has_direction = adverse != 0
         self.is_worse = adverse * gap(contrast) > 0
         ends = None if found.low is None or found.high is None else (found.low, found.high)
         if ends is not None and not self.is_ratio and gap(contrast) != contrast.value:
             ends = (-ends[1], -ends[0])
-        if adverse * gap(contrast) < 0 and words.other_group(contrast) is not None:
+        if turn and adverse * gap(contrast) < 0 and words.other_group(contrast) is not None:
             self.subject, self.other, self.is_worse = self.other, self.subject, True
             self.values = (self.values[1], self.values[0])
             ends = None if ends is None else self._turned(ends)

@@ -21,7 +21,13 @@ from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import compares_groups, estimate_of, judged_groups
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.report import Report
-from fairgauge.results.verdicts import RuleResult, Verdict, before_counting, reasons_of
+from fairgauge.results.verdicts import (
+    RuleResult,
+    Verdict,
+    before_counting,
+    is_of_both_sides,
+    reasons_of,
+)
 
 WHY_ON_ONE_SIDE = {
     ReasonCode.ANSWERS_CONTRADICT: "people's own answers contradict what is assumed",
@@ -171,11 +177,15 @@ def _listed(words: Vocabulary, verdict: Verdict, people: list[str]) -> str:
 
 
 def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str]:
-    """Return whom a verdict is of, read from the side that is worse off, and how they fare."""
+    """Return whom a verdict is of, and how they fare.
+
+    Of two groups that a rule limits alike it is of the one that is worse off.
+    """
     if verdict.group is None or verdict.feature is None:
         return _group_of(report, words, verdict), ""
     contrast = estimate_of(report, verdict)
-    shares = shares_of(report, words, verdict, turn=True)
+    turn = is_of_both_sides(verdict)
+    shares = shares_of(report, words, verdict, turn=turn)
     if shares is not None:
         worse, event = shares.rate.worse(-1.0 if shares.lower else 1.0), shares.event
         often = "less often" if shares.lower else "more often"
@@ -189,7 +199,7 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
-        means = ComparedMeans(words, contrast, row)
+        means = ComparedMeans(words, contrast, row, turn=turn)
         subject = f"{means.subject}{place_of(words, verdict)}"
         if means.has_direction:
             return subject, _WORSE if means.is_worse else _BETTER

@@ -72,19 +72,24 @@ class StatedFinding:
             self.means = ComparedMeans(words, contrast, row)
         self.source = _source(report, contrast)
         beside = stated.failing_beside
-        self._better_off: tuple[ComparedShares, tuple[str, ...]] | None = None
-        if beside is not None and isinstance(beside.row, Rate):
-            shares = ComparedShares(report, words, beside.contrast, beside.row)
-            self._better_off = shares, _source(report, beside.contrast)
+        self._better_off: tuple[str, str, tuple[str, ...]] | None = None
+        if beside is not None and beside.contrast is contrast:
+            in_words = self.shares or self.means
+            if in_words is not None:
+                self._better_off = in_words.other, "", self.source
+        elif beside is not None and isinstance(beside.row, Rate):
+            turn = not (beside.turned or beside.better)  # else its group is better off
+            shares = ComparedShares(report, words, beside.contrast, beside.row, turn=turn)
+            people = shares.other if turn else shares.subject
+            counts = "" if turn else shares.sentence() or ""
+            self._better_off = people, counts, _source(report, beside.contrast)
 
     def better_off_sentence(self) -> Sentence | None:
         """Return for whom a rule fails as the better-off side; None where it does for nobody."""
         if self._better_off is not None:
-            shares, source = self._better_off
-            counts = shares.sentence() or "."
-            beside = f": {counts[0].lower()}{counts[1:]}" if counts != "." else counts
-            people = capitalised(shares.subject)
-            return Sentence(f"{people} fail as the better-off side{beside}", source)
+            people, counts, source = self._better_off
+            beside = f": {counts[0].lower()}{counts[1:]}" if counts else "."
+            return Sentence(f"{capitalised(people)} fail as the better-off side{beside}", source)
         if self.stated.fails and self.stated.better:
             return Sentence("They fail as the better-off side.", self.source)
         return None
@@ -113,7 +118,7 @@ class StatedFinding:
         in_words = self.shares or self.means
         counted = in_words is not None and in_words.sentence() is not None
         both = not counted and self.finding.beside is not None
-        return 1 + both + (self._better_off is not None)
+        return 1 + both + bool(self._better_off and self._better_off[1])
 
     @property
     def after_adjusting(self) -> AfterAdjusting | None:

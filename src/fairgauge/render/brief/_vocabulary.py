@@ -6,7 +6,7 @@ import copy
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
@@ -33,7 +33,7 @@ from fairgauge.render.words.question_sentences import (
     unit_of,
 )
 from fairgauge.resolve.excluded_rows import unit_excluded
-from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
+from fairgauge.results.disadvantage import Compared, favourable_in, favourable_of, other_group
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic
@@ -183,7 +183,7 @@ class Vocabulary:
         repeated: bool = False,
     ) -> None:
         self.spec = spec
-        self.words = words_of(spec)
+        self.words, self.favourable = words_of(spec), favourable_of(spec)
         self.unit = self.words.unit or unit or unit_of(spec)
         repeated = repeated or bool(spec.get("cluster"))
         self.noun = self.words.noun or (self.unit if repeated else "people")
@@ -238,14 +238,8 @@ class Vocabulary:
             if self.decisions is not None and scope.kind is not ClassKind.SELECTION:
                 the_class = f"decision “{called(scope.name)}”"
                 words.decisions = f"the {the_class}", f"another than the {the_class}"
-        favourable = favourable_in(self.words.favourable, scope)
-        words.words = replace(words.words, favourable=favourable)
+        words.favourable = favourable_in(self.favourable, scope)
         return words
-
-    @property
-    def favourable(self) -> Favourable:
-        """Return which decision is the better one for a person."""
-        return decision_of(self.words.favourable)
 
     def event(self, cells: Cells) -> Event | None:
         """Return what a sum of cells counts; None where it is no decision and no outcome."""
@@ -307,6 +301,8 @@ class Vocabulary:
             return f"{called(column)} {'above' if positive else 'below'} a cut of the order {order}"
         if not asked:  # 1 or true, 0 or false: other values are refused
             return f"{called(column)} = {'1' if positive else '0'}"
+        if isinstance(asked, dict) and column in asked:  # favourable values of each column
+            asked = asked[str(column)]
         values = positive_words(asked)
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"
@@ -322,8 +318,7 @@ class Vocabulary:
         value = {
             Favourable.POSITIVE: f"the favourable outcome, {equals}",
             Favourable.NEGATIVE: f"the unfavourable outcome, {equals}",
-            Favourable.NEITHER: equals,
-        }[self.favourable]
+        }.get(self.favourable, equals)
         how = "" if asked else " or true (assumed, not stated)"
         if self.spec.get("label"):
             return f"A positive decision (“selected”, “accepted”) predicts {value}{how}."

@@ -59,6 +59,7 @@ from fairgauge.render.words.model_sentences import (
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.model_comparison import (
     Candidate,
     DisparityChange,
@@ -299,10 +300,8 @@ class _ModelsBrief:
 
     def _worse_without_margin(self) -> Iterator[Sentence]:
         """Yield which rates of groups that no margin is about are worse, each by its interval."""
-        if self.words.favourable is Favourable.NEGATIVE:  # a higher rate may be the worse one
-            return
         rates = [e for e in without_margin(self.best) if e.scope.kind is ScopeKind.OVERALL]
-        if not (worse := [one for one in rates if _is_worse(one)]):
+        if not (worse := [one for one in rates if _is_worse(one, self.words.favourable)]):
             return
         texts = [
             self._rate_before_and_after(one, one.interval)
@@ -551,11 +550,11 @@ def _is_significant(one: DisparityChange) -> bool:
     return ends is not None and one.definition.neutral not in ends
 
 
-def _is_worse(one: RateChange) -> bool:
+def _is_worse(one: RateChange, favourable: Favourable) -> bool:
     """Return whether the whole interval of a change is on the worse side of no change."""
     if one.interval is None or one.status is not Status.OK:
         return False
-    better = one.definition.better
+    better = better_of(one.definition, favourable)
     return (
         one.interval.high < 0
         if better is Better.HIGHER

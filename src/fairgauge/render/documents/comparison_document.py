@@ -9,7 +9,14 @@ from dataclasses import replace
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Outcome, Status, Turn, Uncounted
+from fairgauge.enums import (
+    ClassKind,
+    Favourable,
+    Outcome,
+    Status,
+    Turn,
+    Uncounted,
+)
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode
@@ -58,6 +65,7 @@ from fairgauge.results.comparison import (
     VerdictChange,
     sort_changes,
 )
+from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.estimates import Estimate
 
 _MOST_NAMED = 5
@@ -214,14 +222,19 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
     for i, (title, found) in enumerate(titles):
         if found:
             folded = i == 3 and not comparison.why_untested
-            yield tree.Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
+            yield tree.Section(
+                f"changes-{i}",
+                title,
+                tuple(_charts(found, favourable_of(comparison.spec))),
+                folded=folded,
+            )
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
         items = tree.Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
         yield tree.Section("undefined", "With a value in one report only", (items,), folded=True)
 
 
-def _charts(changes: Sequence[Change]) -> Iterator[tree.Block]:
+def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.Block]:
     """Yield a chart for each metric: the old value and the new one of every group."""
     by_metric: dict[str, list[Change]] = {}
     for each in changes[:_MOST_CHANGES]:
@@ -230,21 +243,29 @@ def _charts(changes: Sequence[Change]) -> Iterator[tree.Block]:
         metric = found[0].definition
         yield tree.Chart(
             capitalised(metric_words(metric)),
-            tuple(map(_change_row, found)),
+            tuple(_change_row(each, favourable) for each in found),
             unit(metric),
             neutral(metric),
         )
     yield from more_in_json(changes, _MOST_CHANGES)
 
 
-def _change_row(each: Change) -> tree.ChartRow:
+def _change_row(each: Change, favourable: Favourable) -> tree.ChartRow:
     old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
     return tree.ChartRow(
         _group(each),
         tree.mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
         f"{old} {ARROW} {new}",
         below="; ".join(
-            filter(None, [shift_words(each), _direction(each), _evidence(each), *_untested(each)])
+            filter(
+                None,
+                [
+                    shift_words(each),
+                    _direction(each, favourable),
+                    _evidence(each),
+                    *_untested(each),
+                ],
+            )
         ),
         before=tree.mark_of(
             each.old.value, each.old.interval, sparse=each.old.status is not Status.OK
@@ -273,13 +294,14 @@ def _untested(each: Change) -> Iterator[str]:
         yield f"not tested: {_because(each)}"
 
 
-def _direction(each: Change) -> str:
+def _direction(each: Change, favourable: Favourable) -> str:
     if each.direction is None:
         return ""
     side = ", on the other side of it" if each.crossed and not each.other_side else ""
     sides = ""
     if each.other_side:
-        sides = changed_sides(each.definition, each.group, each.new.reference, each.new.value)
+        new = each.new
+        sides = changed_sides(each.definition, each.group, new.reference, new.value, favourable)
     p_value = numbers.probability(each.distance_p_adjusted, "adjusted p")
     words = f"{DIRECTIONS[each.direction]}{side}{f' ({p_value})' if each.significant else ''}"
     return "; ".join(filter(None, [sides, words]))

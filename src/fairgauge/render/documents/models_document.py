@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import CandidateVerdict, ClassKind, Direction, Performance, ScopeKind, Status
+from fairgauge.enums import (
+    CandidateVerdict,
+    ClassKind,
+    Direction,
+    Favourable,
+    Performance,
+    ScopeKind,
+    Status,
+)
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.models_brief import models_exhibits, vocabulary_of
 from fairgauge.render.documents._document_parts import (
@@ -41,6 +49,7 @@ from fairgauge.render.words.reason_sentences import (
     insufficiency,
     why_insufficient,
 )
+from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.model_comparison import (
     Candidate,
     DisparityChange,
@@ -169,7 +178,12 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> tree.Section:
             *words.needed_sentences(each),
         ]
     sentences += [words.margin_sentence(test, candidates) for test in each.margins]
-    sentences += [*_disparity_sentences(each), *words.margins_kept(each), *_margins_of_groups(each)]
+    favourable = favourable_of(comparison.spec)
+    sentences += [
+        *_disparity_sentences(each, favourable),
+        *words.margins_kept(each),
+        *_margins_of_groups(each),
+    ]
     if sentences:
         blocks.append(tree.Items(tuple(sentences)))
     blocks += _disparity_tables(each)
@@ -180,7 +194,7 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> tree.Section:
     return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
 
 
-def _disparity_sentences(each: Candidate) -> Iterator[str]:
+def _disparity_sentences(each: Candidate, favourable: Favourable) -> Iterator[str]:
     """Yield the disparities that change statistically significantly.
 
     First those that changed sides, then those that are closer or further, the largest first.
@@ -194,7 +208,8 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
         )
     )
     for one in found[:_MOST_ITEMS]:
-        yield f"{_subject(one)}: {change_words.describe_disparity_shift(one)}, {_became(one)}."
+        shift, became = change_words.describe_disparity_shift(one), _became(one, favourable)
+        yield f"{_subject(one)}: {shift}, {became}."
     if len(found) > _MOST_ITEMS:
         yield f"{len(found) - _MOST_ITEMS:,} more below."
 
@@ -211,9 +226,9 @@ def _metric(one: DisparityChange) -> str:
     return capitalised(metric_words(one.definition))
 
 
-def _became(one: DisparityChange) -> str:
+def _became(one: DisparityChange, favourable: Favourable) -> str:
     """Return what a change that is statistically significant comes to: sides, and distance."""
-    sides = change_words.sides_words(one, one.group, one.reference, one.new)
+    sides = change_words.sides_words(one, one.group, one.reference, one.new, favourable)
     if one.significant:
         return ", ".join(filter(None, [sides, _went(one)]))
     p_value = numbers.probability(one.change_p_adjusted, "adjusted p")

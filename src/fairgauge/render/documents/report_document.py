@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fairgauge.catalogue.statistics import has_direction
 from fairgauge.enums import (
     AfterAdjusting,
-    Better,
     ClassKind,
     DiagnosticCode,
+    Favourable,
     Outcome,
     ReferenceKind,
     Status,
@@ -88,9 +87,15 @@ from fairgauge.render.words.metric_words import (
     rate_heading,
     value_text,
 )
-from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, insufficiency
+from fairgauge.render.words.reason_sentences import (
+    INSUFFICIENT,
+    RARE_OUTCOME,
+    insufficiency,
+    rows_and_part,
+)
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.disadvantage import favourable_of, favours_the_least, has_direction
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -406,6 +411,7 @@ class _Summary:
         lacking: list[Reason | None] = []
         minimums: set[float | None] = set()
         below: dict[str, dict[str, None]] = {}
+        favourable = favourable_of(self.report.spec)
         for section, group, own in self._by_group():
             own = [e for e in own if compared_rate(e.definition)] or own
             if not own or any(e.status is not Status.TOO_FEW for e in own):
@@ -427,7 +433,7 @@ class _Summary:
                 minimums.add(_least_rows(own, n))
             else:
                 minimum = insufficiency([small])
-                size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
+                size = f"{name}, n = {numbers.count(small['n'])}{_above(own, favourable)}"
                 below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
             yield f"{capitalised(minimum)}: {_named([*names])}."
@@ -600,7 +606,7 @@ def _named(groups: Sequence[str]) -> str:
     return f"{'; '.join(groups[:_MOST_SMALL])}{f'; and {more:,} more' if more > 0 else ''}"
 
 
-def _above(own: Iterable[Estimate]) -> str:
+def _above(own: Iterable[Estimate], favourable: Favourable) -> str:
     """Return that the rate of a small group is more favourable than that of the best reference."""
     found = [
         each
@@ -608,18 +614,22 @@ def _above(own: Iterable[Estimate]) -> str:
         if each.reference
         and each.reference.kind is ReferenceKind.BEST
         and (rate := compared_rate(each.definition)) is not None
-        and has_direction(rate)
-        and gap(each) * (1 if rate.better is Better.HIGHER else -1) > 0
+        and has_direction(rate, favourable)
+        and gap(each) * (-1 if favours_the_least(rate, favourable) else 1) > 0
     ]
     rate = compared_rate(found[0].definition) if found else None
     if rate is None:
         return ""
-    level = "higher" if rate.better is Better.HIGHER else "lower"
+    level = "lower" if favours_the_least(rate, favourable) else "higher"
     return f" (its {rate.title} is {level} than that of the reference)"
 
 
 def _size(own: Iterable[Estimate], n: float) -> str:
     """Return the size of a group; of protected counts, also the smallest that agrees with them."""
+    own = [*own]
+    parts = (e.reason for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    if (part := next((each for each in parts if each.get("counts")), None)) is not None:
+        return rows_and_part(part)
     bounds = (e.reason for e in own if e.reason and e.reason.get("at_least"))
     least = next((reason["n"] for reason in bounds if reason.side == "group"), None)
     may_be = "" if least is None else f" after rounding, possibly {numbers.count(least)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Statistic, has_direction
-from fairgauge.enums import Better, Direction, ReferenceKind, ScopeKind
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Direction, Favourable, ReferenceKind, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -20,6 +20,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.results.comparison import Change
+from fairgauge.results.disadvantage import favours_the_least, has_direction
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import ClassScope, Reference, Scope
 
@@ -30,7 +31,11 @@ NOT_SURELY = "changed sides, not significantly"
 
 
 def changed_sides(
-    metric: Metric, group: str | None, reference: Reference | None, new: float | None
+    metric: Metric,
+    group: str | None,
+    reference: Reference | None,
+    new: float | None,
+    favourable: Favourable,
 ) -> str:
     """Return who is better off now: ``changed sides: Male is now worse off than Female``.
 
@@ -40,10 +45,10 @@ def changed_sides(
         return "changed sides"
     higher = (new > metric.neutral) == (metric.order == "group - reference")
     ours, theirs = called(group), called(reference_name(reference))
-    if not has_direction(metric.of):
+    if not has_direction(metric.of, favourable):
         more = "higher" if higher else "lower"
         return f"changed sides: {ours} now has a {more} {metric.of.title} than {theirs}"
-    worse = higher == (metric.of.better is Better.LOWER)
+    worse = higher == favours_the_least(metric.of, favourable)
     if not worse and reference.kind is ReferenceKind.GROUP:
         return f"changed sides: {theirs} is now worse off than {ours}"
     return f"changed sides: {ours} is now {'worse' if worse else 'better'} off than {theirs}"
@@ -54,6 +59,7 @@ def sides_words(
     group: str | None,
     reference: Reference | None,
     new: float | None,
+    favourable: Favourable,
 ) -> str:
     """Return that a disparity changed sides, and how far that is shown; else nothing.
 
@@ -61,7 +67,7 @@ def sides_words(
     """
     if not each.crossed:
         return ""
-    sides = changed_sides(each.definition, group, reference, new)
+    sides = changed_sides(each.definition, group, reference, new, favourable)
     if each.other_side:
         return sides
     if each.significant and each.direction is Direction.FURTHER:

@@ -11,7 +11,7 @@ from itertools import combinations
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
-from fairgauge.enums import Better, DiagnosticCode, Person
+from fairgauge.enums import DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.hmda_actions import action_code
 from fairgauge.question.options import flag_of
@@ -49,15 +49,13 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as a sentence without a capital and a full stop.
 
     Of a command without the options of an audit (``options`` is false), what is advised by options
-    is replaced; an audit is advised unless it cannot read the data (``auditable`` is false).
+    is replaced by the advice of an audit.
     """
     text = _DESCRIBED[diagnostic.code](diagnostic)
     advice = _OPTION.search(text) if diagnostic.get("options") is False else None
     if advice is None:
         return text
     start = max(text.rfind(end, 0, advice.start()) for end in ("; ", ". "))
-    if diagnostic.get("auditable") is False:
-        return f"{text[:start]}; correct the data"
     return f"{text[:start]}; correct the table, or use fairgauge audit, which has options for this"
 
 
@@ -422,10 +420,7 @@ def _composition(d: Diagnostic) -> str:
             f". Of that difference, {size('within')} is within {strata}, and {size('alone')} of "
             f"strata of one side alone, with {_alone(d)}, which are not compared"
         )
-    if d.get("trend") is not None:
-        change = size("trend", " a year")
-        text += f". The difference changes by {change}; years are not tested one by one"
-    elif d["p"] is not None and d["p"] < 1 - d["confidence"]:
+    if d["p"] is not None and d["p"] < 1 - d["confidence"]:
         p = numbers.probability(d["p"])
         text += f". Within {strata} the difference varies statistically significantly ({p})"
     elif d["p"] is not None:
@@ -490,6 +485,22 @@ def _assumed_positive(d: Diagnostic) -> str:
         f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
         f"{value} is the unfavourable outcome of {quote(column)}, every disparity that depends on "
         "it is read the wrong way round; state it: positive=VALUE (--positive VALUE)"
+    )
+
+
+def _unfavourable_positive(d: Diagnostic) -> str:
+    column, values = quote(d["column"]), alternatives(d["values"])
+    if d.get("negative"):
+        return (
+            f"what is stated as unfavourable, {column} = {values}, has the name or code of the "
+            "favourable outcome: who is worse off is then read the wrong way round. Remove "
+            "favourable = negative (--favourable negative), or state the other value as positive"
+        )
+    return (
+        f"what is stated as favourable, {column} = {values}, has the name or code of the opposite: "
+        f"rates are then the shares of that. State {alternatives(d['others'])} as positive "
+        "(--positive), or that the positive outcome is the worse one for a person: favourable = "
+        "negative (--favourable negative)"
     )
 
 
@@ -591,7 +602,7 @@ def _one_decision(d: Diagnostic) -> str:
         return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
     if d.get("column") is None:
         return (
-            f"{d['share']:.1%} of the rows with a label have the favourable decision at "
+            f"{d['share']:.1%} of the rows with a label have the positive decision at "
             f"{d['threshold']:g}"
         )
     at, check = "", "the column"
@@ -923,7 +934,7 @@ def _same_names(d: Diagnostic) -> str:
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "
-        "recode them (recode, --recode), or state all of them that are favourable: positive "
+        "recode them (recode, --recode), or state all of them that are positive "
         "(--positive)"
     )
 
@@ -935,7 +946,8 @@ def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held
-    return f"{d['path']}: no group is {quote(d['name'])} here{hint}"
+    what = "row has" if d["path"].startswith("recode.") else "group is"
+    return f"{d['path']}: no {what} {quote(d['name'])} here{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:
@@ -998,7 +1010,7 @@ def _reference_tied(d: Diagnostic) -> str:
             f"compared with {quote(d['chosen'])}, the first by name"
         )
     rate = _rate(d)
-    highest = "lowest" if rate.better is Better.LOWER else "highest"
+    highest = "lowest" if d["least"] else "highest"
     value = percent(d["value"]) if rate.is_share else amount(d["value"])
     why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
     return (
@@ -1176,6 +1188,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
+        f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
+        f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "
+        f"none has another outcome. If only such {_unit(d)} of it are in the data, as in a "
+        f"numerator alone, its rate is none: add its other {_unit(d)}, or exclude it "
+        f"({flag_of('exclude_groups', d['group'])})"
+    ),
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
@@ -1217,12 +1236,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['outcome']} (--inconclusive {d['outcome']})"
     ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
-        f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
-        "the name or code of the opposite: rates are then the shares of that. State "
-        f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
-        "the worse one for a person: words favourable = negative (--word favourable=negative)"
-    ),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: _unfavourable_positive,
     DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
@@ -1291,6 +1305,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.COPIED_FILES: lambda d: (
         f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
+    ),
+    DiagnosticCode.SKIPPED_FILES: lambda d: (
+        f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
+        f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
+        "with _ or a dot is no part of a table; name it to count its rows"
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (

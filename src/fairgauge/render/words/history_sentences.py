@@ -214,7 +214,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         "and add the periods again (--replace)."
     ),
     HistoryProblem.UNCLEAR_OUTCOME: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which counts as unfavourable. If it is favourable, "
+        f"{_rows(each)} with {_value(each)}, which counts as not positive. If it is positive, "
         "or no outcome, recode it and add the periods again (--replace)."
     ),
     HistoryProblem.UNKNOWN_GROUP: _unknown_group,

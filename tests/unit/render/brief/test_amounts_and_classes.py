@@ -32,7 +32,7 @@ def test_an_amount_is_stated_with_its_column_unit_and_direction() -> None:
     assert "in the unit of rate spread" in str(brief)
     assert "mean label" not in str(brief)
     assert brief.question == "Who differs, and by how much"
-    assert "--word favourable=higher, or lower)." in str(brief.steps[0])
+    assert "--favourable higher, or lower)." in str(brief.steps[0])
 
 
 def amounts(text: str) -> float:
@@ -49,9 +49,9 @@ def test_who_the_words_call_worse_off_has_the_worse_amount(scale: float) -> None
         spread = scale * (2 + rng.gamma(2, 0.3, 800) + rng.normal() * (race == "a"))
         data = pl.DataFrame({"race": race, "rate_spread": spread})
         for favourable in ("lower", "higher", "positive"):
-            words = {"favourable": favourable, "groups": {"race": {"a": "first", "b": "second"}}}
+            words = {"groups": {"race": {"a": "first", "b": "second"}}}
             report = fg.audit(data, label="rate_spread", sensitive="race", task="regression",
-                              words=words)  # fmt: skip
+                              words=words, favourable=favourable)  # fmt: skip
             brief = report.brief()
             for sentence in brief.found:
                 if (found := STATED.match(str(sentence))) is None:
@@ -116,10 +116,10 @@ def test_a_stated_direction_asks_for_none() -> None:
     rng = np.random.default_rng(0)
     rows = pl.DataFrame({"g": rng.choice(["a", "b"], 400), "y": rng.normal(5, 1, 400)})
     report = fg.audit(rows, label="y", sensitive="g", task="regression",
-                      words={"favourable": "higher"})  # fmt: skip
+                      favourable="higher")  # fmt: skip
     brief = report.brief()
     assert brief.question == "Who is worse off, and by how much"
-    assert "favourable=" not in str(brief)
+    assert "--favourable" not in str(brief)
     assert str(brief.found[0]).startswith("Average y: ")
 
 
@@ -141,10 +141,11 @@ def test_a_headline_of_errors_states_for_whom_predictions_are_further_off(
     label = np.tile([10.0, 20.0, 30.0, 40.0], 100)
     sides, off = np.repeat(["a", "b"], 200), np.repeat([of_a, of_b], 200) + np.tile([-1, 1], 200)
     rows = pl.DataFrame({"g": sides, "y": label, "p": label + off})
-    words = {"groups": {"g": {"a": "a", "b": "b"}}, "favourable": favourable}
+    words = {"groups": {"g": {"a": "a", "b": "b"}}}
     report = fg.audit(
         rows, label="y", prediction="p", sensitive="g", task="regression",
         metrics=["mean_error.difference"], words=words,
+        favourable=favourable,
     )  # fmt: skip
     mirrored = re.sub("lower for a than for b", "higher for b than for a", stated)
     assert str(report.brief().headline).split(": ")[0] in (stated, mirrored)

@@ -31,7 +31,7 @@ WORDS: dict[str, Any] = {
 }  # fmt: skip
 OTHER_WAY: dict[str, Any] = WORDS | {
     "positive": "refused", "negative": "approved",
-    "label_positive": "did not repay", "label_negative": "repaid", "favourable": "negative",
+    "label_positive": "did not repay", "label_negative": "repaid",
 }  # fmt: skip
 
 
@@ -99,8 +99,8 @@ def test_who_is_worse_off_does_not_depend_on_which_outcome_is_coded_1(
     """The same people are the subject of headline and findings under swapped positives."""
     data = loans(women=women, men=men)
     swapped = data.with_columns(repaid=1 - pl.col("repaid"), approved=1 - pl.col("approved"))
-    other = OTHER_WAY if words else {"favourable": "negative"}
-    briefs = [audit(data, words=words).brief(), audit(swapped, words=other).brief()]
+    other = {"words": OTHER_WAY if words else {}, "favourable": "negative"}
+    briefs = [audit(data, words=words).brief(), audit(swapped, **other).brief()]
     worse = "women" if women < men else "men"
     named = worse if words else f"people with sex {worse[0].upper().replace('W', 'F')}"
     for brief in briefs:
@@ -119,9 +119,9 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
     words = {
         "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
         "label_positive": "reoffended", "label_negative": "did not reoffend",
-        "favourable": "negative", "groups": {"race": "{value} {noun}"},
+        "groups": {"race": "{value} {noun}"},
     }  # fmt: skip
-    brief = fg.audit(fg.confusion("race", counts), words=words).brief()
+    brief = fg.audit(fg.confusion("race", counts), words=words, favourable="negative").brief()
     assert str(brief.headline) == (
         "Black defendants are rated high risk more often than White defendants, also among those "
         "who did not reoffend"
@@ -135,7 +135,7 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
 RISK: dict[str, Any] = {
     "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
     "label_positive": "reoffended", "label_negative": "did not reoffend",
-    "favourable": "negative", "groups": {"race": "{value} {noun}"},
+    "groups": {"race": "{value} {noun}"},
 }  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def test_the_headline_is_about_what_the_verdict_is_about() -> None:
     }
     table = fg.confusion("race", counts)
     rule = "-0.1 <= false_positive_rate.difference <= 0.1"
-    brief = fg.audit(table, words=RISK, rules=[rule]).brief()
+    brief = fg.audit(table, words=RISK, favourable="negative", rules=[rule]).brief()
     wrongly = "who did not reoffend"
     assert str(brief.headline) == (
         f"Black defendants {wrongly} were rated high risk more often than other such defendants"
@@ -220,8 +220,7 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
         OF_DECISIONS, range(2),
     ):  # fmt: skip
         data = loans(seed, women=0.3 + 0.5 * seed, men=0.8 - 0.5 * seed)
-        words = WORDS | {"favourable": str(favourable)}
-        report = audit(data, metrics=f"{metric}.difference", words=words)
+        report = audit(data, metrics=f"{metric}.difference", favourable=favourable)
         for sentence in report.brief().found:
             found = re.match(
                 r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
@@ -268,8 +267,14 @@ def test_of_several_groups_the_one_that_fares_worst_is_named_however_it_is_coded
     data = pl.DataFrame({"g": group, "repaid": repaid * 1, "approved": approved * 1})
     asked = {"label": "repaid", "prediction": "approved", "sensitive": "g"}
     pages = [
-        fg.audit(data, **asked, positive=positive, words={**words, "groups": {"g": NAMES}}).brief()
-        for positive, words in ((1, WORDS), (0, OTHER_WAY))
+        fg.audit(
+            data,
+            **asked,
+            positive=positive,
+            favourable=favourable,
+            words={**words, "groups": {"g": NAMES}},
+        ).brief()
+        for positive, words, favourable in ((1, WORDS, "positive"), (0, OTHER_WAY, "negative"))
     ]
     worst = NAMES[min(chance, key=lambda each: approved[group == each].mean())]
     assert all(str(page.headline).startswith(worst.capitalize()) for page in pages)
@@ -291,9 +296,7 @@ def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
     """Counted again from the rows: the subject of the first sentence has more of the harm."""
     for seed in range(4):
         data = loans(seed, women=0.35 + 0.3 * (seed % 2), men=0.65 - 0.3 * (seed % 2))
-        brief = audit(
-            data, metrics=f"{metric}.difference", words=WORDS | {"favourable": favourable}
-        ).brief()
+        brief = audit(data, metrics=f"{metric}.difference", favourable=favourable).brief()
         found = re.match(
             r"Of 100 (women|men)(?: who (repaid|did not repay))?, ", str(brief.found[0])
         )
@@ -654,7 +657,7 @@ def test_the_brief_is_saved_with_where_its_numbers_stand(tmp_path: Any) -> None:
     [
         ({"positiv": "approved"}, "unknown key"),
         ({"positive": 3}, "must be text"),
-        ({"favourable": "negativ"}, "Did you mean 'negative'"),
+        ({"favourable": "negative"}, "is no word but an option of its own"),
         ({"noun": "x" * 61}, "room for 60"),
         ({"groups": "women"}, "must be a table"),
         ({"groups": {"gender": {"F": "women"}}}, "not an audited feature"),
@@ -843,7 +846,10 @@ def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
     counts = {"A": {"tp": 60, "fp": 20, "fn": 20, "tn": 90}, "B": {"tp": 700, "fp": 200, "fn": 200,
               "tn": 900}}  # fmt: skip
     brief = fg.audit(
-        fg.confusion("race", counts), words=RISK, rules=["true_positive_rate.ratio >= 0.9"]
+        fg.confusion("race", counts),
+        words=RISK,
+        favourable="negative",
+        rules=["true_positive_rate.ratio >= 0.9"],
     ).brief()
     needed = re.search(r"about [\d,]+ (.*?) \(the data have (\d+)\)", str(brief))
     assert needed is not None
@@ -1047,17 +1053,22 @@ def test_which_decision_is_taken_as_the_better_one_is_said_where_it_is_first_nam
         {"sex": ["F", "M"] * 400, "y": [0, 1, 1, 1] * 200, "p": [0, 1, 0, 1, 1, 0, 0, 1] * 100}
     )
     asked = {"label": "y", "prediction": "p", "sensitive": "sex"}
-    only = {"words": {"favourable": favourable}}
+    only = {"favourable": favourable}
     assumed = fg.audit(data, **asked, **only).brief()
-    assert str(assumed.looked_at[-1]).endswith(
-        f"“p = 1” (or true) is taken as the {side} outcome for a person, since nobody stated which "
-        "one is: who is worse off may be the reverse."
-    )
-    assert str(assumed).count("nobody stated") == 1
-    assert "--positive VALUE" in str(assumed.steps[0])
+    if favourable == "negative":
+        assert str(assumed.looked_at[-1]).endswith(
+            "“p = 1” (or true) is the worse outcome (stated)."
+        )
+    else:
+        assert str(assumed.looked_at[-1]).endswith(
+            "“p = 1” (or true) is taken as the better outcome for a person, since nobody stated "
+            "which one is: who is worse off may be the reverse."
+        )
+        assert str(assumed).count("nobody stated") == 1
+        assert "--positive VALUE" in str(assumed.steps[0])
     stated = fg.audit(data, **asked, **only, positive=1).brief()
     assert str(stated.looked_at[-1]).endswith(f"“p = 1” is the {side} outcome (stated).")
-    named = {"words": {"favourable": favourable, "positive": "approved"}}
+    named = {"words": {"positive": "approved"}, "favourable": favourable}
     assert "taken as" not in str(fg.audit(data, **asked, **named, positive=1).brief())
 
 
@@ -1081,8 +1092,8 @@ def test_rows_of_clusters_are_no_people(verb: str) -> None:
 
 
 def test_words_of_the_user_are_no_value_of_a_column() -> None:
-    words = {"label_positive": "had a relapse", "favourable": "negative"}
-    report = fg.audit(loans(), label="repaid", positive=1, sensitive="sex", words=words)
+    asked = {"words": {"label_positive": "had a relapse"}, "favourable": "negative"}
+    report = fg.audit(loans(), label="repaid", positive=1, sensitive="sex", **asked)
     assert "“a relapse”" not in str(report.brief())
 
 

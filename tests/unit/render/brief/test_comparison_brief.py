@@ -19,8 +19,7 @@ WORDS: dict[str, Any] = {
     "label_positive": "repaid", "label_negative": "did not repay",
     "groups": {"sex": {"F": "women", "M": "men"}},
 }  # fmt: skip
-HARM = WORDS | {"positive": "rated high risk", "negative": "rated low risk",
-                "favourable": "negative"}  # fmt: skip
+HARM = WORDS | {"positive": "rated high risk", "negative": "rated low risk"}
 Cells = dict[str, int]
 
 
@@ -29,7 +28,9 @@ def cells(tp: int, fn: int, fp: int, tn: int) -> Cells:
 
 
 def audited(women: Cells, men: Cells, words: dict[str, Any] = WORDS, **more: Any) -> fg.Report:
-    return fg.audit(fg.confusion("sex", {"F": women, "M": men}), words=words, **more)
+    favourable = "negative" if words is HARM else "positive"
+    counts = fg.confusion("sex", {"F": women, "M": men})
+    return fg.audit(counts, words=words, favourable=favourable, **more)
 
 
 MEN = cells(450, 150, 90, 310)

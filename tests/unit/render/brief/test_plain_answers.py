@@ -237,7 +237,7 @@ def test_the_gap_that_is_the_largest_is_of_the_rate_that_is_stated() -> None:
     }
     metrics = ["true_positive_rate.difference", "false_positive_rate.difference"]
     data = fg.confusion("g", counts)
-    report = fg.audit(data, metrics=metrics, words={"favourable": "negative"})
+    report = fg.audit(data, metrics=metrics, favourable="negative")
     assert str(report.brief().headline) == (
         "People with g B and label other than 1 had prediction = 1 more often than other such "
         "people: one of 3 comparisons of this rate"

@@ -177,7 +177,7 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_t
 ) -> None:
     data = rows(0.5, size=8_000)
     made = chosen(data, "|tpr.difference| <= 0.02", margins={"accuracy": 0.0},
-                  words={**WORDS, "favourable": favourable})  # fmt: skip
+                  words=WORDS, favourable=favourable)  # fmt: skip
     of, brief = made["sex"], made.brief()
     assert of.common is None
     assert of.costly is not None

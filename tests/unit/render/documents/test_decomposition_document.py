@@ -64,16 +64,6 @@ def test_what_is_filed_has_sources_method_and_room_for_signatures():
     assert "Method and excluded rows" in titles
 
 
-def test_an_older_file_has_no_fingerprint_and_states_none():
-    found = result("why")
-    older = found.to_dict() | {"schema": "fairgauge.why/1"}
-    del older["fingerprint"]
-    read = type(found).from_dict(older)
-    assert read.fingerprint == ""
-    facts = [each for each in blocks_filed(read) if isinstance(each, Facts)]
-    assert "fingerprint of the counts" not in dict(facts[-1].pairs)
-
-
 def test_counts_that_are_in_no_file_leave_a_place_for_one():
     rows = pl.DataFrame({"p": [1, 0, 1, 0] * 30, "g": ["a", "a", "b", "b"] * 30,
                          "s": (["x"] * 4 + ["y"] * 4) * 15})  # fmt: skip
@@ -119,9 +109,9 @@ def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
 @pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
 def test_the_parts_of_a_gap_say_which_side_is_worse_for_whom(metric, favourable):
     asked = {"prediction": "approved", "positive": "yes", "sensitive": "sex", "metrics": [metric]}
-    words = {"positive": "approved", "favourable": favourable,
+    words = {"positive": "approved",
              "groups": {"sex": {"Female": "women", "Male": "men"}}}  # fmt: skip
-    found = fg.why(loans(), **asked, strata="region", words=words)
+    found = fg.why(loans(), **asked, strata="region", words=words, favourable=favourable)
     charts = [each for each in decomposition_document(found).exhibits if isinstance(each, Chart)]
     assert [each.caption for each in charts] == [
         "The gap and its parts",
@@ -141,8 +131,8 @@ def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():
     pay = [3_000.0 + i % 7 * 10 - (100 if i % 2 else 0) for i in range(400)]
     rows = {"sex": ["m", "f"] * 200, "pay": pay, "grade": [1, 1, 2, 2] * 100}
     asked = {"label": "pay", "sensitive": "sex", "strata": "grade", "task": "regression"}
-    for words, note in (({}, ""), ({"favourable": "higher"}, " (worse for people with sex f)")):
-        found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "m"}, words=words)
+    for more, note in (({}, ""), ({"favourable": "higher"}, " (worse for people with sex f)")):
+        found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "m"}, **more)
         chart, *_ = decomposition_document(found).exhibits
         assert chart.legend.startswith(
             "Below 0: Average pay is lower for people with sex f than for people with sex m"

@@ -312,7 +312,7 @@ def test_the_favourable_outcome_is_stated_or_assumed():
 )
 def test_what_words_call_unfavourable_is_never_called_favourable(favourable, meaning):
     rows = pl.DataFrame({"y": [1, 0, 1, 0], "g": ["a", "a", "b", "b"]})
-    asked = {"label": "y", "sensitive": "g", "positive": 1, "words": {"favourable": favourable}}
+    asked = {"label": "y", "sensitive": "g", "positive": 1, "favourable": favourable}
     report = fg.audit(rows, **asked)
     assert f"Positive is 1{meaning} (stated)." in question.lead(report)[0]
     assert "is 1, the favourable" not in render(report, "html")
