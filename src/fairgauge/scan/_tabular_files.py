@@ -144,7 +144,7 @@ def _first_lines(path: Place) -> list[str]:
     return lines
 
 
-_MAGIC = b"PAR1"
+_MAGIC, _ARROW = b"PAR1", b"ARROW1"
 _SMALLEST = 12
 
 
@@ -297,11 +297,9 @@ def _read_arrow(path: Place) -> pa.Table:
     try:
         local = isinstance(path, Path)
         with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
-            try:
-                return ipc.open_file(held).read_all()
-            except pa.ArrowInvalid:
-                held.seek(0)
-                return ipc.open_stream(held).read_all()
+            is_file = held.read(len(_ARROW)) == _ARROW  # whose start would be lengths of a stream
+            held.seek(0)
+            return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
 
