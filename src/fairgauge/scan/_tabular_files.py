@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
-_SNIFFED_LINES = 1_000
+_SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 20
 _DELIMITERS = ",;\t|"
 _MOST_ABOVE, _MOST_NAMES = 50, 5
 """Lines in which a header is looked for, and names of it that are shown."""
@@ -149,15 +149,22 @@ def delimiter_of(line: str) -> str:
 def _first_lines(path: Place) -> list[str]:
     try:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
-            lines = list(islice(text, _SNIFFED_LINES))
+            size, lines = 0, list[str]()
+            while size < _SNIFFED and len(lines) < _SNIFFED_LINES:
+                if not (line := text.readline(_LONGEST_LINE)):
+                    break
+                lines.append(line)
+                size += len(line)
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+    if any(len(line) == _LONGEST_LINE for line in lines):
+        raise DataError(f"{quote(path)} has a line of more than {_LONGEST_LINE:,} characters")
     if not lines or not lines[0].strip():
         raise DataError(f"{quote(path)} has no header: its first line is empty")
     return lines
 
 
-_MAGIC = b"PAR1"
+_MAGIC, _ARROW = b"PAR1", b"ARROW1"
 _SMALLEST = 12
 
 
@@ -313,11 +320,9 @@ def _read_arrow(path: Place) -> pa.Table:
     try:
         local = isinstance(path, Path)
         with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
-            try:
-                return ipc.open_file(held).read_all()
-            except pa.ArrowInvalid:
-                held.seek(0)
-                return ipc.open_stream(held).read_all()
+            is_file = held.read(len(_ARROW)) == _ARROW  # whose start would be lengths of a stream
+            held.seek(0)
+            return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
 
