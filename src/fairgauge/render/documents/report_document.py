@@ -377,7 +377,7 @@ class _Summary:
         equal = insignificant(self.results)
         rest: list[tree.Paragraph] = []
         if equal:
-            sentence = no_finding_sentence(equal, by_class)
+            sentence = no_finding_sentence(equal, by_class, self.terms)
             rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
