@@ -31,7 +31,7 @@ _CHUNK = 100
 _ALPHA = 0.05
 ASKED = {"item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"}}
 DIFFERS, EQUIVALENT, COVERS = "differs", "equivalent", "covers"
-CHANGED = "changed"
+CHANGED, WITHOUT = "changed", "differs without family"
 ITEMS_ALONE, BASELINE = "items alone", "against the baseline"
 
 
@@ -47,6 +47,7 @@ class Study:
     delta : the difference between the groups' names.
     name, cell, run, group_item : standard deviations of names in each group, of items by names, of
         runs, and of items by groups.
+    families : texts that items are made from, by which groups then differ; None is each item.
     placebos, placebo : irrelevant edits, and their standard deviation.
     baseline : by how much answers without any edit are higher; None where there are none.
     scale : "score", "rounded" (to 1 ... 10), or the share of favourable decisions.
@@ -65,6 +66,7 @@ class Study:
     cell: float = 0.1
     run: float = 0.5
     group_item: float = 0.0
+    families: int | None = None
     placebos: int = 0
     placebo: float = 0.0
     baseline: float | None = None
@@ -86,7 +88,9 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
     effect[:, group == 0] += study.delta
     effect[:, group == len(sizes) - 1] += study.baseline or 0.0
     mean = rng.normal(0, 1, (study.models, study.items, 1)) + effect[:, None, :]
-    mean = mean + rng.normal(0, study.group_item, (*shape[:2], len(sizes)))[:, :, group]
+    family = np.arange(study.items) % (study.families or study.items)
+    of_group = rng.normal(0, study.group_item, (study.models, family.max() + 1, len(sizes)))
+    mean = mean + of_group[:, family][:, :, group]
     mean = mean + rng.normal(0, study.cell, shape)
     y = mean[..., None] + rng.normal(0, study.run, (*shape, study.runs))
     if study.scale == "rounded":
@@ -104,6 +108,7 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
         {
             "model": model[kept], "item": item[kept], "name": name[kept],
             "group": np.array(groups)[group[name[kept]]], "run": run[kept], "answer": y[kept],
+            "family": family[item[kept]],
         }
     )  # fmt: skip
 
@@ -115,6 +120,9 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     asked: dict[str, Any] = {**ASKED, "prediction" if of_decisions else "score": "answer"}
     if study.models > 1:
         asked["by" if study.series else "model"] = "model"
+    if study.families:
+        yield WITHOUT, str(fg.pairs(table, **asked).verdict) == DIFFERS
+        asked["family"] = "family"
     if study.placebos:
         asked["placebo"] = "edit"
     if study.baseline is not None:
@@ -216,6 +224,8 @@ STUDY_DESIGNS = (
           delta=-0.2, wanted=_COVERED),
     Study("3 groups of 5 names, 4 releases, 17 x 1: any of 6 changes", (5, 5, 5), runs=1, models=4,
           series=True),
+    Study("6 + 6 names, 5 texts of 8 items each, groups differ by text (SD .3)", (6, 6), 40, 1,
+          group_item=0.3, families=5),
 )  # fmt: skip
 """The designs; power is that of the design document, where it is known."""
 

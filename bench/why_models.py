@@ -227,6 +227,52 @@ def of_linear(sides: Sides, difference: float, rng: np.random.Generator) -> Occu
     return {"difference covers": holds(main[0].interval, difference)} if main else {}
 
 
+@dataclass(frozen=True)
+class Levels:
+    """A control with many small levels, over which the sides are spread unevenly.
+
+    Attributes
+    ----------
+    rows : of every level.
+    middle : the log odds of the outcome in a level that has hardly a row of the group.
+    log_odds : of the group, in every level.
+    weights, clusters : whether rows have weights of 1 to 4, and come in clusters of five.
+    """
+
+    rows: np.ndarray
+    middle: float
+    log_odds: float = 0.0
+    weights: bool = False
+    clusters: bool = False
+
+
+def of_levels(law: Levels, rng: np.random.Generator) -> Occurrences:
+    """Return what the regression on a control with many small levels states."""
+    ours = rng.uniform(0.05, 0.95, len(law.rows))
+    level = np.repeat(np.arange(len(law.rows)), law.rows)
+    group = rng.random(len(level)) < ours[level]
+    of_level = law.middle + 4.2 * ours[level]
+    cluster = np.arange(len(level)) // 5
+    if law.clusters:
+        of_level = of_level + rng.normal(0, 0.5, len(level))[cluster]
+    p_d, p_a = expit(of_level + law.log_odds), expit(of_level)
+    data = pl.DataFrame({
+        "side": np.where(group, "d", "a"), "c0": (level % 2).astype(str), "branch": level,
+        "y": (rng.random(len(level)) < np.where(group, p_d, p_a)).astype(int), "of": cluster,
+        "w": rng.choice([1.0, 2.0, 4.0], len(level)),
+    })  # fmt: skip
+    gap = why(
+        data.with_columns(pl.col("branch").cast(pl.String)), controls="branch",
+        weight="w" if law.weights else None, cluster="of" if law.clusters else None,
+    )  # fmt: skip
+    seen = {name: str(gap.regression_verdict) == name for name in ("remains", "reverses")}
+    seen["no regression"] = not gap.adjusted
+    if gap.adjusted:
+        truth = float(np.average(p_d - p_a, weights=data["w"] if law.weights else None))
+        seen["difference covers"] = holds(gap.adjusted[0].interval, truth)
+    return seen
+
+
 def _line(first: float, last: float, strata: int, within: float = 0.0) -> tuple[np.ndarray, ...]:
     theirs = np.linspace(first, last, strata)
     return theirs + within, theirs
@@ -298,6 +344,22 @@ def designs() -> Iterator[Design]:
     }  # fmt: skip
     for setting, (sides, log_odds) in logistic.items():
         yield alone("logistic", setting, _COVERED, partial(of_logistic, sides, log_odds))
+    mixed = np.append(np.full(6, 800), np.resize(np.arange(2, 9), 254))
+    branches = {
+        "250 levels of 40 rows": (np.full(250, 40), -4.7, {}),
+        "280 levels of 6 rows": (np.full(280, 6), -3.0, {}),
+        "250 levels of 20 rows, weights 1 to 4": (np.full(250, 20), -4.0, {"weights": True}),
+        "250 levels of 20 rows in clusters of 5": (np.full(250, 20), -4.0, {"clusters": True}),
+        "6 levels of 800 rows, 254 of 2 to 8": (mixed, -3.5, {}),
+    }
+    for setting, (rows, middle, options) in branches.items():
+        for log_odds, wanted in (
+            (0.0, "remains, reverses at most 5"),
+            (-0.5, "difference covers 95 or more"),
+        ):
+            effect = "no effect" if not log_odds else "log odds -0.5"
+            read = partial(of_levels, Levels(rows, middle, log_odds, **options))
+            yield alone("many levels", f"{setting}; {effect}", wanted, read)
     for half in (60, 200, 1_000):
         setting = f"lognormal pay, 12 cells; {half:,} and {half:,}"
         yield alone("linear", setting, _COVERED, partial(of_linear, _pay((half, half)), -2.0))

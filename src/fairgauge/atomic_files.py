@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import is_object, write_object
+from fairgauge.temporary_files import held, remove_abandoned
 
 _WINDOWS = os.name == "nt"
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -33,37 +36,34 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
     """Write several files, each whole, and none if one of them cannot be written."""
-    waiting: dict[Path, Path] = {}
     objects = [path for path in contents if is_object(path)]
     streams = [path for path in contents if path not in objects and _is_stream(Path(path))]
     path: str | Path = ""
     try:
-        for path in contents:
-            if path not in streams and path not in objects:
-                target = _target(Path(path))
-                waiting[target] = _write_beside(target, contents[path])
-        for path in objects:  # each whole; what is written before one fails stays
-            write_object(str(path), _as_bytes(contents[path]))
-        for path in streams:
-            _write_stream(Path(path), contents[path])
-        for path in list(waiting):
-            waiting[path].replace(path)
-            del waiting[path]
+        with contextlib.ExitStack() as stack:
+            waiting = {}
+            for path in contents:
+                if path not in streams and path not in objects:
+                    target = _target(Path(path))
+                    waiting[target] = stack.enter_context(_beside(target, contents[path]))
+            for path in objects:  # each whole; what is written before one fails stays
+                write_object(str(path), _as_bytes(contents[path]))
+            for path in streams:
+                _write_stream(Path(path), contents[path])
+            for path, temporary in waiting.items():
+                temporary.replace(path)
     except DataError:  # of a store
         raise
     except (OSError, ValueError, RuntimeError) as error:
         raise DataError(f"cannot write {quote(path)}: {cause(error)}") from None
-    finally:
-        for temporary in waiting.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink()
 
 
-def create_whole(target: Path, text: str) -> bool:
+def create_whole(target: Path, text: str, folder: Path | None = None) -> bool:
     """Write a file that is not there yet, so that it outlasts a crash; False where one is there.
 
-    Of several threads or processes that create one file at the same time, one succeeds; readers
-    see nothing or the whole text.
+    It is made in another ``folder`` where one is named, so that all later runs look there for what
+    a killed one leaves. Of several threads or processes that create one file at the same time, one
+    succeeds; readers see nothing or the whole text.
 
     Raises
     ------
@@ -71,22 +71,24 @@ def create_whole(target: Path, text: str) -> bool:
         The folder is not writable, the disk is full, or the file system has neither hard links
         nor locks.
     """
-    with _lasting_beside(target, text) as temporary:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(target, text, folder, lasting=True) as temporary:
         created = _name_exclusively(temporary, target)
         if created:
             _make_names_last(target.parent)
         return created
 
 
-def replace_whole(target: Path, text: str) -> None:
-    """Write a file in the place of any other, so that it outlasts a crash.
+def replace_whole(target: Path, text: str, folder: Path | None = None) -> None:
+    """Write a file in the place of any other, so that it outlasts a crash; see `create_whole`.
 
     Raises
     ------
     OSError
         The folder is not writable, or the disk is full.
     """
-    with _lasting_beside(target, text) as temporary:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(target, text, folder, lasting=True) as temporary:
         temporary.replace(target)
         _make_names_last(target.parent)
 
@@ -124,38 +126,40 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _write_beside(target: Path, content: str | bytes, *, lasting: bool = False) -> Path:
-    """Write a temporary file in the folder of the target, with the rights the target will have.
+@contextlib.contextmanager
+def _beside(
+    target: Path, content: str | bytes, folder: Path | None = None, *, lasting: bool = False
+) -> Iterator[Path]:
+    """Write a hidden file beside the target, with the rights the target will have; remove it after.
 
     A new file gets its rights from the system, which knows the umask: `os.umask` could only be
-    asked by changing it, for all threads at once.
+    asked by changing it, for all threads at once. Those of earlier runs that were killed go first.
     """
-    temporary = target.parent / f".{target.name[:20]}.{os.urandom(8).hex()}"
-    try:
-        with temporary.open("xb") as handle:
-            if target.exists():  # before the content, which the umask may show to more people
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            handle.write(_as_bytes(content))
-            if lasting:
-                handle.flush()
-                os.fsync(handle.fileno())
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    return temporary
+    folder, start = folder or target.parent, f".{target.name[:20]}."
+    remove_abandoned(folder, re.compile(rf"{re.escape(start)}[0-9a-f]{{16}}"))
 
+    def make() -> tuple[Path, int]:
+        path = folder / f"{start}{os.urandom(8).hex()}"
+        return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
 
-@contextlib.contextmanager
-def _lasting_beside(target: Path, text: str) -> Iterator[Path]:
-    """Write a text to a hidden file beside the target, and remove that file in the end."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _write_beside(target, text, lasting=True)
-    try:
+    temporary, descriptor = held(make)
+    with contextlib.ExitStack() as stack:
+        stack.callback(_unlink, temporary)
+        handle = stack.enter_context(os.fdopen(descriptor, "wb"))
+        if target.exists():  # before the content, which the umask may show to more people
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        handle.write(_as_bytes(content))
+        handle.flush()
+        if lasting:
+            os.fsync(descriptor)
+        if _WINDOWS:
+            handle.close()  # an open file is not renamed there
         yield temporary
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def _name_exclusively(temporary: Path, target: Path) -> bool:

@@ -305,6 +305,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     RUN = "run"
@@ -461,6 +462,8 @@ class DiagnosticCode(StrEnum):
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
+    GROUP_OF_ONE_OUTCOME = "group_of_one_outcome"
+    # column, role, values, group, rows; share: of the others
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
@@ -530,6 +533,7 @@ class DiagnosticCode(StrEnum):
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
     COPIED_FILES = "copied_files"  # files: that hold the same lines
+    SKIPPED_FILES = "skipped_files"  # files: how many; example
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
@@ -736,7 +740,6 @@ class Worse(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    EITHER = "either"  # of calibration alone
 
 
 class SubgroupStatus(StrEnum):
@@ -756,7 +759,6 @@ class SearchedValues(StrEnum):
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
     ONE_HOT = "one_hot"
-    SCORE_BINS = "score_bins"
 
 
 class SearchedReference(StrEnum):
@@ -764,7 +766,6 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-    LABELS = "labels"  # of calibration: those of the subgroup itself
 
 
 class SearchControl(StrEnum):

@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote, shown
+from fairgauge.addresses import shown_address, without_secrets
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
 
 STORES = (
     "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
@@ -104,6 +105,34 @@ def local_path(name: object) -> Path:
     return Path(name)
 
 
+MOST_SAVED = 256_000_000
+"""The largest saved result, and the largest sum of the parts of a bundle, in bytes."""
+
+
+def read_limited(path: Path, most: int, what: str) -> bytes:
+    """Return the content of a file, of which no more is read than it may have.
+
+    Parameters
+    ----------
+    what : what the file is to be, as it stands in the message: "a recoding".
+
+    Raises
+    ------
+    DataError
+        There is no such file, it is a folder, a pipe or a device, or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+        if (size := path.stat().st_size) > most:
+            raise DataError(f"{quote(path)} has {size:,} bytes; {what} has at most {most:,}")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"no file {quote(path)}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+
+
 def is_object(address: object) -> bool:
     """Return whether an address is one of a store or of the web.
 
@@ -112,19 +141,6 @@ def is_object(address: object) -> bool:
     """
     scheme, found, _ = str(address).partition("://")
     return bool(found) and scheme.lower() in STORES
-
-
-def shown_address(url: str) -> str:
-    """Return an address without what lets someone in: the query of a web address, and passwords.
-
-    >>> shown_address("https://me:secret@host/rows.csv?signature=secret")
-    'https://host/rows.csv'
-    """
-    if not url.lower().startswith(_WEB):
-        return url
-    scheme, _, rest = url.partition("?")[0].partition("#")[0].partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def address(place: Place) -> str:
@@ -144,11 +160,11 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", unzipped)
 
 
-_WITH_PASSWORD = re.compile(r"\w+://[^/@]*:[^/@]*@")
+_WITH_PASSWORD = re.compile(r"\w+://[^/@]*:.*@", re.DOTALL)
 
 
-def find_objects(url: str) -> list[Object]:
-    """Return the objects of an address: one, those of a glob, or the Parquet files below.
+def find_objects(url: str) -> tuple[list[Object], bool]:
+    """Return the objects of an address, and whether they are all those below folders.
 
     Raises
     ------
@@ -157,12 +173,6 @@ def find_objects(url: str) -> list[Object]:
     MissingExtra
         The library that reads such addresses is not installed.
     """
-    if _WITH_PASSWORD.match(url):  # which clients would repeat in their messages
-        scheme = url.partition("://")[0]
-        raise DataError(
-            f"the address {scheme}://... holds a name and a password, which no bucket has; remove "
-            "them: credentials come from the environment"
-        )
     if not url.partition("://")[2].partition("/")[0]:
         raise DataError(
             f"{quote(url)} names no bucket; write {url.partition(':')[0]}://BUCKET/NAME"
@@ -181,17 +191,13 @@ def find_objects(url: str) -> list[Object]:
         except OSError:
             files.cat_file(path, start=0, end=1)  # S3 states why it refuses where it sends a text
             raise
-        names = [name for name, of in found.items() if of["type"] != "directory"] or [
-            name for above in found for name in files.find(above) if str(name).endswith(".parquet")
-        ]
-    if not names:
-        what = quote(shown_address(url))
-        csv = quote(f"{url.rstrip('/')}/*.csv")
-        others = f"; name files of other formats, for example {csv}"
-        raise DataError(
-            f"nothing matches {what}" if glob else f"no .parquet files below {what}{others}"
-        )
-    return [Object(_address_of(str(name), url)) for name in sorted(names)]
+        names = [name for name, of in found.items() if of["type"] != "directory"]
+        below = not names
+        if below:
+            names = [name for folder in found for name in files.find(folder)]
+    if glob and not found:
+        raise DataError(f"nothing matches {quote(shown_address(url))}")
+    return [Object(_address_of(str(name), url)) for name in sorted(names)], below
 
 
 def _with_plain_scheme(url: str) -> str:
@@ -256,6 +262,12 @@ def filesystem(url: str) -> tuple[Any, str]:
     MissingExtra
         The library that reaches the store is not installed.
     """
+    if _WITH_PASSWORD.match(url):  # which clients would repeat in their messages
+        scheme = url.partition("://")[0]
+        raise DataError(
+            f"the address {scheme}://... holds a name and a password, which no bucket has; remove "
+            "them: credentials come from the environment"
+        )
     if "STORAGE_EMULATOR_HOST" in os.environ:  # which has no gRPC, that gcsfs would wait for
         os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
     for name in ("azure", "gcsfs", "google"):  # which would print paragraphs beside our one message
@@ -293,7 +305,7 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
             raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
         plain = _DECORATION.sub(":", str(error)).partition("\nAttempted credentials")[0]
         plain = plain.removesuffix(".")
-        text = " ".join(plain.split()).replace(url, shown_address(url))
+        text = without_secrets(" ".join(plain.split()).replace(url, shown_address(url)))
         text = _NUMBER.sub("", text)
         text = _WHOLE_ONLY if "range request" in text else text
         if _CUT.search(text):

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, TypeAlias, TypeGuard
 
 from fairgauge.errors import quote
@@ -29,16 +30,22 @@ MISSING_NAME = "(missing)"
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _YEAR = re.compile(r"(19|20)\d\d")
 _MOST_DIGITS = 15
+_UUID = 16
+_MIDNIGHT = "T00:00:00"
 _TRUTHS = ("false", "true")
 
 
 def are_years(names: Iterable[str]) -> bool:
-    """Return whether names are years, which have an order and a trend.
+    """Return whether names are years, which are shown in their order.
 
     >>> are_years(["2019", "2020"]), are_years(["19", "20"])
     (True, False)
     """
     return all(_YEAR.fullmatch(name) for name in names)
+
+
+NANOSECONDS = r"(T00:00:00\.0{9}|\.0{9}|(\.\d{6})000)$"
+"""What a moment that is written with nine places ends in and its one form does not; group 2 is."""
 
 
 def canonical(raw: object) -> Value:
@@ -52,6 +59,8 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, bool):
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
+        if type(raw).__name__ == "datetime64":
+            return _moment(raw)
         raw = as_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
             return raw
@@ -62,7 +71,9 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, (dt.date, dt.time)):  # datetimes are dates
         return None if raw != raw else _iso(raw)
     if isinstance(raw, bytes):
-        return raw.decode("utf-8", "backslashreplace")
+        return _of_bytes(raw)
+    if isinstance(raw, dt.timedelta):
+        return None if raw != raw else dt.timedelta.__str__(raw)  # not as pandas writes it
     if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
         return None
     return str(raw)
@@ -101,12 +112,29 @@ def _canonical_number(raw: float | Decimal) -> Value:
     return whole if raw == whole else float(raw)
 
 
+def _of_bytes(raw: bytes) -> str:
+    """Return the text that bytes are, or that of a UUID, which some engines hold as its bytes."""
+    if len(raw) == _UUID and not raw.decode("utf-8", "surrogateescape").isprintable():
+        digits = raw.hex()
+        return "-".join(digits[i:j] for i, j in pairwise((0, 8, 12, 16, 20, 32)))
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _moment(raw: Any) -> Value:
+    """Return a moment of numpy, which may be of nanoseconds."""
+    whole = raw.astype("datetime64[us]")
+    return str(raw) if whole != raw and raw == raw else canonical(whole.item())
+
+
 def _iso(raw: dt.date | dt.time) -> str:
-    if isinstance(raw, dt.datetime) and not raw.tzinfo and raw.time() == dt.time():
-        return raw.date().isoformat()  # engines disagree on date against midnight
     if isinstance(raw, dt.datetime) and raw.tzinfo:
-        return raw.astimezone(dt.UTC).isoformat()  # and on the zone that they show
-    return raw.isoformat()
+        # engines disagree on the zone that they show, and some on what is less than a microsecond
+        text = raw.astimezone(dt.UTC).isoformat(timespec="microseconds")
+        return text.replace(".000000", "")
+    # engines disagree on date against midnight
+    return (
+        raw.isoformat().removesuffix(_MIDNIGHT) if isinstance(raw, dt.datetime) else raw.isoformat()
+    )
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -117,11 +117,6 @@ def test_every_mistake_is_listed_at_once() -> None:
             "segment_config[0].display_aliases",
             "must name 1 segments, or 2 with the remaining rows",
         ),
-        (
-            {"predictor": {"content_template": "{}"}},
-            "predictor.content_template",
-            "must hold $features",
-        ),
         ({"predictor": {"accept_type": "text/xml"}}, "predictor.accept_type", "is not allowed"),
     ],
 )
@@ -310,7 +305,7 @@ def test_a_good_configuration_checks_in_silence(folder: Any) -> None:
     assert result.exit_code == 0
     assert result.stdout == "no mistakes found\n"
     assert "methods.shap: explanations are out of scope" in result.stderr
-    assert "predictor.endpoint_name: only concern the cloud" in result.stderr
+    assert "predictor: ignored, because fairgauge calls no model" in result.stderr
     assert not (folder.path / "analysis.json").exists()
 
 

@@ -322,7 +322,7 @@ def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("headers", [["label", "facet"], ["facet", "label", "predicted"], None])
-def test_a_table_in_the_place_of_captures_has_its_own_header(
+def test_a_monitors_table_has_its_own_header(
     folder: Any, monitored: dict[str, Any], headers: list[str] | None, suffix: str
 ) -> None:
     folder.clarify(monitored)

@@ -193,27 +193,3 @@ def test_the_page_advises_no_option_that_the_command_lacks(folder: Folder) -> No
     assert "correct facet in the data first" in joined(result.stdout)
     assert "--recode" not in result.stdout
     assert "--recode" not in (folder.path / "out" / "report.html").read_text(encoding="utf-8")
-
-
-def test_of_captures_no_audit_is_advised(folder: Folder) -> None:
-    part = {"observedContentType": "text/csv", "mode": "INPUT", "encoding": "CSV"}
-    captures = [
-        {
-            "captureData": {
-                "endpointInput": {**part, "data": facet},
-                "endpointOutput": {**part, "data": str(decided)},
-            },
-            "groundTruthData": {"data": str(label), "encoding": "CSV"},
-        }
-        for facet, label, decided in spelled_otherwise(rows())
-    ]
-    folder.lines("merged.jsonl", captures)
-    monitor = {"headers": ["facet", "label"], "label": "label", "label_values_or_threshold": [1]}
-    monitor |= {"facet": [{"name_or_index": "facet", "value_or_threshold": ["d"]}]}
-    folder.json("monitor.json", monitor)
-    result = folder.run(
-        "clarify-monitor", "monitor.json", "--dataset", "merged.jsonl", "--baseline", "b.json",
-        "--write-baseline",
-    )  # fmt: skip
-    assert "differ in case, blanks or encoding alone; correct the data." in result.stderr
-    assert "fairgauge audit" not in result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,15 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NUMERIC = ["gender", "age", "income", "education", "label", "predicted"]
-MODEL = """
-import math
-
-def score(rows):
-    return [1 / (1 + math.exp(-(row[2] - 52) / 8)) for row in rows]
-
-def label_and_score(rows):
-    return [[int(s > 0.6), s] for s in score(rows)]
-"""
 FEWEST = 48
 STEP = 1 if EVERY_CASE else 3
 
@@ -76,10 +66,9 @@ def jobs(config: dict[str, Any], name: str, path: str) -> list[dict[str, Any]]:
     """Return what smclarify must be asked for the same numbers, a job for every facet and stage."""
     headers = config["headers"]
     predicted = config.get("predicted_label", "predicted_label").rpartition(".")[2]
-    columns = headers if predicted in headers or "model" not in config else [*headers, predicted]
     common = {
         "table": path,
-        "columns": columns,
+        "columns": headers,
         "label": config["label"].rpartition(".")[2],
         "positive": config["label_values_or_threshold"],
         "predicted": predicted,
@@ -96,6 +85,7 @@ def jobs(config: dict[str, Any], name: str, path: str) -> list[dict[str, Any]]:
         for facet in config["facet"]
         for stage in ("pre", "post")
         if f"{stage}_training_bias" in config["methods"]
+        and (stage == "pre" or "predictor" not in config)
     ]
 
 
@@ -108,13 +98,8 @@ def runs(
     with pytest.MonkeyPatch.context() as patch:
         folder = Folder(tmp_path_factory.mktemp("sdk"))
         patch.chdir(folder.path)
-        patch.syspath_prepend(str(folder.path))
-        folder.text("loan_models.py", MODEL)
         for i, (name, config) in enumerate(made["configurations"].items()):
             args = ["--dataset", written(folder, table, config)]
-            if "predictor" in config:
-                function = "score" if name == "a model's scores" else "label_and_score"
-                args += ["--model", f"loan_models:{function}"]
             folder.clarify(config, *args, into=f"out{i}")
             found[name] = folder.path / f"out{i}" / "analysis.json"
     return found
@@ -123,13 +108,10 @@ def runs(
 def test_every_configuration_gives_smclarifys_numbers(
     table: pd.DataFrame, made: dict[str, Any], runs: dict[str, Path], tmp_path: Path
 ) -> None:
-    score = 1 / (1 + (-(table["income"] - 52) / 8).map(math.exp))
-    whole = table.assign(predicted_label=(score > 0.6).astype(int))
-    whole.to_csv(tmp_path / "whole.csv", index=False)
+    table.to_csv(tmp_path / "whole.csv", index=False)
     asked = []
     for name, config in made["configurations"].items():
-        modelled = {"model": True} if "predictor" in config else {}
-        asked += jobs(config | modelled, name, str(tmp_path / "whole.csv"))
+        asked += jobs(config, name, str(tmp_path / "whole.csv"))
     ours = {name: json.loads(path.read_text()) for name, path in runs.items()}
     assert len(ours) >= FEWEST / STEP
     theirs = ask("smclarify", "smclarify_numbers.py", given=asked)
@@ -162,63 +144,21 @@ def test_the_sdks_readers_take_our_files(runs: dict[str, Path], tmp_path: Path) 
         assert [value for _, group in found[path]["card"] for value in group] == values
 
 
-def test_a_monitors_configuration_runs_on_captured_traffic(
+def test_a_monitors_configuration_runs_on_a_table(
     folder: Any, table: pd.DataFrame, made: dict[str, Any]
 ) -> None:
-    names = ["gender", "age", "income", "education"]
-    lines = [
-        {
-            "captureData": {
-                "endpointInput": {
-                    "observedContentType": "text/csv",
-                    "mode": "INPUT",
-                    "data": ",".join(map(str, row[:-2])),
-                    "encoding": "CSV",
-                },
-                "endpointOutput": {
-                    "observedContentType": "text/csv; charset=utf-8",
-                    "mode": "OUTPUT",
-                    "data": str(row[-1]),
-                    "encoding": "CSV",
-                },
-            },
-            "groundTruthData": {"data": str(row[-2]), "encoding": "CSV"},
-            "eventMetadata": {"eventId": f"e{i}"},
-            "eventVersion": "0",
-        }
-        for i, row in enumerate(
-            table[[*names, "label", "predicted"]].astype(object).to_numpy().tolist()
-        )
-    ]
-    folder.lines("merged.jsonl", lines)
     monitor = made["monitors"]["monitor"]
-    folder.json("monitor.json", monitor)
+    folder.json("monitor.json", monitor | {"InferenceAttribute": "predicted"})
     table[NUMERIC].to_csv(folder.path / "loans.csv", index=False)
+    both = {f"{stage}_training_bias": {"methods": "all"} for stage in ("pre", "post")}
+    places = {"dataset_type": "text/csv", "dataset_uri": "loans.csv", "headers": NUMERIC}
     folder.clarify(
-        monitor
-        | {
-            "dataset_type": "text/csv",
-            "dataset_uri": "loans.csv",
-            "headers": NUMERIC,
-            "predicted_label": "predicted",
-            "methods": {
-                "pre_training_bias": {"methods": "all"},
-                "post_training_bias": {"methods": "all"},
-            },
-        },
-        into="base",
+        monitor | places | {"predicted_label": "predicted", "methods": both}, into="base"
     )
     result = folder.run(
-        "clarify-monitor",
-        "monitor.json",
-        "--baseline",
-        "base/analysis.json",
-        "--dataset",
-        "merged.jsonl",
-        "--fail-on-violation",
-        "-o",
-        "now",
-    )
+        "clarify-monitor", "monitor.json", "--baseline", "base/analysis.json", "--dataset",
+        "loans.csv", "--fail-on-violation", "-o", "now",
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "0 drifted, 0 not evaluated" in result.stdout
     assert json.loads(Path("now/constraint_violations.json").read_text())["violations"] == []

@@ -6,7 +6,6 @@ They are those of the SDK's own unit tests, and more than 40 that follow public 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,21 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from folders import Folder
 
-MODEL = """
-import math
-
-def prediction(row):
-    score = 1 / (1 + math.exp(-(row[{place}] - 52) / 8))
-    return {{"score": score, "pr": score, "predicted_label": int(score > 0.5)}}
-
-def answer(asked):
-    if isinstance(asked, dict):
-        return {{"predictions": [prediction(each["features"]) for each in asked["instances"]]}}
-    if isinstance(asked[0], dict):
-        return [prediction(each["features"]) for each in asked]
-    return [prediction(row){answer} for row in asked]
-"""
-PREDICTED = "predictions of the model"
+PREDICTED = "predictions of another file"
 
 
 @dataclass(frozen=True)
@@ -66,14 +51,6 @@ class Case:
     def features(self) -> list[str]:
         """Return what a model is sent: neither labels nor predictions."""
         return [name for name in self.frame if name not in (self.label, "Predicted Label")]
-
-    @property
-    def positive_scores(self) -> pd.Series[int]:
-        """Return what the model predicts."""
-        score = loans()["score"]
-        reads_labels = "label" in self.config["predictor"]
-        threshold = 0.5 if reads_labels else self.config.get("probability_threshold", 0.5)
-        return (score > threshold).astype(int)
 
 
 @pytest.fixture(scope="module")
@@ -129,17 +106,7 @@ def write(folder: Folder, case: Case, table: pd.DataFrame) -> list[str]:
         apart = table[["age" if config["facet_headers"][0] == "Age" else "race"]]
         apart = apart.assign(**joined or {"person": table["sex"]})
         apart.to_csv(path / "facets.csv", index=False, header=False)
-    args = ["--dataset", name, "--map", f"s3://bucket={path}"]
-    if "predictor" in config:
-        place = next(
-            i for i, name in enumerate(case.features) if frame[name].equals(table["income"])
-        )
-        module = "model_" + re.sub(r"\W", "_", case.name)
-        by_name = config["predictor"].get("probability") == "pr"
-        answer = "" if by_name else '["score"]'
-        folder.text(f"{module}.py", MODEL.format(place=place, answer=answer))
-        args += ["--model", f"{module}:answer"]
-    return args
+    return ["--dataset", name, "--map", f"s3://bucket={path}"]
 
 
 def write_records(folder: Folder, case: Case, name: str) -> None:
@@ -164,9 +131,7 @@ def write_records(folder: Folder, case: Case, name: str) -> None:
 def jobs(case: Case, table: pd.DataFrame, path: Path) -> list[dict[str, Any]]:
     """Write the whole table, and return what smclarify is asked: every facet in every stage."""
     config, frame = case.config, case.frame
-    if "predictor" in config:
-        predicted, frame = PREDICTED, frame.assign(**{PREDICTED: case.positive_scores})
-    elif "predicted_label_dataset_uri" in config:
+    if "predicted_label_dataset_uri" in config:
         predicted, frame = PREDICTED, frame.assign(**{PREDICTED: table["predicted"]})
     else:
         predicted = str(config.get("predicted_label", "")).rpartition(".")[2].strip('"')
@@ -196,6 +161,7 @@ def jobs(case: Case, table: pd.DataFrame, path: Path) -> list[dict[str, Any]]:
         for facet in config["facet"]
         for stage in ("pre", "post")
         if f"{stage}_training_bias" in config["methods"]
+        and (stage == "pre" or "predictor" not in config)
     ]
 
 
@@ -214,9 +180,7 @@ def test_others_configurations_give_smclarifys_numbers(
     made: dict[str, list[Case]],
     table: pd.DataFrame,
     folder: Folder,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.syspath_prepend(str(folder.path))
     asked, ours = [], []
     step = 1 if EVERY_CASE else 4
     for i, case in enumerate(made[kind][::step]):
@@ -243,8 +207,8 @@ def test_every_pair_of_content_and_accept_types_is_read(written: Any) -> None:
         content = config["predictor"]["content_type"]
         if content.startswith(("image/", "application/x-npy")):
             with pytest.raises(ConfigError, match="is for images, which have no bias metrics"):
-                read_config(json.dumps(config), has_model=True, has_dataset=True)
+                read_config(json.dumps(config), has_dataset=True)
         else:
-            read = read_config(json.dumps(config), has_model=True, has_dataset=True)
+            read = read_config(json.dumps(config), has_dataset=True)
             assert read.predictor is not None
             assert read.predictor.content_type == content

@@ -21,7 +21,7 @@ from fairgauge.cli._demo_data import admissions, loans
 if TYPE_CHECKING:
     from pathlib import Path
 
-ELSEWHERE = ("engines/", "metrics/", "moving/clarify-jobs.md")
+ELSEWHERE = ("engines/", "metrics/")
 PAGES = sorted(
     path
     for path in DOCS.rglob("*.md")

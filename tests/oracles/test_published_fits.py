@@ -1,65 +1,12 @@
-"""Firth's regression and outlying strata against numbers that R's packages publish.
+"""Outlying strata against numbers that R's packages publish.
 
-Facts only: counts, and the numbers that logistf 1.2x prints for its example, and that metafor's
-own tests state for theirs.
+Facts only: counts, and the numbers that metafor's own tests state for them.
 """
 
 import numpy as np
-import polars as pl
 import pytest
 
-import fairgauge as fg
-from fairgauge.stats.grouped_regression import Regressors, fit_counts
 from fairgauge.stats.outlying_strata import heterogeneity_of_means
-
-COLUMNS = ("age", "oc", "vic", "vicl", "vis", "dia")
-CASES_AND_CONTROLS = {
-    "000010": (1, 1), "001000": (14, 2), "001010": (3, 1), "001100": (10, 8), "001110": (12, 18),
-    "001111": (1, 0), "010000": (44, 42), "010001": (3, 0), "010010": (0, 1), "011000": (15, 1),
-    "011001": (1, 0), "011010": (2, 0), "011100": (7, 5), "011110": (3, 6), "101000": (2, 0),
-    "101010": (1, 0), "101011": (1, 0), "101100": (1, 2), "101110": (0, 4), "101111": (1, 0),
-    "110000": (5, 14), "110010": (0, 1), "111000": (3, 1), "111110": (0, 2),
-}  # fmt: skip
-"""130 cases of urinary tract infection and 109 controls (Foxman and others 1997), by pattern."""
-INTERCEPT = 0.12025405
-LOGISTF = dict(
-    zip(
-        COLUMNS,
-        (-1.10598131, -0.06881673, 2.26887464, -2.11140817, -0.78831694, 3.09601166),
-        strict=True,
-    )
-)
-"""``logistf(case ~ age + oc + vic + vicl + vis + dia)``; by likelihood that of dia is infinite."""
-
-
-def test_the_fit_of_firth_is_that_of_logistf():
-    patterns = np.array([[1, *map(int, each)] for each in CASES_AND_CONTROLS], dtype=float)
-    places = np.tile(np.arange(7), (len(patterns), 1))
-    cases, controls = np.array(list(CASES_AND_CONTROLS.values()), dtype=float).T
-    found = fit_counts(Regressors(places, patterns, 7), cases, cases + controls)
-    assert found is not None
-    beta, penalised = found
-    assert penalised
-    assert beta == pytest.approx([INTERCEPT, *LOGISTF.values()], abs=1e-6)
-
-
-@pytest.mark.parametrize("side", ["age", "vis"])
-def test_the_odds_ratio_of_a_decomposition_is_that_of_logistf(side):
-    """Those of age and vis are each the group, the others the controls; most cells have both."""
-    rows = pl.DataFrame(
-        [
-            {**dict(zip(COLUMNS, map(int, pattern), strict=True)), "case": case, "rows": n}
-            for pattern, counts in CASES_AND_CONTROLS.items()
-            for case, n in zip((1, 0), counts, strict=True)
-        ]
-    )
-    (gap,) = fg.why(
-        rows, label="case", positive=1, count="rows", sensitive=side, reference={side: 0},
-        controls=[each for each in COLUMNS if each != side],
-    ).gaps  # fmt: skip
-    assert gap.adjusted[0].penalised
-    assert np.log(gap.adjusted[0].odds_ratio) == pytest.approx(LOGISTF[side], abs=1e-6)
-
 
 BCG = np.array([
     [4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619],

@@ -317,6 +317,18 @@ def with_singles(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     return _fixture(request.param, tmp_path)
 
 
+OF_ARROW = [
+    pandas_default, pandas_arrow, polars_frame, polars_lazy, pyarrow_table, duckdb_relation, parquet, arrow_file,
+    dask_frame,
+]  # fmt: skip
+
+
+@pytest.fixture(params=OF_ARROW, ids=lambda kind: kind.__name__)
+def of_arrow(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, RowsAs]:
+    """Kinds that may hold the types of Arrow, each with its name."""
+    return request.param.__name__, _fixture(request.param, tmp_path)
+
+
 @pytest.fixture(params=[*JSON, *TEXTS], ids=lambda kind: kind.__name__)
 def untyped(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     """Files whose columns have no types."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from tests.needs import need
 
@@ -83,13 +87,57 @@ def test_tables_that_are_not_there(delta, iceberg):
 
 def test_the_files_of_a_table_are_not_its_rows(delta, iceberg):
     """They hold rows of former versions, which were deleted or replaced."""
-    for named in (delta, f"{delta}/day=*/*.parquet", f"{delta}/day=1"):
+    for named in (f"{delta}/day=*/*.parquet", f"{delta}/day=1", [delta, "other.parquet"]):
         with pytest.raises(DataError, match=rf"loans' is a Delta table.*: delta:{delta}$"):
             fg.count(named, **ASKED)
     where = iceberg.location().removeprefix("file://")
-    for named in (where, f"{where}/data/*.parquet"):
-        with pytest.raises(DataError, match=r"is an Iceberg table.*: iceberg:CATALOG\.NAMESPACE"):
+    with pytest.raises(DataError, match=rf"is an Iceberg table.*: iceberg:{where}, or in its cat"):
+        fg.count(f"{where}/data/*.parquet", **ASKED)
+
+
+def test_the_folder_of_a_table_is_the_table(delta, iceberg, iceberg_catalog, monkeypatch):
+    """A folder is counted as of the newest version, which the report states."""
+    iceberg.delete("y = 0")
+    left = pa.concat_tables([ROWS, ROWS]).filter(pc.equal(pa.concat_tables([ROWS, ROWS])["y"], 1))
+    stored = iceberg_catalog.create_table(
+        "credit.far", schema=ROWS.schema, properties={"write.object-storage.enabled": "true"}
+    )
+    stored.append(ROWS)  # one data file, four folders down
+    where, far = (each.location().removeprefix("file://") for each in (iceberg, stored))
+    for folder, rows in ((delta, left), (f"{delta}/", left), (where, left), (far, ROWS)):
+        assert fg.count(folder, **ASKED) == fg.count(rows, **ASKED), folder
+    assert fg.audit(delta, **ASKED).data.source == f"delta:{delta} as of version 2"
+    number = iceberg_catalog.load_table("credit.loans").current_snapshot().snapshot_id
+    assert fg.audit(where, **ASKED).data.source == f"iceberg:{where} as of snapshot {number}"
+    monkeypatch.chdir(delta)
+    assert fg.audit(".", **ASKED).data.source == "delta:. as of version 2"
+
+
+def test_columns_of_a_delta_table_that_are_mapped(tmp_path):
+    """Data files lie in folders of two letters, below the log."""
+    need("deltalake", "polars")
+    import deltalake
+
+    where = tmp_path / "loans"
+    deltalake.write_deltalake(where, ROWS)
+    (where / "Xy").mkdir()
+    for file in where.glob("*.parquet"):
+        file.rename(where / "Xy" / file.name)
+    for named in (where / "Xy", str(where / "*" / "*.parquet"), tmp_path):
+        with pytest.raises(DataError, match=rf"is a Delta table.*: delta:{where}$"):
             fg.count(named, **ASKED)
+
+
+def test_a_copy_of_an_iceberg_table_is_not_it(iceberg, tmp_path):
+    """Its metadata name the files of the other."""
+    shutil.copytree(iceberg.location().removeprefix("file://"), tmp_path / "copy")
+    with pytest.raises(DataError, match=r"copy' is a copy: its metadata name the files of"):
+        fg.count(tmp_path / "copy", **ASKED)
+    shutil.rmtree(tmp_path / "copy" / "metadata")
+    (tmp_path / "copy" / "metadata").mkdir()
+    (tmp_path / "copy" / "metadata" / "last.metadata.json").write_text("{}")
+    with pytest.raises(DataError, match=r"holds no metadata of an Iceberg table; name it in its"):
+        fg.count(tmp_path / "copy", **ASKED)
 
 
 def test_a_delta_table_in_s3(s3, delta, monkeypatch, tmp_path):
@@ -116,5 +164,47 @@ def test_a_delta_table_in_s3(s3, delta, monkeypatch, tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             fg.count(wrong, **ASKED)
-    with pytest.raises(DataError, match=r"is a Delta table.*delta:s3://people/loans"):
-        fg.count(f"{s3}/loans", **ASKED)
+    assert fg.audit(f"{s3}/loans", **ASKED).data.source == f"{address} as of version 2"
+    for inside in (f"{s3}/loans/day=1", f"{s3}/loans/*/*.parquet"):
+        with pytest.raises(DataError, match=r"is a Delta table.*delta:s3://people/loans$"):
+            fg.count(inside, **ASKED)
+
+
+def test_an_iceberg_table_in_s3(s3, iceberg_catalog):
+    from pyiceberg.catalog import load_catalog
+
+    del iceberg_catalog
+    catalog = load_catalog("bank", **{"s3.endpoint": os.environ["AWS_ENDPOINT_URL"]})
+    table = catalog.create_table("credit.far", schema=ROWS.schema, location=f"{s3}/far")
+    table.append(ROWS)
+    for folder in (f"{s3}/far", f"{s3}/far/"):
+        assert fg.count(folder, **ASKED) == fg.count(ROWS, **ASKED)
+    with pytest.raises(DataError, match=r"is an Iceberg table.*iceberg:s3://people/far, or in"):
+        fg.count(f"{s3}/far/data/*.parquet", **ASKED)
+
+
+@pytest.mark.parametrize("mark", [".hoodie/hoodie.properties", "ducklake-0197cbb1.parquet"])
+def test_other_tables_in_a_store(s3, mark, tmp_path):
+    import s3fs
+
+    pq.write_table(ROWS, tmp_path / "part.parquet")
+    content = (tmp_path / "part.parquet").read_bytes()
+    name = mark.strip(".").partition("-")[0].partition("/")[0]
+    s3fs.S3FileSystem().pipe({f"{s3}/{name}/a/{e}": content for e in (mark, "x/y/part.parquet")})
+    named = [f"{s3}/{name}", f"{s3}/{name}/a", f"{s3}/{name}/a/*.parquet"]
+    for each in named[:2] if name == "hoodie" else named:
+        with pytest.raises(DataError, match=r"is a (Hudi|DuckLake) table, whose files"):
+            fg.count(each, **ASKED)
+
+
+def test_left_over_objects(s3, tmp_path):
+    import s3fs
+
+    pq.write_table(ROWS, tmp_path / "part.parquet")
+    content = (tmp_path / "part.parquet").read_bytes()
+    names = ("_x=1/0.parquet", "_temporary/0/1.parquet", ".tmp/1.parquet", "_1.parquet")
+    s3fs.S3FileSystem().pipe({f"{s3}/leftovers/{each}": content for each in names})
+    report = fg.audit(f"{s3}/leftovers", **ASKED)
+    stated = [each["files"] for each in report.diagnostics if each.code == "skipped_files"]
+    assert (report.data.rows, stated) == (200, [3])
+    assert fg.count(f"{s3}/leftovers/_temporary", **ASKED).rows == 200

@@ -52,6 +52,18 @@ def test_shards_recoded_while_counted_add_up_to_all_rows(rows_as):
     assert (one + other).digest == whole.digest
 
 
+def test_ranges_of_numbers_are_categories(rows_as):
+    ages = [17, 24.5, 25, 60, 61, None, 9999, 25, 33, 88, 18]
+    rows = pa.table({"age": ages, "y": [1, 0] * 5 + [1]})
+    recode = {"age": {"outside": "<25 or 61+", "inside": "25-60", "unknown": [9999]}}
+    known = {None: None, 9999: None}
+    before = [known.get(a, "inside" if a and 25 <= a <= 60 else "outside") for a in ages]
+    asked = {"label": "y", "sensitive": "age"}
+    read = open_source(pa.table({"age": before, "y": rows["y"]})).count(plan(ask(**asked)), 1_000)
+    found = open_source(rows_as(rows)).count(plan(ask(**asked, recode=recode)), 1_000)
+    assert (found.digest, found.unseen) == (read.digest, frozenset())
+
+
 NUMBERS = {"rate_spread": {"unknown": ["NA", "Exempt"]}, "age": {"unknown": [8888, "9999"]}}
 
 

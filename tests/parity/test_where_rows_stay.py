@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 import fairgauge as fg
+from fairgauge.addresses import shown_address
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.question.specification import ask
-from fairgauge.scan import _database as database
 from fairgauge.scan import open_source
 from fairgauge.scan.source import sql
 
@@ -215,7 +215,7 @@ def test_a_database_that_no_extra_is_for():
     ],
 )
 def test_passwords_are_not_shown(url, shown):
-    assert database.without_password(url) == shown
+    assert shown_address(url) == shown
 
 
 def test_spark_scans_once_and_shuffles_once(tmp_path):

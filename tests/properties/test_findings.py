@@ -23,7 +23,6 @@ import sample_reports
 from fairgauge.catalogue.catalogue import CENTRAL_RATES, METRICS, RATES
 from fairgauge.catalogue.statistics import Rate, is_complement
 from fairgauge.enums import FindingReason, Status, Task
-from fairgauge.evidence.sealing import recompute
 from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
@@ -178,13 +177,6 @@ def test_a_model_card_states_the_same_findings(report: Report) -> None:
         assert plain_text(finding.says) in text
     for finding in report.findings[:WHOLE]:
         assert plain_text(describe_finding(finding, brief=True)) in card
-
-
-def test_a_report_saved_before_findings_were_results_has_them(report: Report) -> None:
-    written = report.to_dict()
-    del written["findings"]
-    read = Report.from_dict(written | {"schema": "fairgauge.report/2"}).findings
-    assert [_what_it_shows(each) for each in read] == [_what_it_shows(f) for f in report.findings]
 
 
 def _what_it_shows(finding: Finding) -> tuple[object, ...]:
@@ -369,15 +361,6 @@ def test_a_finding_that_does_not_follow_from_the_counts_is_not_sealed(tmp_path) 
         path.write_text(json.dumps(written | changed))
         with pytest.raises(fg.DataError, match="does not follow from the counts"):
             fg.seal(path, counts, tmp_path / "b.fairgauge")
-
-
-def test_a_bundle_with_a_report_of_version_2_is_verified(tmp_path) -> None:
-    """It holds no findings, which are chosen when it is read."""
-    counts = fg.confusion("sex", {"F": {"tp": 200, "fn": 300}, "M": {"tp": 300, "fn": 200}})
-    written = fg.audit(counts).to_dict()
-    del written["findings"]
-    old = Report.from_dict(written | {"schema": "fairgauge.report/2"})
-    assert recompute(counts, old, written | {"schema": "fairgauge.report/2"}).different == ()
 
 
 def test_what_has_no_value_of_no_difference_is_never_significant() -> None:

@@ -82,7 +82,7 @@ def of_gaps(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
             what = (metric, each["stratum"]["stratum"])
             yield what, False, limits_of(each, "difference"), kept
         for each in gap["adjusted"]:
-            kept = [each["p_value"], each["interaction_p"], each["penalised"]]
+            kept = [each["p_value"], each["interaction_p"]]
             yield (metric, each["effects"]), False, limits_of(each, "value"), kept
 
 

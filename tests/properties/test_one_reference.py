@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.measure.exploration import explored
-from fairgauge.render.charts.threshold_slider import slider
 
 RULES = ["others", "overall", "largest", "best", {"g": "B"}]
 SIZES = {
@@ -86,16 +84,6 @@ def of_monitor(data: pl.DataFrame, rule: Any) -> dict[str, str]:
     return {each.group: each.reference for each in report.comparisons}
 
 
-def of_page(data: pl.DataFrame, rule: Any) -> dict[str, str]:
-    """Return the references that the threshold explorer of a page shows at the threshold."""
-    (column,) = json.loads(slider(of_scores(data, rule)) or "")["columns"]
-    names, (runs,) = column["groups"], column["references"]
-    reference = [of for start, of in batched(runs) if start <= THRESHOLD * 1000][-1]
-    named = reference if isinstance(reference, str) else names[reference]
-    compared = [names[i] for i in column["compared"]]
-    return {name: named for name in compared if name != named}
-
-
 def of_explore(data: pl.DataFrame, rule: Any) -> dict[str, str]:
     """Return the references that the page of explore has at the threshold."""
     cube = fg.count(
@@ -127,7 +115,6 @@ VERBS = {
     "thresholds": of_thresholds,
     "compare_models": of_models,
     "monitor": of_monitor,
-    "page": of_page,
     "explore": of_explore,
 }
 

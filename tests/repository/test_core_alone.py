@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 import sys
-for name in ("pandas", "polars", "pyarrow", "jmespath", "onnxruntime", "sklearn"):
+for name in ("pandas", "polars", "pyarrow", "jmespath", "sklearn"):
     sys.modules[name] = None  # importing it fails
 import fairgauge as fg
 report = fg.audit(

@@ -44,7 +44,7 @@ ONLY_IN = {
     "jinja2": ("render/",),
     "pydantic": ("compat/",),
     "scipy": ("stats/",),
-    "urllib.request": ("compat/local_models.py",),
+    "urllib.request": (),
     "sklearn": ("integrations/scikit_learn.py",),
     "pytest": ("integrations/pytest_plugin.py",),
     "mlflow": ("integrations/mlflow.py",),

@@ -143,6 +143,46 @@ def test_a_file_that_only_its_owner_reads_is_never_shown_to_others(tmp_path, mon
     assert target.read_text() == "new secret"
 
 
+KILLED = """\
+import os, signal, sys
+from pathlib import Path
+from fairgauge import atomic_files
+
+atomic_files._as_bytes = lambda text: os.kill(os.getpid(), signal.SIGKILL)
+getattr(atomic_files, sys.argv[1])(Path("a.txt"), "text")
+"""
+
+
+@POSIX
+@pytest.mark.parametrize("write", ["write_whole", "create_whole", "replace_whole"])
+def test_what_a_killed_run_leaves_is_removed_by_the_next(tmp_path, write):
+    subprocess.run([sys.executable, "-c", KILLED, write], cwd=tmp_path, check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".a.txt.")
+    kept = {
+        ".a.txt.0123",
+        ".a.txt.0123456789abcdeg",
+        "a.txt.0123456789abcdef",
+        ".b.txt.0123456789abcdef",
+    }
+    for name in kept:
+        (tmp_path / name).write_text("of the user")
+    getattr(atomic_files, write)(tmp_path / "a.txt", "text")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", *kept}
+
+
+@POSIX
+def test_what_another_is_writing_stays(tmp_path):
+    """Of a thread here, as of another process: each file that is open is locked by itself."""
+    target = tmp_path / "a.txt"
+    with atomic_files._beside(target, "first") as waiting:
+        write_whole(target, "second")
+        assert target.read_text() == "second"
+        waiting.replace(target)
+    assert target.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [target]
+
+
 def test_lines_end_alike_on_all_systems(tmp_path):
     write_whole(tmp_path / "a", "1\n2\n")
     create_whole(tmp_path / "b", "1\n2\n")

@@ -75,5 +75,5 @@ def _why_not_read(schema: str, readers: Iterable[str]) -> str:
         return f"another version of fairgauge's; this version reads {' and '.join(versions)}"
     if schema in NOT_READ:
         return f"which is not read back; {NOT_READ[schema]}"
-    present = (kind.KIND.schema for kind in result_classes().values())  # without older versions
+    present = (kind.KIND.schema for kind in result_classes().values())
     return f"which fairgauge does not read; it reads {', '.join(dict.fromkeys((SCHEMA, *present)))}"

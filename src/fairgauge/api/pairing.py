@@ -28,9 +28,9 @@ from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
+from fairgauge.rowwise.file_notes import notes_of_files
 from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
-from fairgauge.scan.input_files import copied_files
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import Value
@@ -52,6 +52,7 @@ def pairs(
     releases: Sequence[Value] | None = None,
     baseline: Value = None,
     run: str | None = None,
+    family: str | None = None,
     reference: str | Mapping[str, Value] | None = None,
     placebo: Value | Sequence[Value] = None,
     margins: Mapping[str, float] | None = None,
@@ -83,6 +84,9 @@ def pairs(
         The favourable decisions; needed where they are not 0 and 1.
     model, run : str, optional
         Column of the model that answered, and of the repetition.
+    family : str, optional
+        Column of the text that items are made from (a CV in several postings, a vignette): items of
+        one text are then one cluster. Without it, items are taken as independent.
     by : str, optional
         In place of ``model``, the column of the releases of one model, which have an order: each is
         also compared with the release before it.
@@ -146,8 +150,8 @@ def pairs(
     named: dict[str, Any] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,
         "prediction": prediction, "positive": positive, "model": model, "by": by,
-        "releases": releases, "baseline": baseline, "run": run, "reference": reference,
-        "placebo": placebo, "margins": margins,
+        "releases": releases, "baseline": baseline, "run": run, "family": family,
+        "reference": reference, "placebo": placebo, "margins": margins,
     }  # fmt: skip
     check_swap_options(options)
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
@@ -168,6 +172,7 @@ def pairs(
             models=len(np.unique(answers.model[there])),
             runs=int(answers.n.max()),
             excluded=answers.excluded,
+            families=answers.families,
         ),
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
         diagnostics=(
@@ -182,9 +187,9 @@ def _repeated_rows(
     data: object, source: Source | None, cube: Cube, question: SwapQuestion
 ) -> Iterator[Diagnostic]:
     """Warn of copied files, and of answers that are all there several times."""
-    copied = copied_files(data)
-    for files in copied:
-        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
+    of_files = notes_of_files(data)
+    yield from of_files
+    copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
     if source is not None and not copied:
         yield from doubled_answers(source, cube, question)
 
@@ -245,7 +250,11 @@ def _made_long(
     source: Source, asked: Mapping[str, Any], groups: Mapping[str, Any]
 ) -> tuple[Source, dict[str, Any]]:
     """Return a row for each answer of a table with a column of answers for each variant."""
-    kept = [asked[name] for name in ("item", "model", "run") if isinstance(asked.get(name), str)]
+    kept = [
+        asked[name]
+        for name in ("item", "model", "run", "family")
+        if isinstance(asked.get(name), str)
+    ]
     missing = [column for column in (*groups, *kept) if column not in source.columns]
     problems = [
         Problem("variant", f"the data have no column {quote(c)}.{nearest(c, source.columns)}")

@@ -14,7 +14,8 @@ from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.facts import record_of
-from fairgauge.catalogue.lookup import find_metric, find_rate, metric_or_name, names_a_rate
+from fairgauge.catalogue.lookup import find_metric, find_rate, names_a_rate
+from fairgauge.catalogue.own_by_name import metric_or_name
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
@@ -141,7 +142,7 @@ def metric(name: str | Statistic | Metric) -> MetricDescription:
     ----------
     name : str, rate or metric
         Its name, its title, a synonym, or what another tool calls it; or a metric of one's own,
-        itself or by its import path (``package.module:name``).
+        itself or, of a module that is imported, by its path (``package.module:name``).
 
     Raises
     ------

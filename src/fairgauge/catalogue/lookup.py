@@ -1,4 +1,4 @@
-"""Finding metrics by any name in use or by an import path, and a user's own beside the catalogue.
+"""Finding metrics by any name in use, and a user's own beside the catalogue.
 
 A parameter may follow a name in brackets, and what compares a rate follows its name:
 ``generalized_entropy(alpha=3)``, ``precision_at_k(50)``, ``precision_at_k(50).difference``.
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
 from typing import TypeVar, cast
 
 from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, plain
@@ -23,13 +22,10 @@ from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.catalogue.facts import Facts, UnknownMetric, facts_of, unknown_rate
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import alternatives, nearest, quote, shown
+from fairgauge.errors import alternatives, nearest, quote
 
 Row = TypeVar("Row", bound=Metric | Statistic)
 _ABBREVIATION = 3
-_IMPORT_PATH = re.compile(
-    r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?"
-)
 _PARAMETRISED = re.compile(
     r"(?P<name>[^()]+)\(\s*((?P<parameter>\w+)\s*=\s*)?(?P<value>-?(\d+(\.\d+)?|\.\d+))\s*\)"
     r"(\.(?P<by>\w+))?"
@@ -39,10 +35,6 @@ SETS = ("standard", "clarify", "vertex", "native", "all")
 
 class AmbiguousName(LookupError):  # noqa: N818 - named for what is wrong
     """Tools give one name to numbers that differ; the message names them."""
-
-
-class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
-    """Something else stands where a metric is asked for."""
 
 
 SCORING_RATE = replace(
@@ -225,32 +217,6 @@ def find_rate(name: str) -> Statistic:
     return BUILT_IN.rate(name)
 
 
-def metric_or_name(asked: object) -> str | Statistic | Metric:
-    """Return a metric as it is, the one that an import path names, or the name of one.
-
-    ``package.module:name`` is a metric in a module, ``package.module:name.ratio`` what compares it.
-
-    Raises
-    ------
-    LookupError
-        An import path leads to nothing, or not to a metric; or it is no name at all.
-    """
-    if isinstance(asked, (Statistic, Metric)):
-        return asked
-    if not isinstance(asked, str):
-        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
-    found = _IMPORT_PATH.fullmatch(asked)
-    if not found:
-        return asked
-    value = _imported(found["module"], found["name"])
-    if not found["by"]:
-        return value
-    if not isinstance(value, Statistic):
-        raise NotAMetric(f"{quote(asked)}: {value.name} is itself a comparison")
-    return value.compared(found["by"])
-
-
 def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
     """Return the catalogue with the user's rates that are asked for, or compared, beside it."""
     own = own_of(asked)
@@ -270,26 +236,6 @@ def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
 def is_own(row: Statistic | Metric) -> bool:
     """Return whether a rate or a metric is a user's own."""
     return bool(own_of((row,)))
-
-
-def _imported(module: str, name: str) -> Statistic | Metric:
-    try:
-        holder = import_module(module)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise LookupError(
-            f"cannot import {quote(module)} ({reason}); its folder must be on the Python path "
-            "(PYTHONPATH)"
-        ) from error
-    if not hasattr(holder, name):
-        raise LookupError(f"module {module} has no {quote(name)}.{nearest(name, vars(holder))}")
-    value = getattr(holder, name)
-    if not isinstance(value, (Statistic, Metric)):
-        raise NotAMetric(
-            f"{module}:{name} is of type {type(value).__name__}, not a metric; make one with "
-            "fairgauge.rate, fairgauge.quotient or fairgauge.statistic"
-        )
-    return value
 
 
 def _set(name: str) -> tuple[Metric, ...]:

@@ -17,9 +17,11 @@ from typing import Any, NoReturn, TypeAlias
 
 import click
 
+from fairgauge.addresses import without_secrets
 from fairgauge.cli import commands
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import FairgaugeError, nearest, quote
+from fairgauge.temporary_files import remove_folders
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -42,7 +44,7 @@ _SECTIONS = {
     ),
     "Counts": ("count", "merge", "protect", "join"),
     "Saved reports": ("render", "seal", "verify", "schema"),
-    "Cloud services": ("clarify", "clarify-job", "clarify-monitor", "vertex"),
+    "Cloud services": ("clarify", "clarify-monitor", "vertex"),
 }
 """How the help arranges the commands; those not named here come last."""
 
@@ -166,7 +168,7 @@ class Commands(click.Group):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # collecting garbage while modules are imported costs a tenth of a small audit's CPU time
         gc.set_threshold(100_000)
-        with noticed(_abandon) as interrupted:
+        with noticed(_abandon) as signals:
             try:
                 code = super().main(
                     args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
@@ -174,19 +176,21 @@ class Commands(click.Group):
             except (KeyboardInterrupt, click.Abort):
                 code = INTERRUPTED
             except Exception as error:  # the last resort: never a traceback
-                code = INTERRUPTED if interrupted.is_set() else _explain(error)
+                code = INTERRUPTED if signals else _explain(error)
+        if signal.SIGTERM in signals:
+            remove_folders()
+            os.kill(os.getpid(), signal.SIGTERM)
         if code == INTERRUPTED:
             print_message("Interrupted", prefix="")
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _abandon() -> NoReturn:
-    """End the process at once, whatever it is doing; copies of standard input are removed first."""
-    from fairgauge.scan.input_files import remove_copies
-
-    print_message("Interrupted", prefix="")
-    remove_copies()
-    os._exit(INTERRUPTED)
+def _abandon(number: int) -> NoReturn:
+    """End the process at once, whatever it is doing; its private folders are removed first."""
+    if number == signal.SIGINT:
+        print_message("Interrupted", prefix="")
+    remove_folders()
+    os._exit(128 + number)
 
 
 def _explain(error: Exception) -> int:
@@ -220,49 +224,55 @@ def _show(error: click.ClickException) -> None:
 
 def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
-        traceback.print_exception(error)
+        sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
+    cause = without_secrets(str(error))[:_LONGEST_CAUSE]
     print_message(
         f"fairgauge failed in a way it should not ({type(error).__name__}: "
-        f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
+        f"{cause}). Please report it, with the output of the same command "
         "under FAIRGAUGE_DEBUG=1"
     )
 
 
 _GRACE = 1.0
-"""Seconds after an interrupt in which a command can end by itself."""
+"""Seconds after a signal in which a command can end by itself."""
 
 
 @contextmanager
-def noticed(abandon: Callable[[], None]) -> Iterator[threading.Event]:
-    """Set an event at an interrupt, in addition to its usual effect (KeyboardInterrupt).
+def noticed(abandon: Callable[[int], None]) -> Iterator[list[int]]:
+    """List the signals that ask the process to end, which raise KeyboardInterrupt: SIGINT, SIGTERM.
 
     Python raises only between its own instructions, and a scan may be a single one, in a library
     that ignores interrupts. If the block has not ended in time, ``abandon`` is called, in a thread
     of its own; it must end the process. A process that ignores interrupts (``nohup``, a background
     job of a script) goes on ignoring them.
     """
-    happened = threading.Event()
-    before = signal.getsignal(signal.SIGINT)  # Python's own, or that of a library such as pyspark
+    happened: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    # of an interrupt Python's own, or that of a library such as pyspark
+    effects = {number: effect for number, effect in before.items() if callable(effect)}
+    if before[signal.SIGTERM] is signal.SIG_DFL:
+        effects[signal.SIGTERM] = signal.default_int_handler
 
     def handle(number: int, frame: FrameType | None) -> None:
-        happened.set()
-        assert callable(before)
-        before(number, frame)
+        happened.append(number)
+        effects[signal.Signals(number)](number, frame)
 
-    if callable(before) and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handle)
+    if effects and threading.current_thread() is threading.main_thread():
+        for each in effects:
+            signal.signal(each, handle)
         try:
             with _watched(abandon):
                 yield happened
         finally:
-            signal.signal(signal.SIGINT, before)
+            for each in effects:
+                signal.signal(each, before[each])
     else:
         yield happened
 
 
 @contextmanager
-def _watched(abandon: Callable[[], None]) -> Iterator[None]:
-    """Call a function if the block goes on for too long after an interrupt.
+def _watched(abandon: Callable[[int], None]) -> Iterator[None]:
+    """Call a function if the block goes on for too long after a signal.
 
     The number of a signal is written to the pipe when it arrives, whatever the main thread does.
     """
@@ -273,8 +283,8 @@ def _watched(abandon: Callable[[], None]) -> Iterator[None]:
 
     def watch() -> None:
         while number := os.read(reading, 1):
-            if number[0] == signal.SIGINT and not ended.wait(_GRACE):
-                abandon()
+            if number[0] in (signal.SIGINT, signal.SIGTERM) and not ended.wait(_GRACE):
+                abandon(number[0])
 
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()

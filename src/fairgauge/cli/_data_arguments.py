@@ -161,15 +161,13 @@ def with_late_labels(source: Source, spec: Spec) -> Source:
     return found
 
 
-def warn_of_copies(data: object) -> None:
-    """Warn of files that are copies, where the result has no place for it."""
-    from fairgauge.enums import DiagnosticCode
+def warn_of_files(data: object) -> None:
+    """Warn of files that are copies or skipped, where the result has no place for it."""
     from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
-    from fairgauge.results.scopes import Diagnostic
-    from fairgauge.scan.input_files import copied_files
+    from fairgauge.rowwise.file_notes import notes_of_files
 
-    for files in copied_files(data):
-        _warn(describe_diagnostic(Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)))
+    for note in notes_of_files(data):
+        _warn(describe_diagnostic(note))
 
 
 def warn_of_equal_periods(files: Sequence[object]) -> None:
@@ -265,7 +263,7 @@ def named_places(asked: Sequence[str]) -> list[Place]:
     return [
         place
         for each in asked
-        for place in (find_objects(each) if is_object(each) else named_files([each]))
+        for place in (find_objects(each)[0] if is_object(each) else named_files([each]))
     ]
 
 

@@ -10,7 +10,7 @@ import click
 
 from fairgauge.cli._command_group import Decorator, add_options
 from fairgauge.errors import Problem, SpecError
-from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec, parse_flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,12 +95,35 @@ def question(*refused: str, **helps: str) -> Decorator:
     return add_options(config_option, *_flags(refused=refused, helps=helps))
 
 
-config_option = click.option(
-    "-c",
-    "--config",
-    metavar="FILE",
-    help="Specification file (.toml .yaml .json), whose keys flags override.",
-)
+def takes_config(of: str) -> Decorator:
+    """Return a decorator that gives a command ``-c``, and the option by which it may name code."""
+    return add_options(
+        click.option("-c", "--config", metavar="FILE", help=of, callback=_import_allowed),
+        click.option(
+            "--allow-code",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_allow_code,
+            help="Import the modules beside -c FILE whose metrics it names (MODULE:NAME).",
+        ),
+    )
+
+
+def _allow_code(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.meta[_allow_code] = value
+
+
+def _import_allowed(ctx: click.Context, _: click.Parameter, config: str | None) -> str | None:
+    """Import what a specification names where that is allowed; otherwise reading it refuses."""
+    if config is not None and ctx.meta[_allow_code]:
+        from fairgauge.question.spec_file import import_code  # not for --help
+
+        import_code(config)
+    return config
+
+
+config_option = takes_config("Specification file (.toml .yaml .json), whose keys flags override.")
 
 
 def flags_for(*names: str) -> Decorator:
@@ -161,7 +184,7 @@ def asked(
         elif given:
             (texts,) = given.values()
             texts = (texts,) if isinstance(texts, str) else texts
-            value = option.type.parse(texts, option.name, problems)
+            value = parse_flag(option, texts, problems, file | options)
             if value is not None:
                 options[option.name] = value
     return Asked(overridden(file, options), tuple(problems))

@@ -10,6 +10,7 @@ from typing import TypedDict
 
 import click
 
+from fairgauge.addresses import without_secrets
 from fairgauge.errors import DataError, SpecError
 
 _LONGEST_MESSAGE = 1_900
@@ -87,7 +88,7 @@ def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
         text = _together([str(problem) for problem in message.problems])
     else:
         text = str(message)
-    text = printable(text)
+    text = printable(without_secrets(text))
     if len(text) > _LONGEST_MESSAGE:
         text = f"{text[:_LONGEST_MESSAGE]} ..."
     if sys.stderr is not None:

@@ -101,18 +101,16 @@ def doubled_rows(
         )
 
 
-def without_options(notes: Iterable[Diagnostic], *, auditable: bool = True) -> list[Diagnostic]:
+def without_options(notes: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return notes that advise to correct the table: the command lacks the options of an audit.
 
-    A recoding of columns whose spellings are listed is then nothing more. An audit is advised where
-    it can read the data (``auditable``).
+    A recoding of columns whose spellings are listed is then nothing more.
     """
-    options = {"options": False} if auditable else {"options": False, "auditable": False}
     every = [*notes]
     alike = [each for each in every if each.code is DiagnosticCode.SAME_NAMES]
     listed = {column for each in alike for column in each["columns"]}
     return [
-        replace(each, parameters=tuple(sorted({**dict(each.parameters), **options}.items())))
+        replace(each, parameters=tuple(sorted({**dict(each.parameters), "options": False}.items())))
         for each in every
         if each.code is not DiagnosticCode.RECODING or each.feature not in listed
     ]

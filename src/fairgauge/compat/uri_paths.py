@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from fairgauge.errors import DataError, MissingExtra, Problem, cause, quote, refuse
+from fairgauge.object_stores import read_limited
 
 STANDARD_INPUT = "-"
+MOST_OF_CONFIGURATION = 1_000_000
+"""Bytes of the configuration of a service; YAML of more takes long to read."""
+_LARGEST = 1_000_000_000
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
 
 
@@ -102,15 +106,17 @@ class JmesPath(Protocol):
         """Return what it finds in a JSON value; None where it finds nothing."""
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file, of a .gz file, or of standard input."""
+def read_text(path: Path, most: int = _LARGEST) -> str:
+    """Return the text of a file, of a .gz file, or of standard input: of at most so many bytes."""
     try:
-        if str(path) == STANDARD_INPUT:
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        if path.suffix == ".gz":
-            with gzip.open(path) as handle:
-                return handle.read().decode("utf-8-sig")
-        return path.read_text(encoding="utf-8-sig")
+        if str(path) == STANDARD_INPUT or path.suffix == ".gz":
+            with sys.stdin.buffer if str(path) == STANDARD_INPUT else gzip.open(path) as handle:
+                content = handle.read(most + 1)
+            if len(content) > most:
+                raise DataError(f"{quote(path)} has more than {most:,} bytes")
+        else:
+            content = read_limited(path, most, "such a text")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
     except (OSError, EOFError) as error:

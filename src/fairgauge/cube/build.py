@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, settled
-from fairgauge.cube.levels import check_levels, identity, not_plain, sorted_levels, typed
+from fairgauge.cube.levels import (
+    GROUPED,
+    check_levels,
+    identity,
+    in_reading_order,
+    not_plain,
+    sorted_levels,
+    typed,
+)
 from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import Problem, nearest, quote, refuse, shown
@@ -136,6 +144,7 @@ def _encode(
     if axis.role is Role.CLUSTER:  # a blank identifies no one
         values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
+    levels = in_reading_order(levels) if axis.role in GROUPED else levels
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {
         key: -1 if value is None else position[identity(value)]

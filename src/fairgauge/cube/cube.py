@@ -25,10 +25,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import check_levels, identity, sorted_levels
-from fairgauge.cube.plan import Axis, Plan, common_question, read_question
+from fairgauge.cube.levels import (
+    GROUPED,
+    check_levels,
+    in_reading_order,
+    sorted_levels,
+    typed,
+)
+from fairgauge.cube.plan import WEIGHTS, Axis, Plan, common_question, read_question
 from fairgauge.enums import Role, Task, Uncounted
-from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
+from fairgauge.errors import (
+    ChangedCountsError,
+    CubeError,
+    DataError,
+    DuplicateCountsWarning,
+    SpecError,
+    quote,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
@@ -94,7 +107,7 @@ class Cube:
     Attributes
     ----------
     plan : what was counted.
-    levels : the values of every axis, sorted.
+    levels : the values of every axis, sorted; of features and strata as people read them.
     tables : the counts.
     rows : physical rows read, excluded ones with them.
     excluded : rows that could not be counted at all, by reason.
@@ -121,6 +134,7 @@ class Cube:
         one person or cluster; an empty text for one that may be someone's.
     far_dates : dates that order the decisions of people and are far from the others, with their
         rows.
+    orders : columns whose type states the order of its values, each with all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -141,6 +155,7 @@ class Cube:
     placeholders: tuple[tuple[Value, int], ...] = ()
     far_dates: tuple[tuple[Value, int], ...] = ()
     undecided: tuple[tuple[str, str, int, int], ...] = ()
+    orders: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -257,13 +272,14 @@ class Cube:
 
     @property
     def digest(self) -> str:
-        """Return a fingerprint of the counts: the same for the same rows in any order.
+        """Return a fingerprint of the counts: the same for the same rows and values in any order.
 
         Sums that are not whole (of scores, weights, regressions) enter with 16 bits, five digits:
         the last digits depend on the order in which an engine adds, and on its logarithms.
         A file of counts has another digest, of every digit.
         """
-        return _digest(self._counts(_first_bits))
+        levels = {a: sorted_levels(each) for a, each in self.levels.items() if a.role in GROUPED}
+        return _digest(_with_levels(self, levels).plain_counts(_first_bits))
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
@@ -276,11 +292,12 @@ class Cube:
             "placeholders": [list(each) for each in self.placeholders],
             "far_dates": [list(each) for each in self.far_dates],
             "undecided": [list(each) for each in self.undecided],
+            "orders": [[column, *values] for column, values in self.orders],
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
-        return asked | {name: each for name, each in seen.items() if each} | self._counts()
+        return asked | {name: each for name, each in seen.items() if each} | self.plain_counts()
 
-    def _counts(self, kept: Callable[[Sums], Sums] = np.asarray) -> dict[str, Json]:
+    def plain_counts(self, kept: Callable[[Sums], Sums] = np.asarray) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""
         protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
         return {
@@ -333,6 +350,8 @@ class Cube:
         try:
             intact = found.get("digest") == _digest(counts)
             cube = _from_dict(counts) if intact else None
+        except SpecError as error:
+            raise CubeError(f"the question of these counts cannot be read: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError):
             raise CubeError("this is not a fairgauge cube file") from None
         if cube is None:
@@ -370,6 +389,7 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
 
 def pooled(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
+    one, other = _about_one_centre(one, other)
     difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
     if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
@@ -382,7 +402,9 @@ def pooled(one: Cube, other: Cube) -> Cube:
             "be two: count all files together, or each with the same key in the environment "
             "(FAIRGAUGE_CLUSTER_KEY)"
         )
-    levels = {axis: _joined_levels(axis, one, other) for axis in one.plan.axes}
+    stated = {**dict(one.orders), **dict(other.orders)}
+    orders = {c: each for c, each in stated.items() if dict(one.orders).get(c, each) == each}
+    levels = {axis: _joined_levels(axis, one, other, orders) for axis in one.plan.axes}
     # not rounded: the rounding of a hundred shards would add up to what shows in the digest
     tables = tuple(
         aggregate(
@@ -401,11 +423,42 @@ def pooled(one: Cube, other: Cube) -> Cube:
     return replace(
         one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
         unseen=unseen, ends=one.ends | other.ends, conflicts=(),
-        coded=values_together(each.coded for each in (one, other)),
+        coded=values_together(each.coded for each in (one, other)), orders=tuple(orders.items()),
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         undecided=values_together(each.undecided for each in (one, other)),
     )  # fmt: skip
+
+
+def _about_one_centre(*cubes: Cube) -> list[Cube]:
+    """Return cubes whose sums are about the centre that is furthest from 0."""
+    centre = max((cube.plan.centre for cube in cubes), key=lambda each: (abs(each), each))
+    return [cube if cube.plan.centre == centre else _about(cube, centre) for cube in cubes]
+
+
+def _about(cube: Cube, centre: float) -> Cube:
+    """Return a cube with sums about another centre, by the binomial theorem."""
+    plan, away, tables = cube.plan.about(centre), cube.plan.centre - centre, []
+    names = {(each.columns, each.factors, each.power): each.name for each in plan.moments}
+    for table in cube.tables:
+        known = {a.column: table.codes[:, table.axes.index(a)] >= 0 for a in plan.outcomes}
+        sums = dict(table.sums)
+        for columns, factors, power in names:
+            if columns[0] not in known:
+                continue
+            times = factors.count("x")
+            others, x = factors[: len(factors) - times], factors[len(factors) - times :]
+            rows = table.sums[WEIGHTS[power - 1]] if plan.weight else table.cases
+            lower = [
+                table.sums[names[columns, (*others, *x[:k]), power]]
+                if others or k
+                else rows * known[columns[0]]
+                for k in range(times + 1)
+            ]
+            parts = [math.comb(times, k) * away ** (times - k) * e for k, e in enumerate(lower)]
+            sums[names[columns, factors, power]] = np.sum(parts, axis=0)
+        tables.append(replace(table, sums=sums))
+    return replace(cube, plan=plan, tables=tuple(tables))
 
 
 def cases_alone(cube: Cube) -> int:
@@ -475,6 +528,7 @@ def _from_dict(found: Saved) -> Cube:
         far_dates=tuple((value, rows) for value, rows in found.get("far_dates", ())),
         # each row was a case in counts that an earlier version saved
         undecided=tuple((c, v, n, *(of or [n])) for c, v, n, *of in found.get("undecided", ())),
+        orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
     )
 
 
@@ -484,7 +538,33 @@ def with_ranges(table: CountTable, min_cell: int) -> CountTable:
     return CountTable(table.axes, table.codes, {**table.sums, "low": low, "high": high})
 
 
-def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:
+def in_stated_order(cube: Cube, stated: Mapping[str, Sequence[object]]) -> Cube:
+    """Return counts with features and strata in the order that types of columns state."""
+    orders: dict[str, tuple[Value, ...]] = {}
+    levels = {}
+    for axis in cube.plan.axes:
+        if axis.role in GROUPED and not axis.bins and axis.column in stated:
+            values = typed(stated[axis.column], text=False)
+            values = axis.recoding.apply(values) if axis.recoding else values
+            known = tuple(dict.fromkeys(value for value in values if value is not None))
+            orders[axis.column] = known
+            levels[axis] = in_reading_order(cube.levels[axis], known)
+    return replace(_with_levels(cube, levels), orders=tuple(orders.items()))
+
+
+def _with_levels(cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Cube:
+    """Return the same counts with the values of some axes in another order."""
+    moved = {axis: each for axis, each in levels.items() if each != cube.levels[axis]}
+    if not moved:
+        return cube
+    every = {**cube.levels, **moved}
+    tables = (aggregate(each.axes, _recode(each, cube, every), each.sums) for each in cube.tables)
+    return replace(cube, levels=every, tables=tuple(tables))
+
+
+def _joined_levels(
+    axis: Axis, one: Cube, other: Cube, orders: Mapping[str, Sequence[Value]]
+) -> tuple[Value, ...]:
     """Join the levels of two cubes; numbers become text where the other cube has texts.
 
     A column of a CSV file is text if any of its values is: one shard alone may have looked numeric.
@@ -496,7 +576,7 @@ def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:
             check_levels(axis, joined, len(joined))
         except DataError as error:
             raise CubeError(str(error)) from None
-    return joined
+    return in_reading_order(joined, orders.get(axis.column, ())) if axis.role in GROUPED else joined
 
 
 def _mixed(levels: Sequence[Value]) -> bool:
@@ -510,15 +590,10 @@ def _as_text(level: Value) -> Value:
 def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
     columns = []
     for i, axis in enumerate(table.axes):
-        position = {identity(level): p for p, level in enumerate(levels[axis])}
-        read = _as_text if _mixed(levels[axis]) else _same
-        mapping = np.array([*(position[identity(read(v))] for v in cube.levels[axis]), -1])
+        position = {name_of(level): p for p, level in enumerate(levels[axis])}
+        mapping = np.array([*(position[name_of(level)] for level in cube.levels[axis]), -1])
         columns.append(mapping[table.codes[:, i]])  # code -1 reads the last entry
     return np.stack(columns, axis=-1) if columns else table.codes
-
-
-def _same(level: Value) -> Value:
-    return level
 
 
 _DENSE = 4
@@ -687,6 +762,7 @@ def cube_schema() -> Schema:
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
         "far_dates": _list(_list({"type": ["string", "number"]})),
         "undecided": _list(_list({"type": ["string", "integer"]})),
+        "orders": _list(_list({"type": ["string", "number", "boolean"]})),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, TooManyValues, quote
+from fairgauge.errors import DataError, TooManyValues, form_of, quote
 from fairgauge.question.category_words import FAR_BELOW
 from fairgauge.question.options import flag_of
 from fairgauge.values import (
@@ -67,6 +69,58 @@ def sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
     """Return the different values, sorted, without missing ones."""
     unique = {identity(value): value for value in values if value is not None}
     return tuple(sorted(unique.values(), key=sort_key))
+
+
+GROUPED = (Role.FEATURE, Role.STRATUM)
+"""The roles whose values are shown in the order in which people read them."""
+_NUMBER = re.compile(
+    r"(?<![^\W_])(?:(?<![^\s(\[<>≤≥=])[-−](?=[\d∞i]))?"
+    r"(?:\d{1,3}(?:[,'\u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|\d+(?:\.\d+)?|inf\b|∞)"
+)
+"""A number that no letter precedes, as in a code; a minus is one where no number precedes it."""
+_BELOW = re.compile(r"[<≤]\W{0,3}\d|\b(?:under|below|less|fewer|younger|up to)\b", re.IGNORECASE)
+_ABOVE = re.compile(r"[>≥]\W{0,3}\d|\d\W{0,2}\+|\b(?:over|above|more|older|least)\b", re.IGNORECASE)
+_BAND = re.compile(
+    rf"^[ (\[$€£~−-]*\d|\d\D{{1,5}}\d|{_BELOW.pattern}|{_ABOVE.pattern}", re.IGNORECASE
+)
+
+
+def in_reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
+    """Return sorted levels in the order that their type states, else bands by their first number.
+
+    Bands are such as "under 5", "5-17" and "75+": a value begins with a number, or has two, or says
+    on which side of one it is. Values of no number come last.
+
+    >>> in_reading_order(["100+", "18-24", "5-17", "<5", "unknown"])
+    ('<5', '5-17', '18-24', '100+', 'unknown')
+    >>> in_reading_order(["high", "low", "other"], stated=["low", "medium", "high"])
+    ('low', 'high', 'other')
+    """
+    place = {name_of(value): i for i, value in enumerate(stated)}
+    numbers = {value: _numbers_in(name_of(value)) for value in levels if isinstance(value, str)}
+    banded = any(found and _BAND.search(name) for name, found in numbers.items())
+
+    def key(value: Value) -> tuple[int, list[float], int, list[float]]:
+        at = place.get(name_of(value), len(place))
+        if not isinstance(value, str) or not banded:
+            return at, [], 0, []
+        first, rest = numbers[value][:1] or [math.inf], numbers[value][1:]
+        above = _ABOVE.search(value) is not None
+        below = not above and (value[:1].isalpha() or _BELOW.search(value) is not None)
+        return at, first, above - below, rest
+
+    return tuple(sorted(levels, key=key))
+
+
+def _numbers_in(text: str) -> list[float]:
+    """Return the numbers in a text, infinite ones of intervals included.
+
+    >>> _numbers_in("$25,000-$49,999"), _numbers_in("(-inf, 5]"), _numbers_in("A1")
+    ([25000.0, 49999.0], [-inf, 5.0], [])
+    """
+    plain = (re.sub(r"[,'\u00a0\u202f]", "", each) for each in _NUMBER.findall(text))
+    plain = (each.replace(".", "") if each.count(".") > 1 else each for each in plain)
+    return [float(each.replace("−", "-").replace("∞", "inf")) for each in plain]
 
 
 def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> tuple[float, ...]:
@@ -149,9 +203,10 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     for level in levels:
         name = name_of(level)
         if name in names:
+            shown = name if axis.limited else form_of(name)  # of a cluster
             kinds = " and ".join(type(each).__name__ for each in (names[name], level))
             raise DataError(
-                f"column {quote(axis.column)} holds {quote(name)} as two types ({kinds}); "
+                f"column {quote(axis.column)} holds {quote(shown)} as two types ({kinds}); "
                 "make the column one type"
             )
         names[name] = level

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
-from fairgauge.object_stores import is_object, local_path, read_object
+from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_object
 from fairgauge.strict_json import read_json
 from fairgauge.values import Saved
 
@@ -24,8 +24,7 @@ MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 COUNTS, REPORT = "counts.cube.json", "report.json"
 HIDDEN = "bytes that belong to no part"
 """What these are called among the changed parts of a bundle."""
-MOST_BYTES = 2_000_000_000
-"""The largest sum of the parts that is unpacked."""
+_STEP = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _LENGTHS_AT = 26
 """Where the two lengths stand with which the fixed part of an entry's header ends."""
@@ -95,9 +94,9 @@ def unpack(path: str | Path) -> Bundle:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             size = sum(entry.file_size for entry in entries)
-            if size > MOST_BYTES:
+            if size > MOST_SAVED:
                 raise DataError(
-                    f"{quote(path)} unpacks to {size:,} bytes, more than {MOST_BYTES:,}: it is no "
+                    f"{quote(path)} unpacks to {size:,} bytes, more than {MOST_SAVED:,}: it is no "
                     "bundle of fairgauge"
                 )
             parts = {entry.filename: _read(archive, entry) for entry in entries}
@@ -196,5 +195,7 @@ def _is_whole(data: bytes, entry: zipfile.ZipInfo) -> bool:
     if entry.compress_type == zipfile.ZIP_STORED:
         return len(data) == entry.file_size
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    size = len(decoder.decompress(data, entry.file_size + 1))
+    size, rest = 0, data
+    while (part := decoder.decompress(rest, _STEP)) and size <= entry.file_size:
+        size, rest = size + len(part), decoder.unconsumed_tail  # in steps: no second copy is held
     return size == entry.file_size and decoder.eof and not decoder.unused_data

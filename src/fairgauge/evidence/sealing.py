@@ -14,7 +14,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
+import os
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +35,7 @@ from fairgauge.errors import (
     DataError,
     FairgaugeError,
     MissingExtra,
+    cause,
     quote,
     shown,
 )
@@ -47,6 +50,7 @@ from fairgauge.evidence.bundle import (
     pack,
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
+from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
 from fairgauge.reasons import ReasonCode
@@ -73,7 +77,11 @@ _MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 
 
 def seal(
-    report: Sealed | str | Path, counts: Cube | str | Path, path: str | Path, key: str | Path = ""
+    report: Sealed | str | Path,
+    counts: Cube | str | Path,
+    path: str | Path,
+    key: str | Path | None = None,
+    password: str | None = None,
 ) -> Verification:
     """Write a report with the counts it rests on into one file that others can verify.
 
@@ -88,6 +96,9 @@ def seal(
         The file, ending in ``.fairgauge``.
     key : path, optional
         An Ed25519 private key in a PEM file, which signs the bundle.
+    password : str, optional
+        The password of an encrypted key; else that in the environment variable
+        ``FAIRGAUGE_KEY_PASSWORD``.
 
     Returns
     -------
@@ -147,13 +158,13 @@ def seal(
         "parts": {name: digest(content) for name, content in parts.items()},
     }
     signature = None
-    if key:
-        signature = sign(manifest_bytes(manifest), key)
+    if key is not None:
+        signature = sign(manifest_bytes(manifest), key, password)
     write_whole(path, pack(manifest, parts, signature))
     return verify(path)
 
 
-def verify(path: str | Path, signed_by: str = "") -> Verification:
+def verify(path: str | Path, signed_by: str | None = None) -> Verification:
     """Compute the whole report of a sealed bundle again from its counts and its specification.
 
     Every field of the report is compared but those that do not follow from counts: when and by
@@ -173,7 +184,8 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     Raises
     ------
     DataError
-        The file is no bundle, is damaged, or is of a newer version.
+        The file is no bundle, is damaged, or is of a newer version; or ``signed_by`` is no
+        fingerprint.
 
     Examples
     --------
@@ -184,6 +196,12 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     ...     print(fg.verify(f"{folder}/audit.fairgauge").different)
     ()
     """
+    if signed_by is not None and not _FINGERPRINT.fullmatch(signed_by):
+        raise DataError(
+            f"the key that must have signed the bundle is {quote(signed_by)}, which is no "
+            "fingerprint: ed25519: and 32 hexadecimal digits, as verify prints them of a signed "
+            "bundle (a variable that is not set is an empty text)"
+        )
     bundle = read_bundle(path)
     changed = list(bundle.changed)
     key = None
@@ -323,22 +341,38 @@ def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ..
     )
 
 
+KEY_PASSWORD = "FAIRGAUGE_KEY_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY_LENGTH = 32
+_FINGERPRINT = re.compile(r"ed25519:[0-9a-f]{32}")
 
 
-def sign(content: bytes, key: str | Path) -> bytes:
+def is_locked(key: str | Path) -> bool:
+    """Return whether a private key in a PEM file is encrypted."""
+    try:
+        return b"ENCRYPTED" in local_path(key).read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read the private key {quote(key)}: {cause(error)}") from None
+
+
+def sign(content: bytes, key: str | Path, password: str | None = None) -> bytes:
     """Return the public key and the signature of some bytes, by a private key in a PEM file.
 
     Raises
     ------
     DataError
-        The file is no unencrypted Ed25519 private key.
+        The file is no Ed25519 private key, or is encrypted with another password.
     MissingExtra
         The library is not installed.
     """
     serialization, ed25519 = _library()
+    word = (password or os.environ.get(KEY_PASSWORD, "")).encode() if is_locked(key) else None
+    if word == b"":
+        raise DataError(
+            f"the private key {quote(key)} is encrypted; put its password into the environment "
+            f"variable {KEY_PASSWORD}"
+        )
     try:
-        private = serialization.load_pem_private_key(Path(key).read_bytes(), None)
+        private = serialization.load_pem_private_key(Path(key).read_bytes(), word)
     except (OSError, ValueError, TypeError) as error:
         raise DataError(f"cannot read the private key {quote(key)}: {error}") from None
     if not isinstance(private, ed25519.Ed25519PrivateKey):
@@ -382,6 +416,7 @@ _OF_ROWS = {
     DiagnosticCode.FEATURE_DISTANCE,
     DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.SKIPPED_FILES,
     DiagnosticCode.DOUBLED_ROWS,
 }
 """Diagnostics that only the rows give."""

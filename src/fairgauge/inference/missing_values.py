@@ -39,7 +39,12 @@ from fairgauge.resolve.group_counts import (
     without_group_by_kind,
 )
 from fairgauge.resolve.name_checks import other_spellings, rows_of_no_group
-from fairgauge.resolve.outcome_checks import copies_of_label, unclear_outcomes
+from fairgauge.resolve.outcome_checks import (
+    copies_of_label,
+    groups_of_one_outcome,
+    one_outcome,
+    unclear_outcomes,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
@@ -296,6 +301,7 @@ def rows_in_doubt(
     those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
+    No rate is clear of a feature that has a group of one outcome alone.
     Nothing of label and prediction (or score) together is clear where these are a copy of it.
     People are whose identifiers are probably another spelling of someone's, and rows those that
     count as one person whose identifier probably means that it is missing.
@@ -304,6 +310,7 @@ def rows_in_doubt(
     every = models or [(cube, spec)]
     unclear: dict[str, tuple[str, int]] = {}
     copied: dict[str, tuple[str, int]] = {}
+    alike: dict[tuple[str | None, str], int] = {}
     for counts, asked in every:
         for of, rows in unclear_outcomes(counts, asked, task).items():
             needs = [of, *["prediction"] * (of == "score" and not asked.prediction)]
@@ -312,6 +319,13 @@ def rows_in_doubt(
             of_score = bool(note.get("score"))
             needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
             copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
+        for note in groups_of_one_outcome(counts, asked, task):
+            held = [each.feature for each in features if note.feature in each.feature_id.columns]
+            alike |= dict.fromkeys(((of, note["role"]) for of in held), note["rows"])
+        if task is Task.BINARY and counts.min_cell is None:
+            for note in one_outcome(counts, asked, task):
+                role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
+                alike[None, role] = cube.read
     if any(each.code in _REVERSED and not each.get("group") for each in warned):
         unclear |= {of: (f"clear {of}", cube.read) for of in (*_OF_DECISIONS, "label")}
     marked = rows_of_no_group(cube, spec)
@@ -327,6 +341,7 @@ def rows_in_doubt(
         {of: n for of, n in groups.items() if n > few},
         {of: n for of, n in respelt.items() if n > few},
         copied,
+        alike,
         cube.spellings if spec.of_people and cube.spellings > few else 0,
         of_no_one if spec.of_people and of_no_one > few else 0,
     )

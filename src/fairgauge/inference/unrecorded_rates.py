@@ -6,16 +6,18 @@ where its variance has few degrees of freedom.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from fairgauge.enums import Estimator, IntervalMethod
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.unrecorded_counts import RateCells
+from fairgauge.stats import intervals
 from fairgauge.stats.arrays import Array, Limits, Mask
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.group_mixture import GroupMixture, ProfileCurve, StratifiedMixture
@@ -44,6 +46,7 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
 }
 """The method by which the interval of each estimator is named."""
+_BRACKETING = (Estimator.LIKELIHOOD, Estimator.WEIGHTED)
 _OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
 _POINT = 1e-12
 """The width of a set that is a single value."""
@@ -85,12 +88,18 @@ class RateEstimator(Protocol):
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         """Return the confidence limits of a contrast of two sides."""
 
+    def size(self, side: int, at: int = 0) -> float:
+        """Return the people of a side among whom the rate is a share, at its lower or upper end."""
+
 
 class PreciseEstimator(RateEstimator, Protocol):
     """Also knows how precise it is."""
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
+
+    def correlation(self, one: int, other: int) -> float:
+        """Return the correlation of the rates of two sides."""
 
 
 def contrast_value(by: By, one: float, other: float) -> float:
@@ -114,10 +123,16 @@ def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
 
 
 class UnrecordedRate:
-    """One rate of every side: groups, then the others of each, then all rows."""
+    """One rate of every side: groups, then the others of each, then all rows.
 
-    def __init__(self, cells: RateCells) -> None:
-        self.cells = cells
+    Parameters
+    ----------
+    cells : the rows with probabilities.
+    everyone : all rows, if some have none and a random sample makes an estimate of all.
+    """
+
+    def __init__(self, cells: RateCells, everyone: RateCells | None = None) -> None:
+        self.cells, self._everyone = cells, everyone
         self.groups = cells.p.shape[1]
         one = np.eye(self.groups, dtype=bool)
         self.sides = np.concatenate([one, ~one, np.ones((1, self.groups), dtype=bool)])
@@ -191,10 +206,12 @@ class UnrecordedRate:
 
         By these rows alone where the probabilities do not distinguish all groups.
         """
-        cells = self.cells
+        return self._validated(self._everyone or self.cells)
+
+    def _validated(self, cells: RateCells) -> LinearEstimator | None:
         if cells.known is None or not cells.known.any():
             return None
-        theta, p = self.theta, cells.p
+        theta, p = self._theta_of(cells), cells.p
         if self.mixture.unidentified.any():
             theta, p = np.zeros_like(theta), np.zeros_like(p)
         made = validated_rates(
@@ -202,8 +219,19 @@ class UnrecordedRate:
         )
         return LinearEstimator(made)
 
+    def _theta_of(self, cells: RateCells) -> Array:
+        """Return `theta` for cells of all rows; even where no probabilities show it."""
+        theta = np.ones((len(cells.p), cells.n.shape[1], self.groups))
+        kinds = self.cells.n.shape[1]
+        if cells.strata is None or self.cells.strata is None:
+            theta[:, :kinds] = self.theta
+            return theta
+        for stratum, at in zip(*np.unique(self.cells.strata, return_index=True), strict=True):
+            theta[cells.strata == stratum, :kinds] = self.theta[at]
+        return theta
+
     @cached_property
-    def bounds(self) -> RateEstimator:
+    def bounds(self) -> _Bounds:
         """Return what is right wherever the probabilities are."""
         cells = self.cells
         effect = self._design_effect
@@ -223,16 +251,29 @@ class UnrecordedRate:
         alone = rate * (1 - rate) / size
         return max(float(rates.covariance[everyone, everyone] / alone), 1.0) if alone > 0 else 1.0
 
-    @cached_property
-    def bracket(self) -> RateEstimator:
-        """Return what is right if outcome and group vary together in one direction."""
-        return _Bracket(self.likelihood, self.weighted)
+    def by(self, estimator: Estimator, *, anywhere: bool = False) -> RateEstimator:
+        """Return the estimator of a name, of all rows whose group is known or probable.
 
-    def by(self, estimator: Estimator) -> RateEstimator:
-        """Return the estimator of a name."""
-        made = getattr(self, str(estimator))
-        assert made is not None
-        return made  # type: ignore[no-any-return]
+        With ``anywhere``, also those of which nothing is known may be of any group. A random sample
+        makes an estimate of all rows, but where these are placed.
+        """
+        if estimator is Estimator.BRACKET:
+            return _Bracket(*(self.by(each, anywhere=anywhere) for each in _BRACKETING))
+        if estimator is Estimator.VALIDATED and self._everyone and not anywhere:
+            return self.validated or self.bounds
+        made, beside = self._probable(estimator), self.cells.beside.copy()
+        beside[:, -1] *= anywhere
+        return _Beside(made, beside, self.sides, self._design_effect) if beside.any() else made
+
+    def _probable(self, estimator: Estimator) -> Any:
+        """Return an estimator of the rows with probabilities alone."""
+        if estimator is Estimator.BRACKET:
+            return _Bracket(self.likelihood, self.weighted)
+        if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
+            return self._validated(self.cells) or self.bounds
+        if estimator is Estimator.BOUNDS:
+            return self.bounds
+        return self.likelihood if estimator is Estimator.LIKELIHOOD else self.weighted
 
     def known_rate(self, estimator: Estimator, z: float) -> KnownRate | None:
         """Return the rate of known people that is furthest from an estimate; None of nobody.
@@ -249,7 +290,7 @@ class UnrecordedRate:
             if (of := counted + rest) <= 0 or self.mixture.unidentified[g]:
                 continue
             p = self._known_p(estimator, g, counted / effect, of / effect)
-            low, high = self.by(estimator).limits(g, z)
+            low, high = self._probable(estimator).limits(g, z)
             compared.append(KnownRate(g, round(float(of)), float(counted / of), low, high, p))
         if not compared:
             return None
@@ -259,7 +300,7 @@ class UnrecordedRate:
     def _known_p(self, estimator: Estimator, g: int, counted: float, of: float) -> float:
         """Return the p-value of the rate of known people, exact, against that of their group."""
         bracket = self.likelihood, self.weighted
-        ends = bracket if estimator is Estimator.BRACKET else (self.by(estimator),)
+        ends = bracket if estimator is Estimator.BRACKET else (self._probable(estimator),)
 
         def interval(z: Array) -> Limits:
             confidence = 1 - float(two_sided(min(float(z), _LARGEST_Z)))
@@ -294,12 +335,8 @@ class UnrecordedRate:
 
     def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side among whom the rate is a share."""
-        made = self.by(estimator)
-        if isinstance(made, LinearEstimator):
-            return float(made.rates.sizes[side])
-        if estimator is Estimator.BOUNDS:
-            return float(self.weighted.rates.sizes[side])
-        return self.mixture.denominator(self.sides[side])
+        of = Estimator.WEIGHTED if estimator is Estimator.BOUNDS else estimator
+        return self.by(of).size(side)
 
 
 def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
@@ -339,12 +376,18 @@ class _Likelihood:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
 
+    def size(self, side: int, at: int = 0) -> float:  # noqa: ARG002
+        return self._mixture.denominator(self._sides[side])
+
+    def correlation(self, one: int, other: int) -> float:
+        return self._mixture.correlation(self._sides[one], self._sides[other])
+
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         sides = self._sides[one], self._sides[other]
         if not self._direct:
             rates = self.value(one), self.value(other)
             limits = self.limits(one, z), self.limits(other, z)
-            return _mover(by, rates, limits, self._mixture.correlation(*sides))
+            return _mover(by, rates, limits, self.correlation(one, other))
         if (by, one, other) not in self._curves:
             mixture = self._mixture
             curve = mixture.difference_curve if by == "difference" else mixture.angle_curve
@@ -397,10 +440,16 @@ class LinearEstimator:
         low, high = self.rates.limits(_quantile(z, self.rates.degrees))
         return float(low[side]), float(high[side])
 
+    def size(self, side: int, at: int = 0) -> float:  # noqa: ARG002
+        return float(self.rates.sizes[side])
+
+    def correlation(self, one: int, other: int) -> float:
+        return self.rates.correlation(one, other)
+
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         rates = self.value(one), self.value(other)
         limits = self.limits(one, z), self.limits(other, z)
-        return _mover(by, rates, limits, self.rates.correlation(one, other))
+        return _mover(by, rates, limits, self.correlation(one, other))
 
     def effective_people(self, side: int) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
@@ -421,11 +470,82 @@ class _Bounds:
         return float(low[side]), float(high[side])
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        (low1, high1), (low2, high2) = self.limits(one, z), self.limits(other, z)
-        if by == "ratio":
-            low = low1 / high2 if high2 > 0 else 0.0
-            return low, high1 / low2 if low2 > 0 else float("inf")
-        return low1 - high2, high1 - low2
+        return _extremes(by, self.limits(one, z), self.limits(other, z))
+
+    def size(self, side: int, at: int = 0) -> float:
+        return float(self._bounds.sizes[at, side])
+
+
+class _Beside:
+    """Rates of people with probabilities and of others, of a known group or of whichever is worst.
+
+    Parameters
+    ----------
+    made : of those with probabilities.
+    rows : array of shape (kinds, groups + 1), the others, the last of any group.
+    effect : by how much weights and clusters raise variances.
+    """
+
+    def __init__(
+        self, made: PreciseEstimator | _Bounds, rows: Array, sides: Mask, effect: float
+    ) -> None:
+        everyone = sides.all(axis=1)
+        self._made, self._effect = made, effect
+        self._known = rows[:, :-1] @ sides.T + np.outer(rows[:, -1], everyone)
+        self._any = np.outer(rows[:, -1], ~everyone)
+
+    def value(self, side: int) -> float:
+        n, (x, others) = self._made.size(side), self._known[:, side]
+        return float((n * self._made.value(side) + x) / (n + x + others))
+
+    def size(self, side: int, at: int = 0) -> float:
+        return float(self._made.size(side, at) + self._known[:, side].sum())
+
+    def limits(self, side: int, z: float) -> Ends:
+        return self._end(side, z, 0)[1], self._end(side, z, 1)[1]
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        ours, theirs = ([self._end(side, z, at) for at in (0, 1)] for side in (one, other))
+        limits = (ours[0][1], ours[1][1]), (theirs[0][1], theirs[1][1])
+        if isinstance(self._made, _Bounds):
+            return _extremes(by, *limits)
+        together = self._made.correlation(one, other)
+        low, high = (
+            _mover(by, (mine[0], its[0]), limits, together * mine[2] * its[2])
+            for mine, its in zip(ours, theirs[::-1], strict=True)
+        )
+        return low[0], high[1]
+
+    def _end(self, side: int, z: float, at: int) -> tuple[float, float, float]:
+        """Return an end of a rate, its limit, and which part of its error is of probabilities.
+
+        At the lower end those who may be of any group are failures (``at`` 0), else successes.
+        """
+        (x, others), more = self._known[:, side], self._any[1 - at, side]
+        n = self._made.size(side, at)
+        known, total = x + others, n + x + others + more
+        if not total > 0:
+            return float(at), float(at), 0.0
+        probable, known_share, of_probable, of_known = 0.0, 0.0, 0.0, 0.0
+        if n > 0:
+            probable = self._made.limits(side, 0.0)[at]
+            of_probable = n * (self._made.limits(side, z)[at] - probable)
+        if known > 0:
+            known_share = x / known
+            effective = known / self._effect
+            limit = intervals.wilson(known_share * effective, effective, z)[at]
+            of_known = known * (float(limit) - known_share)
+        middle = float((n * probable + x + at * more) / total)
+        error = math.hypot(of_probable, of_known)
+        limit = middle + float((error if at else -error) / total)
+        return middle, min(max(limit, 0.0), 1.0), abs(of_probable) / error if error else 0.0
+
+
+def _extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
+    if by == "difference":
+        return ours[0] - theirs[1], ours[1] - theirs[0]
+    low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
+    return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
 
 
 class _Bracket:
@@ -437,6 +557,9 @@ class _Bracket:
 
     def limits(self, side: int, z: float) -> Ends:
         return _hull([each.limits(side, z) for each in self._two])
+
+    def size(self, side: int, at: int = 0) -> float:
+        return self._two[0].size(side, at)
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         return _hull([each.contrast(by, one, other, z) for each in self._two])

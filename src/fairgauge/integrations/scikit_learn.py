@@ -173,7 +173,7 @@ class Scorer:
                 f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
                 "metric of scores"
             )
-        positive = self.spec.positive if isinstance(self.spec.positive, tuple) else ()
+        positive = self.spec.positive_of(self.spec.label)
         classes = [canonical(each) for each in estimator.classes_]
         chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)

@@ -1,29 +1,23 @@
 """What groups are compared with at every threshold of a score.
 
 `resolve.references` decides; here are only the rates by which it chooses, from the histogram of the
-scores. A choice of thresholds and the threshold explorer of a page receive the answer from here.
+scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Accepts, ReferenceRule, Threshold
+from fairgauge.enums import Accepts, Threshold
 from fairgauge.inference.two.paired_tables import confusion
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.asked_metrics import AskedMetric
 from fairgauge.resolve.group_counts import GroupCounts, Histogram
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, references_at
 from fairgauge.resolve.sides import Measure
-from fairgauge.results.curves import edges
-from fairgauge.results.estimates import ThresholdReferences
 
 
 def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
@@ -110,38 +104,3 @@ def references_of_margins(
         return statistic.value(flat, spec.profile).reshape(groups, places)
 
     return references_at(counts, metric, spec, values_of, places)
-
-
-def threshold_references(
-    counts: GroupCounts,
-    outcome: OutcomeMasks,
-    spec: Spec,
-    metrics: Sequence[AskedMetric],
-) -> Iterator[ThresholdReferences]:
-    """Yield the references of every contrast of decisions, where they move with the threshold.
-
-    That is with the best group as the reference; every other rule has the same at any threshold.
-    """
-    best = spec.reference is ReferenceRule.BEST
-    if not best or counts.histogram is None or counts.protected or not counts.groups:
-        return
-    contrasts = {
-        asked.metric.of: asked.metric
-        for asked in metrics
-        if isinstance(asked.metric, Contrast) and asked.metric.needs <= {"label", "prediction"}
-        if "prediction" in asked.metric.needs and asked.obstacle is None
-    }
-    if not contrasts:
-        return
-    cuts = np.array(edges(*spec.score_range))
-    margins = margins_by_threshold(counts, outcome, spec, cuts)
-    for rate, metric in contrasts.items():
-        at = references_of_margins(counts, metric, spec, margins)
-        names = [str(references.each[0]) for references in at]
-        starts = [0, *(i + 1 for i, (one, other) in enumerate(pairwise(names)) if one != other)]
-        yield ThresholdReferences(
-            feature=counts.feature,
-            rate=rate.name,
-            thresholds=tuple(cuts[starts].tolist()),
-            references=tuple(names[i] for i in starts),
-        )

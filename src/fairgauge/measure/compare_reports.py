@@ -149,7 +149,7 @@ def _report(asked: Report | str | Path) -> Report:
         raise DataError(
             f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
         )
-    if saved["schema"] not in Report.KIND.schemas:
+    if saved["schema"] != Report.KIND.schema:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
     return read_report(saved, str(asked))
 
@@ -418,6 +418,7 @@ _DOUBTFUL = (
     DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES, DiagnosticCode.SPELT_OTHERWISE,
     DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
     DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
 )  # fmt: skip
 """Other warnings of rows that may be wrong."""
 _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING

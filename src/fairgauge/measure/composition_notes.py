@@ -56,8 +56,7 @@ def composition_notes(
 ) -> Iterator[Diagnostic]:
     """Yield how much of the first finding of every feature is composition of the strata.
 
-    The strata are tested for one difference in all of them and each against the others, years for a
-    trend alone.
+    The strata are tested for one difference in all of them and each against the others.
     """
     several = isinstance(spec.threshold, tuple) and len(spec.threshold) > 1
     exact = cube.min_cell is None and not spec.probabilities
@@ -242,7 +241,7 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
         return  # what the strata account for is not known
     if composition.interval is None or within.interval is None:
         return
-    test, trend = gap.heterogeneity, gap.trend
+    test = gap.heterogeneity
     values: dict[str, Any] = {
         "gap": gap.estimate.value,
         "composition": composition.value,
@@ -259,12 +258,6 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
             "alone": alone.value,
             "alone_low": alone.interval.low,
             "alone_high": alone.interval.high,
-        }
-    if trend is not None:
-        values |= {
-            "trend": trend.value,
-            "trend_low": trend.interval.low,
-            "trend_high": trend.interval.high,
         }
     if gap.overall is not None and gap.overall.value != gap.estimate.value:
         values["known"] = (gap.estimate.n_group or 0) + (gap.estimate.n_reference or 0)

@@ -564,7 +564,8 @@ def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:
 def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision) -> Decision:
     """Return what was decided if people of known group do not contradict what is assumed.
 
-    A pass has to remain one where probabilities show the least that may be.
+    A pass has to remain one where probabilities show the least that may be, and wherever people
+    without probabilities are. So does a fail, but by the value, or by a random sample of them, too.
     """
     assert each.interval is not None
     key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
@@ -572,12 +573,21 @@ def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision)
     if shown.contradiction is not None:
         return Outcome.INCONCLUSIVE, shown.contradiction
     outcome, reason = decided
+    by_interval = rule.decide is Decide.INTERVAL
+    z = critical(each.interval.level) if by_interval else 0.0
+    stands = outcome is Outcome.FAIL and (shown.sampled or rule.decide is Decide.POINT)
+    if shown.worst is not None and shown.unplaced and not stands:
+        low, high = shown.worst(z)
+        if _outcome(low, high, rule) is not outcome:
+            return Outcome.INCONCLUSIVE, Reason.of(
+                ReasonCode.MISSING_GROUPS, rows=shown.unplaced, unit=measured.unit,
+                alone=str(outcome), low=low, high=high, by_value=not by_interval or None,
+            )  # fmt: skip
     if outcome is Outcome.FAIL:
         return decided
     if shown.limits is None:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
-    by_interval = rule.decide is Decide.INTERVAL
-    low, high = shown.limits(critical(each.interval.level) if by_interval else 0.0)
+    low, high = shown.limits(z)
     if rule.allows(low) and rule.allows(high):
         given = dict(reason.parameters)
         volunteers = None if shown.random else shown.known

@@ -52,11 +52,9 @@ from fairgauge.results.gap_decomposition import (
     ColumnGap,
     Gap,
     GapPart,
-    GapTrend,
     Heterogeneity,
     LevelGap,
     OtherIntervals,
-    ReviewCell,
     StratumGap,
     Support,
     test_of,
@@ -81,9 +79,7 @@ from fairgauge.stats.outlying_strata import (
     FEWEST_STRATA,
     HeterogeneityTest,
     Outlying,
-    rate_variances,
     smallest_outlying,
-    trend,
 )
 from fairgauge.stats.sampling import Sampling
 from fairgauge.stats.significance import score_p
@@ -141,8 +137,7 @@ def decompose_gaps(
         return _alone(crossed, stricter, margins, every, listed=False)
 
     judged = _without_incomplete(_judged_together(found, spec, at), every, spec)
-    judged = _without_uneven(judged, every, spec, fitted)
-    return judged if fitted is None else _with_review(judged, fitted, spec)
+    return _without_uneven(judged, every, spec, fitted)
 
 
 def _without_uneven(
@@ -522,8 +517,9 @@ def _sides_in(
     estimate: Estimate, part: Slice, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
     """Return both sides of a gap in every stratum, and the strata in the same order."""
-    of = _contrast(estimate).of
-    sides, order = gap_sides(part, *numbers_of_sides(estimate, part), of)
+    metric = _contrast(estimate)
+    numbers = numbers_of_sides(estimate, part)
+    sides, order = gap_sides(part, *numbers, metric.of, ratio=metric.by == "ratio")
     places = order.tolist()
     strata = tuple(crossed.strata[s] for s in places)
     named = tuple(crossed.named[s] for s in places)
@@ -561,7 +557,7 @@ def _gap(
     elif verdict.is_pass and tests.varies_alone:
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
     elif verdict is GapVerdict.ACCOUNTED_FOR and _is_shown_in_some(
-        sides, crossed, spec.confidence, lower=lower
+        sides, spec.confidence, lower=lower
     ):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
@@ -585,7 +581,6 @@ def _gap(
             strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
-        trend=tests.trend,
         strata=(),
         detectable=_detectable(parts, z, lower=lower, ratio=ratio),
     )
@@ -608,13 +603,12 @@ class _StrataTests:
     Attributes
     ----------
     heterogeneity : None with fewer than two strata.
-    each : None of years, whose trend is tested.
     p_adjusted, smallest : of each; the latter is the distance that would be outlying.
     p_alone : of each, adjusted as if this gap were the only one.
     """
 
     heterogeneity: Heterogeneity | None
-    each: Outlying | None
+    each: Outlying
     p_adjusted: Array
     smallest: Array
     p_alone: Array
@@ -630,7 +624,6 @@ class _TestsOfGap:
 
     of_strata: _StrataTests
     of_columns: tuple[_StrataTests, ...]
-    trend: GapTrend | None
     varies: bool
     varies_alone: bool
 
@@ -643,29 +636,18 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     (Bonferroni).
     """
     alpha, common = 1 - confidence, sides.common
-    years = _years(crossed, common)
     test, arrays = test_of_variation(sides)
     strata_and_levels: list[tuple[Any, ...]] = [(*arrays, None)]
     strata_and_levels += [
         (*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
     ]
     alone = [test(*each) for each in strata_and_levels]
-    changes, untested = None, list[int]()
-    if years is not None:
-        k, times = years
-        untested = [0, k + 1]  # years are not tested one by one, nor are the strata of single years
-        changes = _trend(sides, crossed, k, times, confidence)
-    counts = [0 if i in untested else _tested(each) for i, (_, each) in enumerate(alone)]
-    together = gaps * (min(len(alone) - len(untested), 2) or 1)
-    of_variation = holm(
-        [*(float(whole.p) for whole, _ in alone), *([changes.p_value] if changes else [])]
-    )
+    counts = [_tested(each) for _, each in alone]
+    together = gaps * min(len(alone), 2)
+    of_variation = holm([float(whole.p) for whole, _ in alone])
     tests = []
     for i, (each, (whole, _)) in enumerate(zip(strata_and_levels, alone, strict=True)):
-        variation, nothing = _heterogeneity(whole, of_variation[i]), np.array([])
-        if i in untested:
-            tests.append(_StrataTests(variation, None, nothing, nothing, nothing))
-            continue
+        variation = _heterogeneity(whole, of_variation[i])
         family = together * max(sum(counts[1:]) if i else counts[0], 1)
         _, against = test(*each, alpha / family)
         most = 1.0 if sides.squares is None else np.inf
@@ -673,13 +655,11 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
         adjusted = np.minimum(family * against.p, 1)
         by_itself = np.minimum(family / gaps * against.p, 1)
         tests.append(_StrataTests(variation, against, adjusted, smallest, by_itself))
-    if changes is not None:
-        changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
     varies, alone_varies = (
         bool((of_variation < alpha).any() or any((p < alpha).any() for p in p_values))
         for p_values in zip(*((each.p_adjusted, each.p_alone) for each in tests), strict=True)
     )
-    return _TestsOfGap(tests[0], tuple(tests[1:]), changes, varies, alone_varies)
+    return _TestsOfGap(tests[0], tuple(tests[1:]), varies, alone_varies)
 
 
 def _tested(found: Outlying) -> int:
@@ -690,44 +670,6 @@ def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]
     """Yield the levels of each of several columns in the strata that both sides have."""
     for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
         yield np.unique(column[common], return_inverse=True)[1].ravel()
-
-
-def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
-    """Return the first column of several years, and the year of every stratum."""
-    for k in range(len(crossed.columns)):
-        names = [each[k] for each in crossed.strata]
-        if are_years(names):
-            times = np.array(names, dtype=float)
-            if len(np.unique(times[common])) > 1:
-                return k, times
-    return None
-
-
-def _trend(
-    sides: GapSides, crossed: CrossedStrata, k: int, times: Array, confidence: float
-) -> GapTrend | None:
-    """Return the trend over a column of years, within the combinations of the other columns."""
-    others = np.delete(crossed.codes, k, axis=0)
-    cells = np.unique(others, axis=1, return_inverse=True)[1].ravel()
-    if sides.squares is None:
-        difference, variance = rate_variances(*sides.counts)
-    else:
-        means, _ = mean_differences(*sides.counts, sides.squares)
-        difference, variance = means.value, means.variance
-    variance = np.where(sides.common, variance, 0.0)
-    found = trend(difference, variance, times, cells, critical(confidence))
-    if math.isnan(found.slope):
-        return None
-    held = times[sides.common]
-    return GapTrend(
-        column=crossed.columns[k],
-        first=int(held.min()),
-        last=int(held.max()),
-        value=found.slope,
-        interval=Interval(found.low, found.high, confidence, (IntervalMethod.DELTA,)),
-        p_value=found.p,
-        p_adjusted=found.p,
-    )
 
 
 def _by_column(
@@ -741,20 +683,17 @@ def _by_column(
         }
         codes = np.where(sides.common, crossed.codes[k], -1)
         levels = np.unique(codes[sides.common]).tolist()
-        against = _rows(_against(found, confidence)) if found.each is not None else repeat({})
+        against = _rows(_against(found, confidence))
         made = [
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
-        if found.each is None:  # years, in the order of time
-            made.sort(key=lambda each: each.level)
-        else:
-            made.sort(
-                key=lambda each: (
-                    not each.outlying, not each.outlying_alone, each.p_value is None,
-                    round(each.difference if lower else -each.difference, 12),
-                )
-            )  # fmt: skip
+        made.sort(
+            key=lambda each: (
+                not each.outlying, not each.outlying_alone, each.p_value is None,
+                round(each.difference if lower else -each.difference, 12),
+            )
+        )  # fmt: skip
         yield ColumnGap(
             column=crossed.columns[k], heterogeneity=found.heterogeneity, levels=tuple(made)
         )
@@ -789,9 +728,7 @@ def _level(
 
 
 def _against(found: _StrataTests, confidence: float) -> dict[str, NDArray[Any]]:
-    """Return what is recorded of all strata or levels against the others; of years nothing."""
-    if found.each is None:
-        return {}
+    """Return what is recorded of all strata or levels against the others."""
     return {
         "others": found.each.others,
         "p_value": found.each.p,
@@ -897,15 +834,8 @@ def _varies_untested(sides: GapSides) -> bool:
     return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
 
 
-def _is_shown_in_some(
-    sides: GapSides, crossed: CrossedStrata, confidence: float, *, lower: bool
-) -> bool:
-    """Return whether a stratum shows a difference in the direction of the gap (Bonferroni).
-
-    Years are not tested one by one.
-    """
-    if _years(crossed, sides.common) is not None:
-        return False
+def _is_shown_in_some(sides: GapSides, confidence: float, *, lower: bool) -> bool:
+    """Return whether a stratum shows a difference in the direction of the gap (Bonferroni)."""
     held = sides.tested
     rates = [
         quotient(x[held], n[held]) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
@@ -1002,7 +932,9 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
     columns = dict(zip(crossed.columns, crossed.codes, strict=True))
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
     main, by_side = (
-        adjusted_gap(counts, sides.squares, columns, spec.confidence, effects, sides.sampling)
+        adjusted_gap(
+            counts, sides.squares, columns, spec.confidence, effects, sides.sampling, sides.centre
+        )
         for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
     )
     if isinstance(main, WhyNoRegression):
@@ -1035,6 +967,7 @@ def adjusted_gap(
     confidence: float,
     effects: ColumnEffects,
     sampling: Sampling | None = None,
+    centre: float = 0.0,
 ) -> AdjustedGap | WhyNoRegression:
     """Return the difference adjusted by logistic regression, of means by linear regression.
 
@@ -1045,18 +978,18 @@ def adjusted_gap(
     columns : the level of each cell in each column by name, or its number.
     confidence, effects : of the interval; whether columns have effects by side.
     sampling : of weighted and clustered rows.
+    centre : what the sums of means are less.
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
     codes = list(columns.values())
     if squares is not None:
-        found = adjusted_mean(*counts, squares, codes, z, by_side=by_side, sampling=sampling)
+        found = adjusted_mean(
+            *counts, squares, codes, z, by_side=by_side, sampling=sampling, centre=centre
+        )
     else:
         found = adjusted_effect(*counts, codes, z, by_side=by_side, sampling=sampling)
     if isinstance(found, WhyNoRegression):
         return found
-    x_d, n_d, x_a, n_a = (float(each.sum()) for each in counts)
-    if x_d in (0, n_d) or x_a in (0, n_a):  # the sides separate the outcomes
-        found = found._replace(log_odds=math.nan)
     reach = z if sampling is None else sampling.critical(z)
     collinear = {name: n for name, n in zip(columns, found.collinear, strict=True) if n}
     return replace(adjusted_record(found, effects, confidence, reach), collinear=collinear)
@@ -1084,59 +1017,9 @@ def adjusted_record(
         odds_ratio_interval=(
             interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
         ),
-        penalised=found.penalised,
         interaction_p=as_number(found.interaction),
         cells=found.cells,
     )
-
-
-_REVIEWED = ("selection_rate", "base_rate")
-
-
-def _with_review(gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps with the cells of files to review, of a rate once."""
-    slices, found = _slices(resolve(fitted.cube, spec)), []
-    differences = {test_of(gap) for gap in gaps if gap.scale == "difference"}
-    for gap in gaps:
-        sides, crossed = _sides_in(gap.estimate, slices[gap.estimate.feature], fitted)
-        comparable = min(gap.support.share_group, gap.support.share_reference) >= LEAST_COMMON
-        beside = gap.scale == "ratio" and test_of(gap) in differences
-        if comparable and not beside and sides.n_d.any() and sides.n_a.any():
-            review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
-            gap = replace(gap, review=review, review_withheld=withheld)
-        found.append(gap)
-    return tuple(found)
-
-
-def _review(
-    gap: Gap, sides: GapSides, crossed: CrossedStrata, fewest: int
-) -> tuple[tuple[ReviewCell, ...], int]:
-    """Return the cells with refused people of one side and accepted ones of the other.
-
-    The second is how many there are with fewer than ``fewest`` people on a side, which are omitted.
-    """
-    metric, reference = _contrast(gap.estimate), gap.estimate.reference
-    shown = gap.verdict_with_controls is not GapVerdict.NO_GAP
-    if metric.of.name not in _REVIEWED or not shown or reference is None:
-        return (), 0
-    names = str(gap.estimate.group), str(reference.group or reference.kind)
-    ours, theirs = (sides.cases_d, sides.rows_d), (sides.cases_a, sides.rows_a)
-    if gap.is_higher:
-        names, ours, theirs = names[::-1], theirs, ours
-    refused, accepted = ours[1] - ours[0], theirs[0]
-    pairs = np.minimum(refused, accepted)
-    withheld = (pairs > 0) & (np.minimum(ours[1], theirs[1]) < fewest)
-    pairs = np.where(withheld, 0, pairs)
-    order = np.lexsort([-refused, -pairs])[: int((pairs > 0).sum())]
-    counts = {"refused": refused, "accepted": accepted, "n_refused_side": ours[1],
-              "n_accepted_side": theirs[1]}  # fmt: skip
-    columns = {
-        "refused_group": repeat(names[0]),
-        "accepted_group": repeat(names[1]),
-        "cell": map(crossed.named.__getitem__, order.tolist()),
-        **{name: each[order].astype(int).tolist() for name, each in counts.items()},
-    }
-    return tuple(_records(ReviewCell, len(order), columns)), int(withheld.sum())
 
 
 # ---- records ------------------------------------------------------------------------------------
@@ -1263,8 +1146,8 @@ def _strata(
         "n_reference": sides.rows_a,
         "share_group": sides.n_d / sides.n_d.sum(),
         "share_reference": sides.n_a / sides.n_a.sum(),
-        "rate_group": rates[0],
-        "rate_reference": rates[1],
+        "rate_group": rates[0] + sides.centre,
+        "rate_reference": rates[1] + sides.centre,
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],

@@ -57,7 +57,6 @@ from fairgauge.measure._small_groups import (
     mark_groups,
     small_groups,
 )
-from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.measure_unrecorded import (
     EstimatedGroups,
     estimated_groups,
@@ -190,11 +189,6 @@ def measure(
             *family_notes(family, homogeneity, spec.confidence),
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
-        threshold_references=tuple(
-            references
-            for each in binned
-            for references in threshold_references(each, first, spec, resolution.metrics)
-        ),
         pairs=tuple(pairs),
         worst_cases=worst,
         unit=spec.unit.get("unit"),

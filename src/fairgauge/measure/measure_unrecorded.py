@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -55,7 +55,7 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.stats.arrays import Array, Limits
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import Masks, StratifiedMixture
 from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
@@ -105,28 +105,13 @@ class EstimatedGroups(UnrecordedGroups):
     def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
         return {}
 
-    @property
-    def drawn(self) -> int:
-        """Return how many people of known group were drawn at random."""
-        known = self.known_cells if self.asked.known_drawn is KnownDrawn.RANDOM else None
-        return 0 if known is None else round(float(known[1].sum()))
-
-    @cached_property
-    def cases(self) -> Array:
-        """Return the expected number of people in every group, corrected by a random sample."""
-        known, expected = self.known_cells, super().cases
-        if not self.drawn or known is None:
-            return expected
-        p, answers = known
-        off = (answers - answers.sum(axis=1, keepdims=True) * p).sum(axis=0)
-        corrected = expected + off * self.every_case / answers.sum()
-        return np.asarray(np.round(np.maximum(corrected, 0.0), 1))
-
     def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
         """Return a rate of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
         if key not in self._estimated:
-            self._estimated[key] = UnrecordedRate(self.cells(row, outcome))
+            of_all = self.people[1] and self.sampled
+            everyone = self.cells(row, outcome, everyone=True) if of_all else None
+            self._estimated[key] = UnrecordedRate(self.cells(row, outcome), everyone)
         return self._estimated[key]
 
 
@@ -193,7 +178,7 @@ class _Feature:
         self._feature_id = FeatureId((counts.feature,))
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
         self._references = compared_sides(counts, self._spec)
-        self._known = counts.known_cells
+        self._known = known if (known := counts.known_cells(counts.table))[1].any() else None
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
         self._contradicted: dict[str, KnownRate] = {}
@@ -286,10 +271,12 @@ class _Feature:
             )
 
     def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
-        """Return the rates of all rows with probabilities, which no probability enters."""
+        """Return the rates of all rows that rates are of, which no probability enters."""
         values = {}
         for rate in rates:
-            n = self._counts.rate(rate, outcome).cells.n[:, :2].sum(axis=0)
+            cells = self._counts.rate(rate, outcome).cells
+            beside = cells.beside if self._counts.sampled else cells.beside[:, :-1]
+            n = cells.n[:, :2].sum(axis=0) + beside.sum(axis=1)
             total = float(n.sum())
             values[rate.name] = RateValue(
                 value=float(n[0] / total) if total else None,
@@ -416,11 +403,11 @@ class _Feature:
 
     @property
     def _known_people(self) -> int:
-        return 0 if self._known is None else round(float(self._known[1].sum()))
+        return round(float(self._counts.answers.sum()))
 
     def _known_of(self, side: Masks) -> float:
         """Return how many people are known to be of a side."""
-        return 0.0 if self._known is None else float(self._known[1][:, side].sum())
+        return float(self._counts.answers[:, side].sum())
 
     def _shown(
         self, name: str, rate: UnrecordedRate, estimator: Estimator, sides: Sequence[int],
@@ -432,7 +419,14 @@ class _Feature:
         nothing and groups fare as differently as may be: only people of known group distinguish
         the two. What a random sample corrects is right whatever the probabilities are.
         """
-        exact = Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
+        made = partial(
+            Shown,
+            self._known_people,
+            unplaced=rate.cells.unplaced,
+            worst=lambda z: limits(rate.by(estimator, anywhere=True), z),
+            sampled=estimator is Estimator.VALIDATED and self._counts.sampled,
+        )
+        exact = made(lambda z: limits(rate.by(estimator), z), random=True)
         if estimator is Estimator.VALIDATED:
             return exact
         contradiction = self._contradiction(name, rate, estimator)
@@ -441,16 +435,14 @@ class _Feature:
             return exact
         masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
         p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
-        few = any(self._known_of(side) < FEWEST_ROWS for mask in masks for side in (mask, ~mask))
+        few = any(known[:, side].sum() < FEWEST_ROWS for mask in masks for side in (mask, ~mask))
         slopes = (least_slope(p, known, mask, self._spec.confidence) for mask in masks)
         slope = min(slopes, default=1.0)
         if few or slope < _LEAST_SLOPE:
-            return Shown(self._known_people, None, contradiction=contradiction)
+            return made(None, contradiction=contradiction)
         least = rate.attenuated(slope)
-        return Shown(
-            self._known_people,
-            lambda z: limits(least.by(estimator), z),
-            contradiction=contradiction,
+        return made(
+            lambda z: limits(least.by(estimator, anywhere=True), z), contradiction=contradiction
         )
 
     def _contradiction(
@@ -608,6 +600,9 @@ class _Feature:
             known=self._known_people,
             random=self._random,
             assume=str(asked.assume),
+            without=round(counts.people[1]),
+            unplaced=counts.unplaced,
+            sampled=counts.sampled,
             **self._information(),
         )
         if asked.on is not None and not self._spec.strata:

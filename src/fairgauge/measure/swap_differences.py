@@ -37,6 +37,7 @@ from fairgauge.stats.crossed_designs import (
     Variance,
     crossed_difference,
     half_width,
+    mean_variance,
     name_effects,
     permutation_p,
     two_sided_p,
@@ -148,7 +149,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
 
     def drafted(of: Sequence[_Cells]) -> list[_Draft]:
         return [
-            _draft(cells, side, effects[id(cells)], question, span, [
+            _draft(cells, side, effects[id(cells)], question, span, answers.family_of, [
                 doubtful[model, side.groups] for model in cells.models
                 if (model, side.groups) in doubtful
             ])
@@ -277,6 +278,7 @@ def _draft(
     placebo: Array,
     question: SwapQuestion,
     span: float,
+    family_of: Index | None,
     doubtful: Sequence[Doubt],
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
@@ -312,7 +314,11 @@ def _draft(
         return _Draft(cells, sides, result, *reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
-    found = crossed_difference(item, variant, in_group, both.y, both.n)
+    family = None
+    if family_of is not None:
+        families, family = np.unique(family_of[both.item], return_inverse=True)
+        result = replace(result, families=len(families))
+    found = crossed_difference(item, variant, in_group, both.y, both.n, family)
     result = replace(
         result, value=found.value, mean_group=found.mean_group, mean_reference=found.mean_reference
     )
@@ -338,7 +344,8 @@ def _of_one_variant(
     confidence = question.spec.confidence
     low = high = p_value = degrees = None
     single = result.variants_group == result.variants_reference == 1 and both.since is None
-    if result.items < FEWEST_ITEMS:
+    single &= result.families is None
+    if result.units < FEWEST_ITEMS:
         pass
     elif single and question.decides and both.n.max() == 1:
         decision = np.zeros((2, result.items))
@@ -369,7 +376,7 @@ def _of_names(
     means, of_group = _name_means(*codes, both.y, in_group)
     p, smallest = permutation_p(means, of_group, question.spec.seed)
     result = replace(result, p_permutation=p, p_permutation_smallest=smallest)
-    if result.items < FEWEST_ITEMS:
+    if result.units < FEWEST_ITEMS:
         return replace(result, reason=SwapReason.FEW_ITEMS)
     totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
     edits = None
@@ -446,7 +453,8 @@ def _judged(
             if result.variance is not None and result.variance.placebo is not None:
                 edits = result.variance.placebo, len(effects[id(draft.cells)])
             runs, level = _runs(answers, draft.cells), 1 - alpha / family
-            needed = needs(found, names, result.items, runs, edits, question.margin, level)
+            units = result.items, result.units
+            needed = needs(found, names, units, runs, edits, question.margin, level)
         yield replace(
             result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
             status=_status(reason), reason=reason, needed=needed,
@@ -505,9 +513,9 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         mask = held.variant == v
         y, centred = held.y[mask], held.y[mask] - base[held.item[mask]]
         width = None
-        if len(y) > 1:
-            over_items = Variance(((float(centred.var(ddof=1)) / len(y), len(y) - 1),))
-            width = half_width(over_items, question.spec.confidence)
+        family = None if answers.family_of is None else answers.family_of[held.item[mask]]
+        if len(y if family is None else np.unique(family)) > 1:
+            width = half_width(mean_variance(centred, family), question.spec.confidence)
         mean = float(centred.mean())
         group = int(answers.group_of[v])
         yield SwapVariant(
@@ -665,7 +673,7 @@ _POWER = 0.8
 def needs(
     found: CrossedDifference,
     names: tuple[int, int],
-    items: int,
+    items: tuple[int, int],
     runs: tuple[float, int],
     edits: tuple[float, int] | None,
     margin: float | None,
@@ -676,21 +684,21 @@ def needs(
     Parameters
     ----------
     found : the difference and the terms of its variance.
-    names, items : of both sides, and how many.
+    names, items : of both sides; and how many there are, and families of them.
     runs : their variance, and how many each item has.
     edits : the variance of irrelevant edits in place of that of names, and how many there are.
     margin : of equivalence; what is aimed at where the estimate is within it.
     """
-    runs_variance, each = runs
-    cell = found.residual.value / found.of_cells
-    of_runs = min(runs_variance, each * cell)
+    (runs_variance, each), per_family = runs, items[0] / items[1]
+    cell = found.residual.value / found.of_cells / per_family
+    of_runs = min(runs_variance / per_family, each * cell)
     design = CrossedDesign(
         names_sd=_deviation(found.names.value - found.residual.value, found.of_names),
         items_sd=_deviation(found.items.value - found.residual.value, found.of_items),
         cells_sd=_deviation(cell - of_runs / each, 1.0),
         runs_sd=math.sqrt(of_runs),
         names=names,
-        items=items,
+        items=items[1],
         runs=each,
     )
     if not design.variance > 0:

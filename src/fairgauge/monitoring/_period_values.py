@@ -7,21 +7,20 @@ way, its rates would be 0.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairgauge.cube.cube import HANDFUL, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
-from fairgauge.errors import ValuesError, listing, quote
-from fairgauge.question.recoding import UNKNOWN, write_recodings
+from fairgauge.errors import ValuesError, cells, listing, quote
+from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
 from fairgauge.values import Value, canonical, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
-_MOST_SHOWN = 5
 _TWO = 2
 
 
@@ -198,7 +197,6 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
         It holds all these periods.
     """
     for recoding in question.recode:
-        of = recoding.category_of
         late: dict[str, list[str]] = {}
         for name, cube in zip(names, cubes, strict=True):
             codes = (canonical(code) for column, code in _codes(cube) if column == recoding.column)
@@ -208,12 +206,13 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
                 outcome = axis.role in (Role.LABEL, Role.PREDICTION)  # of which True counts as 1
                 typed = (meaning(v) if outcome and not isinstance(v, str) else v for v in held)
                 texts += map(name_of, typed)
-            if raw := [text for text in texts if of.get(text, text) != text]:
+            categories = zip(texts, recoding.categories_of(texts), strict=True)
+            if raw := [text for text, category in categories if category not in (None, text)]:
                 late[name] = raw
         if late:
             values = dict.fromkeys(itertools.chain(*late.values()))
             raise ValuesError(
-                f"{quote(recoding.column)} holds {listing(values)} in the rows of "
+                f"{quote(recoding.column)} holds {cells(values)} in the rows of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)",
                 late,
@@ -255,17 +254,18 @@ def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding
     task = decide_task(cube if other is None else other, question)
     if task is Task.REGRESSION or cube.min_cell is not None:
         return
-    positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
     labels: tuple[Value, ...] = ()
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
+        positive = question.positive_of(axis.column)
+        wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
         elsewhere = () if other is None else _held(other, axis, question)
         if task is Task.BINARY and not positive:
             elsewhere += BY_DEFAULT
         held = _held(cube, axis, question)
-        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *labels))), wanted)
+        shared = labels if question.words_of_predictions else ()
+        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *shared))), wanted)
         labels = tuple(value for value in held if other is None or value not in coding.foreign)
         yield coding
 
@@ -274,11 +274,9 @@ def _held(cube: Cube, axis: Axis | None, question: Spec) -> tuple[Value, ...]:
     """Return the values of a column that rows have, without missing ones; recoded as asked."""
     if axis is None:
         return ()
-    category_of: Mapping[str, str] = next(
-        (each.category_of for each in question.recode if each.column == axis.column), {}
-    )
-    known = (v for v in _levels(cube, axis) if category_of.get(name_of(v)) != UNKNOWN)
-    return tuple(dict.fromkeys(category_of.get(name_of(value), value) for value in known))
+    held, recoding = _levels(cube, axis), question.recoding(axis.column)
+    return tuple(dict.fromkeys(v for v in (recoding.apply(held) if recoding else held)
+                               if v is not None))  # fmt: skip
 
 
 def _levels(cube: Cube, axis: Axis) -> list[Value]:
@@ -290,4 +288,4 @@ def _levels(cube: Cube, axis: Axis) -> list[Value]:
 
 
 def _some(values: Sequence[Value]) -> str:
-    return listing(dict.fromkeys(map(name_of, values)), _MOST_SHOWN)
+    return cells(map(name_of, values))

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from fairgauge.addresses import shown_address
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.errors import DataError, quote, shown
-from fairgauge.object_stores import explained, filesystem
+from fairgauge.object_stores import MOST_SAVED, explained, filesystem, read_limited
 
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
@@ -114,10 +115,10 @@ class FolderStore:
 
     def read(self, name: str) -> str | None:
         with _explained(f"{self.name}/{name}", "read"):
-            try:
-                return (self.folder / name).read_text(encoding="utf-8", errors="replace")
-            except FileNotFoundError:
+            if not (self.folder / name).exists():
                 return None
+            content = read_limited(self.folder / name, MOST_SAVED, "a file of a history")
+            return content.decode("utf-8", "replace")
 
     def read_all(self, names: Sequence[str]) -> list[str | None]:
         return [self.read(name) for name in names]
@@ -125,12 +126,12 @@ class FolderStore:
     def create(self, name: str, text: str) -> bool:
         target = self.folder / name
         with _explained(str(target), "write"):
-            return create_whole(target, text)
+            return create_whole(target, text, self.folder)
 
     def replace(self, name: str, text: str) -> None:
         target = self.folder / name
         with _explained(str(target), "write"):
-            replace_whole(target, text)
+            replace_whole(target, text, self.folder)
 
 
 @contextlib.contextmanager
@@ -147,7 +148,7 @@ class FsspecStore:
     def __init__(self, url: str) -> None:
         self._files, root = filesystem(url)
         self._root = root.rstrip("/")
-        self.name = url
+        self.name = shown_address(url)
 
     def names(self, file: str) -> list[str]:
         with explained(self.name, "read"):

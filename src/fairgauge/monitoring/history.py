@@ -20,6 +20,7 @@ from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from fairgauge.catalogue.own_by_name import definition
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
@@ -406,13 +407,14 @@ class History:
         Raises
         ------
         SpecError
-            A metric of a user's own is not named by an import path.
+            A statistic of a user's own is neither cells nor named by an import path.
         """
         for i, rule in enumerate(spec.rules):
-            if rule.own is not None and rule.path is None:
+            if rule.own is not None and rule.path is None and definition(rule.own) is None:
                 message = (
-                    f"{rule.metric} is a metric of your own; a history keeps it by its import "
-                    "path (package.module:name)"
+                    f"{rule.metric} is a function of your own, which a history does not keep; name "
+                    "it in a specification file by its import path (package.module:name), or make "
+                    "it of cells (fairgauge.rate, fairgauge.quotient)"
                 )
                 raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
         for rule in spec.rules:

@@ -16,7 +16,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, SpecError, quote
+from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -93,6 +93,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.question_checks import idle_recodings
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.estimates import as_number
@@ -348,6 +349,7 @@ def _check_alike(
     names = [*map(str, periods)]
     check_values(names, cubes, asked.question, checked=checked)
     check_recoded(names[checked:], cubes[checked:], asked.question)
+    refuse(idle_recodings(cubes, asked.question))
 
 
 def _misdated(last: Period, misspelt: Period) -> HistoryFinding:
@@ -381,7 +383,11 @@ def _findings(
         },
         later={str(label): len(periods) if due is None else due} if later else {},
         outcomes=_outcomes(asked),
-        positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
+        positive=tuple(
+            value
+            for column in (asked.question.label, asked.question.prediction)
+            for value in asked.question.positive_of(column)
+        ),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
         intersections=asked.question.intersections,
         named={(each.column, name) for each in asked.question.recode for name in each.names}
@@ -485,7 +491,7 @@ def _outcomes(asked: MonitorSpec) -> dict[str, str | None]:
     }
     question = asked.question
     label, decided = question.label, question.prediction or question.score
-    of = {"label": (label, None), "prediction": (decided, label)}
+    of = {"label": (label, None), "prediction": (decided, question.words_of_predictions)}
     return {column: other for need, (column, other) in of.items() if need in needs and column}
 
 

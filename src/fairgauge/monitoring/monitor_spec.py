@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import Any
 from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, catalogue_of
+from fairgauge.catalogue.own_by_name import definition, import_paths
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
@@ -32,7 +32,6 @@ from fairgauge.stats.sequential import Contrasted
 from fairgauge.values import Json
 
 _RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
-_IMPORT_PATH = re.compile(r"[^\W\d][\w.]*:[\w.]+")
 
 
 class Labels(StrEnum):
@@ -91,7 +90,8 @@ class MonitorRule:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule with the keys of a specification file."""
-        found: dict[str, Json] = {"metric": self.path or self.metric}
+        own = definition(self.own) if self.own is not None else None
+        found: dict[str, Json] = {"metric": own or self.path or self.metric}
         if self.baseline is not None:
             found |= {"within": self.high, "of": self.baseline.cube.digest}
             found["source"] = self.baseline.source
@@ -419,8 +419,7 @@ def _baseline_rule(
 def _import_path(keys: object) -> str | None:
     """Return the import path that a rule, or its text, names a metric by."""
     written = keys.get("metric") if isinstance(keys, Mapping) else keys
-    found = _IMPORT_PATH.search(written) if isinstance(written, str) else None
-    return found[0] if found else None
+    return next(iter(import_paths([written])), None)
 
 
 def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:

@@ -7,7 +7,9 @@ so that every engine recodes alike and no row is rewritten.
 from __future__ import annotations
 
 import csv
+import io
 import json
+import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.errors import (
+    MOST_CELLS,
+    DataError,
+    Problem,
+    SpecError,
+    form_of,
+    listing,
+    may_name_people,
+    quote,
+    shown,
+)
+from fairgauge.object_stores import read_limited
 from fairgauge.question.readers import Problems, items, read_value
-from fairgauge.values import Json, Value, name_of, typed_texts
+from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
 UNKNOWN = "unknown"
 """The key of the values that mean that nothing is known."""
 
+_MOST_BYTES = 20_000_000
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _FORMS = (
     'must map columns to categories and their values, such as {"sex": {"Male": ["M", "male"], '
@@ -36,8 +50,10 @@ class Recoding:
     Attributes
     ----------
     column : the column.
-    categories : every category with the values that it has in the data; those of ``unknown`` mean
-        that nothing is known. The empty text stands for missing values, too.
+    categories : every category with the values that it has in the data, or with ranges of its
+        numbers (`ranges_of`); those of ``unknown`` mean that nothing is known. The empty text
+        stands for missing values, too. They are in one order, however they were written, so that
+        the same recoding is equal and has one digest.
     """
 
     column: str
@@ -58,17 +74,52 @@ class Recoding:
         """Return the values that mean that nothing is known."""
         return tuple(value for name, each in self.categories if name == UNKNOWN for value in each)
 
+    @property
+    def ranges(self) -> list[tuple[str, str, float, float]]:
+        """Return every range of numbers that is listed: its category, its text, and its ends."""
+        return [
+            (category, text, low, high)
+            for text, category in self.category_of.items()
+            for low, high in ranges_of(text)
+        ]
+
+    def categories_of(self, values: Iterable[Value]) -> list[str | None]:
+        """Return the category of each value: by its name, or else by the range that it is in.
+
+        Raises
+        ------
+        DataError
+            A number is in ranges of two categories.
+        """
+        category_of, ranges = self.category_of, self.ranges
+        found = []
+        for value in values:
+            name = category_of.get("" if value is None else name_of(value))
+            if name is None and ranges and (number := _number(value)) is not None:
+                texts = {c: text for c, text, low, high in ranges if low <= number <= high}
+                if len(texts) > 1:
+                    raise DataError(
+                        f"column {quote(self.column)} has {name_of(value)}, which is in the ranges "
+                        f"{' and '.join(map(quote, texts.values()))} of different categories "
+                        "(recode); both ends belong to a range: end one of them before it, or list "
+                        f"{name_of(value)} in the category that it belongs to"
+                    )
+                name = next(iter(texts), None)
+            found.append(name)
+        return found
+
     def apply(self, values: Sequence[Value]) -> list[Value]:
         """Return the category of each value; values of none stay as they are.
 
         >>> Recoding("sex", (("Male", ("M", 1)), ("unknown", ("?",)))).apply(["M", 1, "?", "F"])
         ['Male', 'Male', None, 'F']
+        >>> Recoding("age", (("inside", ("25-60",)),)).apply([24, 25, "60", "NA"])
+        ['24', 'inside', 'inside', 'NA']
         """
-        category_of = self.category_of
-        found: list[Value] = []
-        for value in values:
-            name = category_of.get("" if value is None else name_of(value))
-            found.append(value if name is None else None if name == UNKNOWN else name)
+        found: list[Value] = [
+            value if name is None else None if name == UNKNOWN else name
+            for value, name in zip(values, self.categories_of(values), strict=True)
+        ]
         if not self.names:
             return found
         # categories are texts, and a column is numbers only if all of it is, as in a file of texts
@@ -97,12 +148,67 @@ class Recoding:
         return found
 
     def unseen(self, values: Iterable[Value]) -> list[str]:
-        """Return the listed values that a column does not have; blanks may have been missing."""
-        seen = {name_of(value) for value in values if value is not None}
-        return [name for name in self.category_of if name.strip() and name not in seen]
+        """Return the listed values that a column does not have; blanks may have been missing.
+
+        Raises
+        ------
+        DataError
+            A listed text is a value of the column, and a range of other values of it, too.
+        """
+        seen = {name_of(value): _number(value) for value in values if value is not None}
+        listed = self.category_of
+        within = {
+            text: [name for name, n in seen.items()
+                   if name not in listed and n is not None and low <= n <= high]
+            for _, text, low, high in self.ranges
+        }  # fmt: skip
+        for text in listed:
+            if text in seen and (numbers := within.get(text)):
+                raise DataError(
+                    f"column {quote(self.column)} has {quote(text)} as a value, and the numbers "
+                    f"{listing(sorted(numbers))} in this range; list also these numbers in recode"
+                )
+        return [
+            name for name in listed if name.strip() and name not in seen and not within.get(name)
+        ]
 
 
 Recodings: TypeAlias = tuple[Recoding, ...]
+
+_A_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(
+    rf"(?P<sign>[<>\u2264\u2265]=?)\s*(?P<end>{_A_NUMBER})"
+    rf"|(?P<low>{_A_NUMBER})(?:\s*\+|\s*(?:-|\u2013|to)\s*(?P<high>{_A_NUMBER}))?"
+)
+
+
+def ranges_of(text: str) -> list[tuple[float, float]]:
+    """Return the ranges of numbers that a text names, their ends included; none if it names none.
+
+    >>> ranges_of("25-60"), ranges_of("<25 or 60+"), ranges_of("25"), ranges_of("Zone 1-3")
+    ([(25.0, 60.0)], [(-inf, 24.999999999999996), (60.0, inf)], [], [])
+    """
+    found = []
+    for part in re.split(r"\s+or\s+", text.strip()):
+        if (read := _RANGE.fullmatch(part)) is None:
+            return []
+        if sign := read["sign"]:
+            side = -math.inf if sign[0] in "<\u2264" else math.inf
+            end = float(read["end"])
+            end = math.nextafter(end, side) if sign in "<>" else end
+            found.append((min(side, end), max(side, end)))
+        else:
+            low = float(read["low"])
+            alone = low if part == read["low"] else math.inf
+            found.append((low, float(read["high"]) if read["high"] else alone))
+    return found if any(low < high for low, high in found) else []
+
+
+def _number(value: Value) -> float | None:
+    """Return the number that a value is, also as a text of a file."""
+    if isinstance(value, str):
+        return plain_number(value)
+    return value if is_number(value) else None
 
 
 def has_categories(recoding: Recoding | None) -> bool:
@@ -120,7 +226,7 @@ def plain_recodings(recodings: Recodings) -> Json:
 def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
     """Read tables of categories, the paths of files of them, and texts of TOML.
 
-    What several of them state of one column is joined.
+    What several of them state of one column is joined. Their order does not matter.
     """
     given: dict[str, list[object]] = {}
     for item in items(value):
@@ -128,7 +234,7 @@ def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
             given.setdefault(column, []).append(categories)
     return tuple(
         Recoding(column, _categories(column, each, f"{path}.{column}", problems))
-        for column, each in given.items()
+        for column, each in sorted(given.items())
     )
 
 
@@ -184,7 +290,10 @@ def _categories(
                 problems.append(Problem(f"{path}.{name}", f"{message}; list it once"))
             elif name_of(value) not in map(name_of, kept):
                 kept.append(value)
-    return tuple((name, tuple(values)) for name, values in found.items())
+    return tuple(
+        (name, tuple(sorted(found[name], key=sort_key)))
+        for name in sorted(found, key=lambda name: (name == UNKNOWN, name))
+    )
 
 
 def _listed(categories: object, path: str, problems: Problems) -> Mapping[object, object]:
@@ -217,10 +326,10 @@ def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
         message = f"is no file of values and categories; use {' or '.join(_DELIMITERS)}"
         raise SpecError(Problem(str(path), message))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
-    except OSError as error:
-        raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+        text = read_limited(path, _MOST_BYTES, "a recoding").decode("utf-8-sig")
+        rows = [row for row in csv.reader(io.StringIO(text, ""), delimiter=delimiter) if row]
+    except DataError as error:
+        raise SpecError(Problem(str(path), str(error))) from None
     except (UnicodeDecodeError, csv.Error):
         raise SpecError(Problem(str(path), "is not a CSV file in UTF-8")) from None
     if len(rows) < 2 or any(len(row) != 2 for row in rows):
@@ -243,7 +352,6 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
 """Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
 _INFINITE = re.compile(r"\s*[-+]?inf(inity)?\s*", re.IGNORECASE)
-_MOST_TEXTS = 8
 
 
 NO_CUT_POINTS = (
@@ -276,8 +384,12 @@ def not_numbers(
     'inf' is infinite: give a finite number, or an empty cell where it is not known
     """
     every = sorted(set(texts))
-    found, more = every[:_MOST_TEXTS], " and others" if len(every) > _MOST_TEXTS else ""
-    message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
+    hidden = may_name_people(every)
+    if hidden:
+        every = sorted(set(map(form_of, every)))
+    found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
+    of = "values of the form " if hidden else ""
+    message = f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}"
     interval = next(filter(_OF_INTERVAL.search, found), None)
     if interval and recoded:
         remedy = (
@@ -304,12 +416,12 @@ def not_numbers(
             "not known"
         )
     words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
-    unknown = words[:_MOST_TEXTS] or ([] if number or infinite else found)
+    unknown = words[:MOST_CELLS] or ([] if number or infinite else found)
     if unknown and cut:
         return f"{message}; {NO_CUT_POINTS}"
     if unknown:
         message += "; a number that is missing is an empty cell"
-    if unknown and recoded:
+    if unknown and recoded and not hidden:
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
         message += f", or is listed as unknown: {recoding_flag(line)}"
     return message

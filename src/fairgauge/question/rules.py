@@ -414,8 +414,8 @@ def read_metric(
         find_metric,
         find_rate,
         is_own,
-        metric_or_name,
     )
+    from fairgauge.catalogue.own_by_name import metric_or_name
 
     if asked is None:
         problems.append(Problem(path, "is missing"))

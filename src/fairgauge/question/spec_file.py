@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from fairgauge.errors import Problem, SpecError, refuse, shown
+from fairgauge.errors import Problem, SpecError, listing, refuse, shown
 from fairgauge.question.conditions import plain_conditions, read_conditions
 from fairgauge.question.file_formats import parse
+from fairgauge.question.option_types import one_or_many
 from fairgauge.question.options import OPTIONS, Options, Spec
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import plain_recodings, read_recodings
@@ -36,7 +37,16 @@ def schema() -> dict[str, Json]:
     """
     from fairgauge.catalogue.catalogue import METRICS, RATES
     from fairgauge.catalogue.lookup import SETS
+    from fairgauge.catalogue.own_by_name import KEYS
 
+    text: Json = {"type": "string"}
+    own: Json = {
+        "description": "A metric of one's own, by sums of cells such as 5 FN + FP.",
+        "type": "object",
+        "properties": dict.fromkeys(KEYS, text) | {"cite": one_or_many(text)},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
     rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
     names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
     usual = Spec().to_dict()
@@ -57,7 +67,7 @@ def schema() -> dict[str, Json]:
         "$defs": {
             key: {
                 "description": "A catalogue name (listed) or a synonym; see: fairgauge metrics.",
-                "anyOf": [{"enum": listed}, {"type": "string"}],
+                "anyOf": [{"enum": listed}, text, own],
             }
             for key, listed in names.items()
         },
@@ -187,7 +197,38 @@ def read_options(path: str | Path) -> dict[str, object]:
                 and isinstance(each.get("table"), str)
             ):
                 each["table"] = str(Path(path).parent / each["table"])
+    from fairgauge.catalogue.own_by_name import ALLOW, not_imported  # not for --help
+
+    code = _import_paths(options)
+    if modules := not_imported(code):
+        message = (
+            f"names code, {listing(code)}: reading it would import {listing(modules)} from "
+            f"{Path(path).parent}; {ALLOW} allows it"
+        )
+        raise SpecError(Problem(str(path), message))
     return options
+
+
+def import_code(path: str | Path) -> None:
+    """Import the modules that a specification file names, which are in its folder."""
+    from fairgauge.catalogue.own_by_name import import_beside, not_imported  # not for --help
+
+    for module in not_imported(_import_paths(parse(Path(path)))):
+        import_beside(module, Path(path).parent)
+
+
+def _import_paths(keys: object) -> list[str]:
+    """Return the import paths by which a specification names metrics."""
+    from fairgauge.catalogue.own_by_name import import_paths  # not for --help
+
+    keys = keys if isinstance(keys, Mapping) else {}
+    monitor = keys.get(MONITOR)
+    tables = (keys, monitor) if isinstance(monitor, Mapping) else (keys,)
+    rules = [each for table in tables for each in items(table.get("rules"))]
+    tables_of_rules = [each for each in rules if isinstance(each, Mapping)]
+    rules += [other for each in tables_of_rules for other in items(each.get("alternatives"))]
+    named = (each.get("metric") if isinstance(each, Mapping) else each for each in rules)
+    return import_paths([*items(keys.get("metrics")), *named])
 
 
 def _located(recode: object, folder: Path) -> object:

@@ -21,7 +21,7 @@ SHARED = (
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
-COLUMNS = ("item", "variant", "model", "run")
+COLUMNS = ("item", "variant", "model", "run", "family")
 """The options that name columns of the table of answers."""
 SERIES = ("by", "releases", "baseline")
 """The options of a series of releases of one model."""
@@ -41,6 +41,7 @@ class SwapQuestion:
     ----------
     item, variant, model, run : the columns of what was asked, under which name, of which model, and
         which of several times.
+    family : the column of the text that items are made from; None where each is of its own.
     placebo : values of the sensitive feature whose variants are irrelevant edits.
     series : whether the models are releases of one, in an order.
     releases : their order; empty where it follows from their names.
@@ -52,6 +53,7 @@ class SwapQuestion:
     variant: str
     model: str | None
     run: str | None
+    family: str | None
     placebo: tuple[Value, ...]
     series: bool
     releases: tuple[Value, ...]
@@ -159,8 +161,9 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     assert item is not None
     assert variant is not None
     question = SwapQuestion(
-        item=item, variant=variant, model=own.get("model"), run=own.get("run"), placebo=placebo,
-        series=series, releases=releases, baseline=baseline, spec=spec,
+        item=item, variant=variant, model=own.get("model"), run=own.get("run"),
+        family=own.get("family"), placebo=placebo, series=series, releases=releases,
+        baseline=baseline, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
     refuse(twice)

@@ -441,7 +441,7 @@ class Glossary:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCharts:
-    """Curves of scores and the threshold explorer: drawn where scripts or pictures can be."""
+    """Curves of scores: drawn where scripts or pictures can be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,6 @@ FORMATS: tuple[Format, ...] = (
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
     Format("cyclonedx", "writers._model_cards:write_cyclonedx", (".cdx.json",), of=("report",)),
-    Format("model-card", "writers._model_cards:write_toolkit", (".card.json",), of=("report",)),
     Format("notebook", "writers.html:write_notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
@@ -119,8 +118,8 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
-        junit, cyclonedx (a machine-learning bill of materials) and model-card (of Google's Model
-        Card Toolkit). Files of bytes (pdf, xlsx) are written by `save`.
+        junit and cyclonedx (a machine-learning bill of materials). Files of bytes (pdf, xlsx)
+        are written by `save`.
     **options
         Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line, and one for each rule
         that does not pass), ``width`` (columns, 80 to 120), ``python`` (bool, names functions in

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, listing, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, listing, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
-from fairgauge.question.features import Ordered
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
@@ -38,6 +37,7 @@ class Answers:
     order : the codes of those that take part, of releases the oldest first.
     items, variants, groups : their names.
     group_of : the group of every variant.
+    family_of : the family of every item; None where none are asked for.
     placebo : whether every group is of irrelevant edits.
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
@@ -55,6 +55,7 @@ class Answers:
     variants: tuple[str, ...]
     groups: tuple[str, ...]
     group_of: Index
+    family_of: Index | None
     placebo: tuple[bool, ...]
     model: Index
     item: Index
@@ -73,6 +74,12 @@ class Answers:
     def named(self) -> tuple[int, ...]:
         """Return the groups that are compared, those of irrelevant edits excepted."""
         return tuple(g for g, edit in enumerate(self.placebo) if not edit)
+
+    @property
+    def families(self) -> int | None:
+        """Return how many families the items with answers are of; None where none are asked for."""
+        there = self.item[self.n > 0]
+        return None if self.family_of is None else len(np.unique(self.family_of[there]))
 
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
@@ -98,7 +105,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     groups, group = _groups(cube, table.axes, codes, features, question)
     reasons = {
         f"missing {role}": codes[:, axes[role]] < 0
-        for role in (Role.ITEM, Role.VARIANT, Role.MODEL)
+        for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
         if role in axes
     }
     reasons["missing group"] = group < 0
@@ -109,6 +116,15 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         kept &= ~lacks
     variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
     problems += _two_groups(variant[kept], group[kept], levels, groups, question)
+    family_of = None
+    if Role.FAMILY in axes:
+        item, family = (codes[kept, axes[role]] for role in (Role.ITEM, Role.FAMILY))
+        family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
+        family_of[item] = family
+        if (mixed := family_of[item] != family).any():
+            name = quote(_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
+            message = f"item {name} is in several families of {quote(question.family or '')}"
+            problems.append(Problem("family", f"{message}; an item is made from one text"))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
     if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
         excluded["excluded group"] = lacking
@@ -160,6 +176,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         variants=levels,
         groups=names,
         group_of=position[group_of],
+        family_of=family_of,
         placebo=tuple(is_one_of(name, question.placebo) for name in names),
         model=cells[:, 0],
         item=cells[:, 1],
@@ -283,14 +300,14 @@ def _positive(
     """Return 1 for every favourable decision, 0 for others and for a missing one."""
     if axis.cuts:
         return np.array([0.0, 1.0, 0.0])
-    levels, asked = cube.levels[axis], question.spec.positive
+    levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
     column = quote(axis.column)
-    if isinstance(asked, Ordered) or not isinstance(asked, tuple):
+    if not question.spec.names_values:
         problems.append(Problem("positive", "name the favourable decisions (--positive VALUE)"))
         asked = (1,)
     elif not asked:
         if not all(is_one_of(level, (0, 1)) for level in levels):
-            has = listing([name_of(level) for level in levels])
+            has = cells(map(name_of, levels))
             message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
             problems.append(Problem("positive", message))
         asked = (1,)
@@ -323,8 +340,7 @@ def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
         if makes_unclear(each)
         for value in each["values"]
     }
-    positive = question.spec.positive
-    stated = positive if isinstance(positive, tuple) else ()
+    stated = question.spec.positive_of(axis.column)
     names = [name_of(value) for value in stated]
     return np.array([
         *(
@@ -370,7 +386,7 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
     feature = " * ".join(question.feature)
     named = answers.named
     if len(named) < 2:
-        has = listing([answers.groups[g] for g in named]) or "none"
+        has = cells(answers.groups[g] for g in named)
         yield Problem("sensitive", f"{feature} must have at least two groups to compare, not {has}")
         return
     there = answers.n > 0

@@ -11,10 +11,12 @@ import numpy as np
 from fairgauge.cube.cube import Cube, cases_of_no_weight
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
+from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
+from fairgauge.values import name_of
 
 OF_NO_WEIGHT = "weight of 0"
 """Why rows that weigh nothing are excluded."""
@@ -97,10 +99,11 @@ def used_rows(
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
                 in_group[axis.column] = in_a_group(axis, cube, spec)[codes]
-            elif axis.role is Role.PROXY:
+            elif axis.role in (Role.PROXY, Role.KNOWN):
                 in_any |= ~absent[codes]
             elif axis.role in needed:
                 known &= ~absent[codes] | spec.profile.rules.missing_outcome_is_negative
+        in_any |= any(not _in_no_estimate(cube, each, spec) for each in spec.probabilities)
         for feature in spec.recorded.values():  # of an intersection, in a group of each column
             if in_group.keys() >= set(feature.columns):
                 in_any |= np.all([in_group[column] for column in feature.columns], axis=0)
@@ -133,7 +136,9 @@ def excluded_rows(
             if excluded := int(rows[apart].sum()):
                 reasons[excluded_group(axis.column)] = excluded
         elif axis.role is Role.PROXY:
-            reasons |= _without_probabilities(axis, missing, spec)
+            of = next(each for each in spec.probabilities if each.cell == axis.column)
+            if unplaced := _in_no_estimate(cube, of, spec):
+                reasons[missing_group(of.name)] = unplaced
         elif axis.role in (Role.CANDIDATE, Role.KNOWN):
             continue  # of other models; and few are known
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
@@ -182,7 +187,13 @@ def exclusion_notes(
             yield replace(note, level=Level.WARNING) if many else note
 
 
-def _without_probabilities(axis: Axis, missing: int, spec: Spec) -> dict[str, int]:
-    """Return how many rows have no probabilities of the groups of a feature, if there are any."""
-    feature = next(f for f in spec.probabilities if f.cell == axis.column)
-    return {missing_group(feature.name): missing} if missing else {}
+def _in_no_estimate(cube: Cube, of: Probabilities, spec: Spec) -> int:
+    """Return how many cases have neither probabilities nor a known group of a feature.
+
+    Estimates by a random sample are of these, too.
+    """
+    from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
+
+    unknown = frozenset(map(name_of, spec.unknown))
+    counts = UnrecordedGroups(of, spec.probabilities.index(of), cube, unknown)
+    return 0 if counts.sampled else counts.unplaced

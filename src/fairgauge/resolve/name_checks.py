@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Ends, Role, Task
-from fairgauge.errors import closest
+from fairgauge.enums import DiagnosticCode, Ends, Level, Role, Task
+from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
     codes_of_missing,
@@ -25,7 +26,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve._coded_scores import coded_scores
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.question_checks import unmatched
+from fairgauge.resolve.question_checks import idle_recodings, unmatched
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,
@@ -72,25 +73,34 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     """Warn of names that mean a missing value, and of several that may be one group or outcome.
 
     The rows of a name are stated ``to_nearest`` so many, where counts are protected.
+
+    Raises
+    ------
+    SpecError
+        A recoding does nothing.
     """
+    refuse(idle_recodings([cube], spec))
     groups = _known_groups(cube, spec, to_nearest)
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _TextValue(axis.column, level, rows, _outcome(level, spec, classes))
+        _TextValue(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_cases(cube, axis, to_nearest)
         # levels of rows that are protected, or of another decision of a person, may have none
         if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
     ]
+    alike = [outcomes]
+    if not spec.words_of_predictions:
+        alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
     for each in (
         *_missing_markers(cube, spec, groups),
         *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_numbers(cube, spec),
-        *_same_names(spec, groups, outcomes, classes),
+        *_same_names(spec, groups, alike, classes),
         *_unseen_values(cube, spec),
         *_recodings(cube, spec, to_nearest, groups),
-        *_outcome_recodings(outcomes, spec, classes),
+        *(note for some in alike for note in _outcome_recodings(some, spec, classes)),
     ):
         yield each.of(spec.unit)
 
@@ -236,12 +246,17 @@ def _mean(cube: Cube, role: str) -> float:
 def _same_names(
     spec: Spec,
     groups: Mapping[Axis, list[tuple[Value, int]]],
-    outcomes: Iterable[_TextValue],
+    outcomes: Iterable[Iterable[_TextValue]],
     classes: bool,
 ) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names are spellings of one value."""
     alike: list[tuple[str | None, list[_TextValue]]] = [*_groups_alike(spec, groups)]
-    alike += [(None, each) for each in _alike(outcomes) if not (classes and _apart(each, spec))]
+    alike += [
+        (None, each)
+        for some in outcomes
+        for each in _alike(some)
+        if not (classes and _apart(each, spec))
+    ]
     for feature, several in alike:
         counted = feature is not None or not spec.of_people
         of_classes = {"classes": True} if classes and feature is None else {}
@@ -297,10 +312,10 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _outcome(level: str, spec: Spec, classes: bool) -> Hashable:
+def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
     """Return whether a level is favourable, or its class of ``classes`` or where none is stated."""
-    if isinstance(spec.positive, tuple) and spec.positive and not classes:
-        return is_one_of(level, spec.positive)
+    if (positive := spec.positive_of(column)) and not classes:
+        return is_one_of(level, positive)
     return meaning(level)  # of "True", "true" and "1"
 
 
@@ -337,8 +352,8 @@ def compact_reading(name: str) -> Value:
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that are recoded and that the data do not have.
 
-    Not of one of several spellings of a category that has others, unless it may be misspelt itself:
-    a value that is not recoded is then nearly the same.
+    One of several spellings of a category that has others is noted alone, unless it may be misspelt
+    itself: a value that is not recoded is then nearly the same.
     """
     for column, value in sorted(cube.unseen):
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
@@ -346,8 +361,9 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
         misspelt = closest(value, left_over) is not None
-        if misspelt or not spelt_otherwise:
-            yield unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        quiet = spelt_otherwise and not misspelt
+        yield replace(found, level=Level.NOTE) if quiet else found
 
 
 def _recodings(

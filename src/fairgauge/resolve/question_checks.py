@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.errors import DataError, closest, listing, quote
+from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.presets import preset
+from fairgauge.question.recoding import ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
@@ -22,12 +23,14 @@ _TWO = 2
 
 
 def check_known(cube: Cube, spec: Spec) -> None:
-    """Refuse a column of the specification that has no value in any row.
+    """Refuse a column of the specification that has no value in any row, and idle recodings.
 
     A cluster column may be empty: values do not need it, and intervals then state the reason.
 
     Raises
     ------
+    SpecError
+        A recoding does nothing.
     DataError
         A column has no value; the message names it.
     """
@@ -49,6 +52,34 @@ def check_known(cube: Cube, spec: Spec) -> None:
             if spec.of_people and axis in cube.plan.outcomes[:-1] and cube.levels[axis]:
                 continue  # labels of earlier decisions, and of no last one
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
+    refuse(idle_recodings([cube], spec))
+
+
+def idle_recodings(cubes: Sequence[Cube], spec: Spec) -> list[Problem]:
+    """Return the recodings of which no part of the data has a value.
+
+    Not those of unknown values alone, of which data may happen to have none, and of a column that
+    holds the categories already; nor where conditions choose rows, as others may have the values.
+    """
+    problems = []
+    for recoding in () if spec.where else spec.recode:
+        column = recoding.column
+        listed = {name for name in recoding.category_of if name.strip()}
+        unseen = ((column, name) in cube.unseen for cube in cubes for name in listed)
+        if not (listed and recoding.names and all(unseen)):
+            continue
+        axes = [(cube, axis) for cube in cubes for axis in cube.plan.axes if axis.column == column]
+        known = {name_of(v) for cube, axis in axes if not axis.bins for v in cube.levels[axis]}
+        if known and known.isdisjoint(recoding.names):
+            texts = [name for name in sorted(listed) if not ranges_of(name)]
+            meant = next(filter(None, (nearest(name, known) for name in texts)), "")
+            problems.append(Problem(
+                f"recode.{column}",
+                f"no row has {listing(sorted(listed))} in {quote(column)}.{meant} It holds "
+                f"{listing(sorted(known))}; list values as they are written there, or ranges of "
+                "its numbers, such as 25-60, <25 or >60, or remove this recoding",
+            ))  # fmt: skip
+    return problems
 
 
 def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
@@ -194,7 +225,9 @@ def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if total not in table.sums:
             continue
         cases, held = table.cases, table.codes[:, 0] >= 0
-        below = held & (table.sums[total] < 0)  # numbers are counted apart above 0, and not above
+        below = held & (
+            table.sums[total] + table.cases * cube.plan.centre < 0
+        )  # numbers are counted apart above 0, and not above
         if below.any():
             made = Diagnostic.warning if term in ruled else Diagnostic.note
             yield made(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,18 +11,20 @@ import numpy as np
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import OUTCOMES, Axis
-from fairgauge.enums import Role
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.enums import KnownDrawn, Role
+from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
+from fairgauge.stats.significance import homogeneity
 from fairgauge.values import name_of
 
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""
 _UNKNOWN = -1
+_HARDLY_CHANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +44,9 @@ class RateCells:
         Those whose group is known; None where it is of none.
     digits : array of shape (cells, groups), the places on the grid.
     clusters : the rows by cluster; None without clusters.
+    beside : array of shape (2, groups + 1)
+        Rows without probabilities, by the group that they are known to be of; the last of none.
+    unplaced : how many of these are of none.
     strata : array of shape (cells,), the stratum of each; None without strata.
     """
 
@@ -52,6 +58,8 @@ class RateCells:
     known: Array | None
     digits: Index
     clusters: Clusters | None
+    beside: Array
+    unplaced: int
     strata: Index | None = None
 
 
@@ -85,19 +93,51 @@ class UnrecordedGroups:
     @cached_property
     def table(self) -> CountTable:
         """Return the counts by outcome, known group and cell, of the rows with probabilities."""
-        return self._with_probabilities(self.cube.marginal(self._axes()))
+        return self._part(self.every, [True])
 
     @cached_property
+    def every(self) -> CountTable:
+        """Return those of all rows: the cell of those without probabilities is the last."""
+        return self._part(self.cube.marginal(self._axes()), [True, False])
+
+    @cached_property
+    def people(self) -> Array:
+        """Return how many people have probabilities, and how many have none."""
+        return np.array([self._part(self.every, [which]).cases.sum() for which in (True, False)])
+
+    @cached_property
+    def answers(self) -> Array:
+        """Return how many of these, and of those, are known to be of each group."""
+        parts = (self._part(self.every, [which]) for which in (True, False))
+        return np.array([self.known_cells(part)[1].sum(axis=0) for part in parts])
+
+    @property
+    def drawn(self) -> int:
+        """Return how many people of known group were drawn at random."""
+        random = self.asked.known_drawn is KnownDrawn.RANDOM
+        return round(float(self.answers.sum())) if random else 0
+
+    @property
+    def unplaced(self) -> int:
+        """Return how many people have no probabilities and are of no known group."""
+        return round(float(self.people[1] - self.answers[1].sum()))
+
+    @cached_property
+    def sampled(self) -> bool:
+        """Return whether a random sample is of all people, as far as its answers show."""
+        by_chance = homogeneity(self.answers.sum(axis=1), self.people)[1] >= _HARDLY_CHANCE
+        return bool(self.drawn and (by_chance or not self.people.all()))
+
+    @property
     def every_case(self) -> float:
-        """Return how many people have probabilities."""
-        return float(self.table.cases.sum())
+        """Return how many people the estimates are of."""
+        return float(self.people.sum()) - (0 if self.sampled else self.unplaced)
 
     @cached_property
     def coarser(self) -> int:
         """Return how many people are in cells of a coarser grid."""
         table = self.table
-        levels = [int(level or 0) for level in self.cube.levels[self._proxy]]
-        _, width = digits_of(levels, len(self.groups))
+        _, width = digits_of(self._cells, len(self.groups))
         of_entry = width[table.codes[:, table.axes.index(self._proxy)]]
         return int(table.cases[of_entry > 1].sum())
 
@@ -109,10 +149,15 @@ class UnrecordedGroups:
     @cached_property
     def cases(self) -> Array:
         """Return the expected number of people in every group, to a tenth."""
-        sums = self._sums(self.table)
-        weights = self._weights(self.table).sum()
-        share = self.every_case / weights if weights else 0.0
-        return np.asarray(np.round(sums.sum(axis=0) * share, 1))
+        shares = self._sums(self.table).sum(axis=0)
+        shares /= shares.sum() or 1.0
+        of = self.every if self.sampled else self.table
+        p, answers = self.known_cells(of)
+        if self.drawn and answers.any():
+            off = answers - answers.sum(axis=1, keepdims=True) * p
+            shares = np.maximum(shares + off.sum(axis=0) / answers.sum(), 0.0)
+        beside = 0.0 if self.sampled else self.answers[1]
+        return np.asarray(np.round(shares * of.cases.sum() + beside, 1))
 
     def check_answers(self) -> None:
         """Refuse answers that are none of the groups.
@@ -122,28 +167,27 @@ class UnrecordedGroups:
         SpecError
             An answer is no group, and is not stated to mean an unknown one.
         """
-        self._known_groups(self.table)
+        self._known_groups(self.every)
 
-    @cached_property
-    def known_cells(self) -> tuple[Array, Array] | None:
-        """Return the mean probabilities of every cell and its known rows by group; None of none."""
-        groups = self._known_groups(self.table)
-        if groups is None or not (groups >= 0).any():
-            return None
-        _, which = np.unique(self._cell_codes(self.table), return_inverse=True)
+    def known_cells(self, table: CountTable) -> tuple[Array, Array]:
+        """Return the mean probabilities of every cell and its known rows by group."""
+        groups = self._known_groups(table)
+        _, which = np.unique(self._cell_codes(table), return_inverse=True)
         which = which.reshape(-1)
         cells, size = int(which.max(initial=0)) + 1, len(self.asked.groups)
-        p = np.zeros((cells, size))
-        np.add.at(p, which, self._sums(self.table))
-        known = np.zeros((cells, size))
-        some = groups >= 0
-        np.add.at(known, (which[some], groups[some]), self.table.cases[some])
-        total = p.sum(axis=1, keepdims=True)
-        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 0.0), known
+        p, known = np.zeros((cells, size)), np.zeros((cells, size))
+        np.add.at(p, which, self._sums(table))
+        if groups is not None:
+            some = groups >= 0
+            np.add.at(known, (which[some], groups[some]), table.cases[some])
+        return _means(p), known
 
-    def cells(self, rate: Rate, outcome: OutcomeMasks) -> RateCells:
-        """Return the rows of a rate under an outcome."""
-        table = self.table
+    def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
+        """Return the rows of a rate under an outcome: of those with probabilities, or everyone's.
+
+        Rows without them have the mean of the others, which a random sample corrects.
+        """
+        table = self.every if everyone else self.table
         kind = self._kinds(table, rate, outcome)
         used = np.flatnonzero(kind >= 0)
         codes = self._cell_codes(table)[used]
@@ -158,11 +202,10 @@ class UnrecordedGroups:
         np.add.at(p, which, sums)
         by_kind = np.zeros((kinds, p.shape[1]))
         np.add.at(by_kind, kind, sums)
-        total = p.sum(axis=1, keepdims=True)
-        p = np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        levels = self.cube.levels[self._proxy]
-        proxies, strata = unique % len(levels), unique // len(levels)
-        digits, width = digits_of([int(levels[c] or 0) for c in proxies.tolist()], p.shape[1])
+        p = _means(p)
+        cells = self._cells
+        proxies, strata = unique % len(cells), unique // len(cells)
+        digits, width = digits_of([cells[c] for c in proxies.tolist()], p.shape[1])
         squares = None
         if "w2" in table.sums:
             squares = np.zeros(shape)
@@ -174,9 +217,23 @@ class UnrecordedGroups:
             known = np.zeros((*shape, p.shape[1]))
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
         within = _within(p, digits, width)
-        clusters = self._clusters(rate, outcome, unique)
+        clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
-        return RateCells(p, within, n, squares, by_kind, known, digits, clusters, of_strata)
+        beside, open_ = self._beside(rate, outcome)
+        return RateCells(
+            p, within, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata
+        )
+
+    def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
+        """Return the rows of a rate without probabilities, and how many are of no known group."""
+        table = self._part(self.every, [False])
+        kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
+        if groups is None:
+            groups = np.full(len(kind), _UNKNOWN)
+        beside = np.zeros((OTHER + 2, len(self.groups) + 1))
+        np.add.at(beside, (kind, groups), self._weights(table))  # the last ones are of none
+        open_ = (groups == _UNKNOWN) & ((kind == COUNTED) | (kind == AMONG))
+        return beside[:OTHER], round(float(table.cases[open_].sum()))
 
     @property
     def _proxy(self) -> Axis:
@@ -192,10 +249,18 @@ class UnrecordedGroups:
     def _strata(self) -> list[Axis]:
         return [axis for axis in self.cube.plan.axes if axis.role is Role.STRATUM]
 
-    def _with_probabilities(self, table: CountTable) -> CountTable:
-        kept = table.codes[:, table.axes.index(self._proxy)] >= 0
+    def _part(self, table: CountTable, probable: Sequence[bool]) -> CountTable:
+        """Return counts of the rows that have probabilities, that have none, or both."""
+        at, last, codes = table.axes.index(self._proxy), len(self._cells), table.codes.copy()
+        codes[codes[:, at] < 0, at] = last - 1
+        kept = np.isin(codes[:, at] < last - 1, probable)
         sums = {measure: of[kept] for measure, of in table.sums.items()}
-        return type(table)(table.axes, table.codes[kept], sums)
+        return type(table)(table.axes, codes[kept], sums)
+
+    @property
+    def _cells(self) -> list[int]:
+        """Return the number of every cell; the last is of rows without probabilities."""
+        return [*(int(level or 0) for level in self.cube.levels[self._proxy]), 0]
 
     def _moment(self, i: int) -> str:
         return f"p{self.position}_{i}"
@@ -217,7 +282,7 @@ class UnrecordedGroups:
             own = table.codes[:, table.axes.index(axis)]
             stratum = stratum * (len(self.cube.levels[axis]) + 1) + own + 1
         proxy = table.codes[:, table.axes.index(self._proxy)]
-        return np.asarray(stratum * len(self.cube.levels[self._proxy]) + proxy)
+        return np.asarray(stratum * len(self._cells) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
         """Return the position of the known group of each entry, -1 where it is not known."""
@@ -228,7 +293,7 @@ class UnrecordedGroups:
         strange = [name for name in names if name not in {*self.asked.groups, *self.unknown}]
         if strange:
             message = (
-                f"column {quote(axis.column)} holds {listing(strange, 5)}, which is no group."
+                f"column {quote(axis.column)} holds {cells(strange)}, which is no group."
                 f"{nearest(strange[0], self.asked.groups)} Groups: "
                 f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
                 "state what that is called (unknown, --unknown)"
@@ -257,12 +322,15 @@ class UnrecordedGroups:
         kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
         return np.where(known, kind, _UNKNOWN)
 
-    def _clusters(self, rate: Rate, outcome: OutcomeMasks, cells: Index) -> Clusters | None:
+    def _clusters(
+        self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
+    ) -> Clusters | None:
         """Return the rows of a rate by cluster, cell, kind and known group."""
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None
-        table = self._with_probabilities(self.cube.marginal([*self._axes(), axis]))
+        both = [True, False] if everyone else [True]
+        table = self._part(self.cube.marginal([*self._axes(), axis]), both)
         kind = self._kinds(table, rate, outcome)
         cluster = table.codes[:, table.axes.index(axis)]
         used = (kind >= 0) & (cluster >= 0)
@@ -270,6 +338,13 @@ class UnrecordedGroups:
         groups = self._known_groups(table)
         known = np.full(len(table.codes), _UNKNOWN) if groups is None else groups
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
+
+
+def _means(sums: Array) -> Array:
+    """Return the mean probabilities of cells from their sums; where there are none, of all."""
+    total, every = sums.sum(axis=1, keepdims=True), sums.sum(axis=0)
+    mean = every / every.sum() if every.any() else np.full(len(every), 1 / len(every))
+    return np.where(total > 0, sums / np.where(total > 0, total, 1.0), mean)
 
 
 def _within(p: Array, digits: Index, width: Index) -> Array:

@@ -26,7 +26,7 @@ from fairgauge.results.codec import (
 )
 from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import Interval
-from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import Verdict, overall
 from fairgauge.values import Json, Saved
 
@@ -574,7 +574,6 @@ class Check(ShownResult):
             name: f"fairgauge.render.writers.flat_rows:{name}_of"
             for name in ("ratios", "tables", "faults")
         },
-        older={"fairgauge.check/1": as_before},
     )
     DERIVED: ClassVar = (
         "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"

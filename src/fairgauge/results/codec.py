@@ -22,7 +22,7 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -160,7 +160,7 @@ def to_dict(value: Any) -> Plain:
     return _record(kind).write(value)
 
 
-def from_dict(kind: type[Result], values: Saved, *, lenient: bool = False) -> Result:
+def from_dict(kind: type[Result], values: Saved) -> Result:
     """Read what `to_dict` wrote.
 
     Parameters
@@ -169,9 +169,6 @@ def from_dict(kind: type[Result], values: Saved, *, lenient: bool = False) -> Re
         The dataclass.
     values : mapping
         Its plain values. Keys that it does not have are ignored: they follow from the others.
-    lenient : bool
-        Whether fields with a default may be absent, as they are in results of versions that did not
-        have them yet. What this version wrote has all of them, and is damaged otherwise.
 
     Examples
     --------
@@ -180,7 +177,7 @@ def from_dict(kind: type[Result], values: Saved, *, lenient: bool = False) -> Re
     Bounds(low=0.5, high=inf)
     """
     hashable: Any = kind
-    result: Result = _record(hashable, lenient).read(values)
+    result: Result = _record(hashable).read(values)
     return result
 
 
@@ -296,9 +293,9 @@ class _Record:
 
 
 @cache
-def _record(kind: type, lenient: bool = False) -> _Record:
+def _record(kind: type) -> _Record:
     if hasattr(kind, "saved_as"):
-        saved = _record(get_type_hints(kind.saved_as)["return"], lenient)
+        saved = _record(get_type_hints(kind.saved_as)["return"])
         return _Record(
             write=lambda value: saved.write(value.saved_as()),
             read=lambda values: kind.of_saved(saved.read(values)),  # type: ignore[attr-defined]
@@ -306,10 +303,7 @@ def _record(kind: type, lenient: bool = False) -> _Record:
             nulls=saved.nulls,
         )
     hints = get_type_hints(kind, include_extras=True)
-    parts = [
-        _part(each.name, hints[each.name], lenient, optional=lenient and _has_default(each))
-        for each in saved_fields(kind)
-    ]
+    parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
     parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
     writers = [(part.put, *_direct(part, "write")) for part in parts]
@@ -334,8 +328,8 @@ def _record(kind: type, lenient: bool = False) -> _Record:
         for name, take, attribute, key, read_value in readers:
             if attribute is not None:
                 arguments[name] = values[key] if read_value is None else read_value(values[key])
-            elif (found := take(values)) is not MISSING:
-                arguments[name] = found
+            else:
+                arguments[name] = take(values)
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
@@ -352,26 +346,22 @@ def _direct(part: _Keyed, way: str) -> tuple[str | None, str, Callable[[Any], An
     return attribute, key, getattr(codec, way)
 
 
-def _has_default(each: Any) -> bool:
-    return each.default is not MISSING or each.default_factory is not MISSING
-
-
 def _derived(kind: type, name: str) -> _Keyed:
     """Return what writes a value that follows from the fields, a property."""
     hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
-    part = _part(name, hint, lenient=False)
+    part = _part(name, hint)
     return replace(part, name=None)
 
 
-def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Keyed:
+def _part(name: str, hint: Any) -> _Keyed:
     marks = _marks(hint)
     if _Mark.INLINE in marks:
-        return _inline(name, hint, lenient, optional)
+        return _inline(name, hint)
     restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
     key = next((mark.name for mark in marks if isinstance(mark, Key)), name.removesuffix("_"))
     if restored is not None:
-        return _restored(name, restored, lenient)
-    codec = _codec(hint, lenient)
+        return _restored(name, restored)
+    codec = _codec(hint)
     worded = next((mark.by for mark in marks if isinstance(mark, Worded)), "")
 
     def put(value: Any, written: Plain) -> None:
@@ -381,7 +371,7 @@ def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Ke
         written[key] = _write_reason(getattr(value, name), getattr(value, worded))
 
     def take(values: Saved) -> Any:
-        return MISSING if optional and key not in values else codec.taken(values[key])
+        return codec.taken(values[key])
 
     return _Keyed(
         put_worded if worded else put,
@@ -389,14 +379,14 @@ def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Ke
         lambda defs: {key: codec.schema(defs)},
         {key: codec.none},
         name,
-        direct=None if worded or optional else (name, key, codec),
+        direct=None if worded else (name, key, codec),
     )
 
 
-def _stored(stored: StoredAs, lenient: bool) -> _Record:
+def _stored(stored: StoredAs) -> _Record:
     """Return the record of a value in whose place another is saved."""
     record: Any = stored.record
-    saved = _record(record, lenient)
+    saved = _record(record)
     return _Record(
         write=lambda value: saved.write(stored.write(value)),
         read=lambda values: stored.read(saved.read(values)),
@@ -405,22 +395,20 @@ def _stored(stored: StoredAs, lenient: bool) -> _Record:
     )
 
 
-def _restored(name: str, restored: Restored, lenient: bool) -> _Keyed:
-    codec = _codec(restored.type, lenient)
+def _restored(name: str, restored: Restored) -> _Keyed:
+    codec = _codec(restored.type)
 
     def take(values: Saved) -> Any:
-        if lenient and restored.key not in values:
-            return MISSING
         return restored.read(codec.taken(values[restored.key]))
 
     return _Keyed(lambda _value, _written: None, take, lambda _definitions: {}, {}, name)
 
 
-def _inline(name: str, hint: Any, lenient: bool, optional: bool) -> _Keyed:
+def _inline(name: str, hint: Any) -> _Keyed:
     """Return the part of a record whose keys stand among those of its owner."""
     kind, nullable = _without_none(_bare(hint))
     stored = next((mark for mark in _marks(hint) if isinstance(mark, StoredAs)), None)
-    record = _record(kind, lenient) if stored is None else _stored(stored, lenient)
+    record = _record(kind) if stored is None else _stored(stored)
     first = next(iter(record.nulls))
 
     def put(value: Any, written: Plain) -> None:
@@ -428,8 +416,6 @@ def _inline(name: str, hint: Any, lenient: bool, optional: bool) -> _Keyed:
         written.update(record.nulls if inner is None else record.write(inner))
 
     def take(values: Saved) -> Any:
-        if optional and first not in values:
-            return MISSING
         return None if nullable and values[first] is None else record.read(values)
 
     def properties(definitions: Schema) -> Schema:
@@ -461,7 +447,7 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 @cache
-def _codec(hint: Any, lenient: bool) -> _Codec:
+def _codec(hint: Any) -> _Codec:
     """Return how the values of a type are written, read and described."""
     marks, bare = _marks(hint), _bare(hint)
     form = next((mark for mark in marks if isinstance(mark, Form)), None)
@@ -472,24 +458,24 @@ def _codec(hint: Any, lenient: bool) -> _Codec:
         return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
     kind, nullable = _without_none(bare)
     if nullable or _Mark.NULLABLE in marks:
-        return _or_none(_codec(kind, lenient))
+        return _or_none(_codec(kind))
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _any_of(get_args(kind), lenient)
+        return _any_of(get_args(kind))
     if origin is Literal:
         return _leaf({"enum": list(get_args(kind))})
     if origin is tuple:
-        return _array(get_args(kind), lenient)
+        return _array(get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         keys = next((mark.names for mark in marks if isinstance(mark, Keys)), ())
-        return _mapping(get_args(kind), keys, lenient)
+        return _mapping(get_args(kind), keys)
     if kind in _PLAIN_TYPES:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         words: Schema = {"enum": [str(word) for word in kind]}
         return _Codec(str, _reader_of_words(kind), lambda _: words)
     if is_dataclass(kind) and isinstance(kind, type):
-        return _object(kind, lenient)
+        return _object(kind)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
 
 
@@ -528,10 +514,10 @@ def _nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 
-def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
+def _array(items: tuple[Any, ...]) -> _Codec:
     """Return the codec of a tuple: of any length, or with a type for each place."""
     if items[-1] is Ellipsis:
-        item = _codec(items[0], lenient)
+        item = _codec(items[0])
         write, read = item.write, item.read
         return _Codec(
             write=list if write is None else lambda values: [write(value) for value in values],
@@ -539,7 +525,7 @@ def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
             schema=lambda defs: {"type": "array", "items": item.schema(defs)},
             none=[],
         )
-    codecs = [_codec(each, lenient) for each in items]
+    codecs = [_codec(each) for each in items]
 
     def schema(definitions: Schema) -> Schema:
         places: list[Json] = [codec.schema(definitions) for codec in codecs]
@@ -553,10 +539,10 @@ def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
     )
 
 
-def _mapping(types: tuple[Any, ...], keys: tuple[str, ...], lenient: bool) -> _Codec:
+def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
     """Return the codec of a mapping; the words of an enum are all its keys."""
     key, item = types
-    read_key, codec = _codec(key, lenient).taken, _codec(item, lenient)
+    read_key, codec = _codec(key).taken, _codec(item)
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
     def schema(definitions: Schema) -> Schema:
@@ -572,18 +558,18 @@ def _mapping(types: tuple[Any, ...], keys: tuple[str, ...], lenient: bool) -> _C
     )
 
 
-def _any_of(kinds: tuple[type, ...], lenient: bool) -> _Codec:
+def _any_of(kinds: tuple[type, ...]) -> _Codec:
     """Return the codec of several dataclasses; their first field is the word of each."""
     words = {get_args(get_type_hints(kind)[fields(kind)[0].name])[0]: kind for kind in kinds}
     key = fields(kinds[0])[0].name
     return _Codec(
         write=to_dict,
-        read=lambda values: _record(words[values[key]], lenient).read(values),
-        schema=lambda defs: {"oneOf": [_object(kind, lenient).schema(defs) for kind in kinds]},
+        read=lambda values: _record(words[values[key]]).read(values),
+        schema=lambda defs: {"oneOf": [_object(kind).schema(defs) for kind in kinds]},
     )
 
 
-def _object(kind: type, lenient: bool) -> _Codec:
+def _object(kind: type) -> _Codec:
     def schema(definitions: Schema) -> Schema:
         name = kind.__name__
         if name not in definitions:
@@ -594,7 +580,7 @@ def _object(kind: type, lenient: bool) -> _Codec:
     # the record is looked up when it is needed: a field may be of the class that is being read
     return _Codec(
         write=lambda value: _record(kind).write(value),
-        read=lambda values: _record(kind, lenient).read(values),
+        read=lambda values: _record(kind).read(values),
         schema=schema,
     )
 

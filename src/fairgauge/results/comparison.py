@@ -21,7 +21,7 @@ from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.values import Saved
 
@@ -221,7 +221,6 @@ class Comparison(ResultOfMetrics):
         document="fairgauge.render.documents.comparison_document:comparison_document",
         brief="fairgauge.render.brief.comparison_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
-        older={"fairgauge.comparison/5": as_before},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 

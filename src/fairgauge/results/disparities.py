@@ -16,7 +16,6 @@ from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import OVERALL
-from fairgauge.values import are_years
 
 LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
@@ -192,16 +191,13 @@ def with_both_sides(inside: Iterable[Estimate]) -> list[Estimate]:
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
     """Return the strata in which a comparison is statistically significant, adjusted for all.
 
-    The adjustment is for the number of those with both sides (Bonferroni). Years are not tested one
-    by one: they have a trend.
+    The adjustment is for the number of those with both sides (Bonferroni).
 
     Parameters
     ----------
     inside : one comparison in each of the strata.
     tests : how many are tested together, None where it is these.
     """
-    if are_years(str(each.stratum) for each in inside):
-        return []
     tests = tests or len(with_both_sides(inside))
     return [
         each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
@@ -377,25 +377,6 @@ class ScoreCounts:
     turned: Finite | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdReferences:
-    """The groups that are the reference, wherever the threshold of a score lies.
-
-    Stated where the reference moves with the threshold: with the group that fares best.
-
-    Attributes
-    ----------
-    rate : the rate whose differences and ratios are compared with it.
-    thresholds : edges of the bins in ascending order, the first one the lowest score.
-    references : the group that is the reference from each of these up to the next.
-    """
-
-    feature: str
-    rate: str
-    thresholds: tuple[Finite, ...]
-    references: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class WorstCase:
     """The least and the greatest value of a rate or comparison, whatever some rows do not state.
@@ -436,12 +417,18 @@ class Shown:
         that these people leave possible; None where that is nothing.
     random : whether they were drawn at random, and correct the estimate.
     contradiction : how they contradict what is assumed; None where they do not.
+    unplaced : how many rows have neither probabilities nor a known group.
+    worst : returns likewise how far the interval reaches wherever these are; None without any.
+    sampled : whether the estimate is of these, too, by a random sample of all.
     """
 
     known: int
     limits: Callable[[float], tuple[float, float]] | None
     random: bool = False
     contradiction: Reason | None = None
+    unplaced: int = 0
+    worst: Callable[[float], tuple[float, float]] | None = None
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,6 +467,9 @@ APART = "prediction that differs from the label"
 SCORE_APART = "score apart from the label"
 """What all rows lack where the score may be a copy of the label."""
 
+ALIKE = "row of their group with another outcome"
+"""What all rows of a group lack that may be those of a numerator alone."""
+
 
 class Withheld(NamedTuple):
     """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
@@ -503,6 +493,8 @@ class RowsInDoubt:
     respelt : rows in groups whose names are other spellings of a larger one, by the feature.
     copied : what rows lack whose prediction or score may be a copy of the label, and how many
         these are, by which of the two.
+    alike : rows of groups of one outcome alone, by the feature and by label or prediction; of
+        no feature where all rows are, which says nothing of rates that need another outcome too.
     people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """
@@ -512,10 +504,11 @@ class RowsInDoubt:
     groups: Mapping[str, int] = field(default_factory=dict)
     respelt: Mapping[str, int] = field(default_factory=dict)
     copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    alike: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
     people: int = 0
     unidentified: int = 0
 
-    def withheld_by(self, needs: Container[str], feature: str | None) -> Iterator[Withheld]:
+    def withheld_by(self, needs: Set[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
         unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
@@ -531,6 +524,8 @@ class RowsInDoubt:
                   if of == feature),
                 *(Withheld(unclear, *each) for of, each in self.copied.items()
                   if of in needs and "label" in needs),
+                *(Withheld(unclear, ALIKE, rows) for (of, need), rows in self.alike.items()
+                  if (of == feature and need in needs) or (of is None and {need} == needs)),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
             ],
@@ -556,7 +551,6 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    threshold_references: tuple[ThresholdReferences, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)

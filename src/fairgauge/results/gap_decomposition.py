@@ -23,7 +23,7 @@ from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
@@ -135,26 +135,6 @@ class Heterogeneity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GapTrend:
-    """By how much a difference changes from one year to the next.
-
-    Attributes
-    ----------
-    column, first, last : the column of years, and the years that it has.
-    value, interval, p_value : the change a year, in each combination of the other columns.
-    p_adjusted : adjusted for all tests of variation of the gap (Holm).
-    """
-
-    column: str
-    first: int
-    last: int
-    value: Finite
-    interval: Inline[Interval]
-    p_value: Share
-    p_adjusted: Share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LevelGap:
     """The gap at one level of a column, adjusted for the other columns.
 
@@ -236,7 +216,6 @@ class AdjustedGap:
     ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
         the sides separate the outcomes.
-    penalised : whether some levels separate the outcomes, so that the fit is Firth's.
     interaction_p : of equal effects of the columns on both sides; None where it is not tested.
     cells : the cells of side and columns with rows.
     extrapolated_group, extrapolated_reference : the shares of the rows of both sides in cells that
@@ -254,7 +233,6 @@ class AdjustedGap:
     ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
     odds_ratio_interval: Interval | None = None
-    penalised: bool = False
     interaction_p: Share | None = None
     cells: int
     extrapolated_group: Share = 0.0
@@ -273,27 +251,6 @@ class AdjustedGap:
         return (
             (self.ratio, self.ratio_interval) if scale == "ratio" else (self.value, self.interval)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewCell:
-    """A combination of strata and controls in which files of comparable people can be read.
-
-    Attributes
-    ----------
-    refused_group, accepted_group : the side with the lower rate, and the other.
-    cell : the name of its value in each column.
-    refused, accepted : people of the former who were refused, and of the latter who were accepted.
-    n_refused_side, n_accepted_side : all people of both sides.
-    """
-
-    refused_group: str
-    accepted_group: str
-    cell: Mapping[str, str]
-    refused: int
-    accepted: int
-    n_refused_side: int
-    n_accepted_side: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,11 +330,6 @@ class Gap:
         where rows without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
-    trend : of a column of years.
-    review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
-        a refused and an accepted person first; none of a ratio beside its difference, and where no
-        gap is shown, with controls by regression either.
-    review_withheld : how many of these have fewer people on a side than ``min_n``, and are omitted.
     """
 
     DERIVED: ClassVar = ("regression_verdict", "largest_remaining", "says")
@@ -402,9 +354,6 @@ class Gap:
     confounded: bool = False
     adjusted: tuple[AdjustedGap, ...] = ()
     no_regression: WhyNoRegression | None = None
-    trend: GapTrend | None = None
-    review: tuple[ReviewCell, ...] = ()
-    review_withheld: Finite = 0
 
     @property
     def scale(self) -> str:
@@ -553,9 +502,8 @@ class Decomposition(ResultOfMetrics):
         brief="fairgauge.render.brief.decomposition_brief:decomposition_brief",
         tables={
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
-            for name in ("parts", "strata", "adjusted", "review")
+            for name in ("parts", "strata", "adjusted")
         },
-        older={"fairgauge.why/1": as_before, "fairgauge.why/2": as_before},
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -632,7 +580,7 @@ class Decomposition(ResultOfMetrics):
         )  # fmt: skip
 
     def to_pandas(self, table: str = "parts") -> Any:
-        """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""
+        """Return a table (``parts strata adjusted``) as a `pandas.DataFrame`."""
         return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
 
     def __repr__(self) -> str:

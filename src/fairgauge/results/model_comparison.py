@@ -21,7 +21,7 @@ from fairgauge.results.scopes import (
     Reference,
     Scope,
 )
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.values import Saved
 
 Among = Literal["all", "positive", "negative"]
@@ -294,7 +294,6 @@ class ModelComparison(ResultOfMetrics):
         document="fairgauge.render.documents.models_document:models_document",
         brief="fairgauge.render.brief.models_brief:models_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:model_changes_of"},
-        older={"fairgauge.models/1": as_before, "fairgauge.models/2": as_before},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 

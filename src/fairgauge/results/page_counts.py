@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.cube.plan import GRID
-from fairgauge.results.curves import Closed, steps
-from fairgauge.results.estimates import ScoreCounts
 
 
 def rate_formula(statistic: Statistic) -> dict[str, object]:
@@ -70,22 +67,3 @@ def _in_runs(counts: ArrayLike) -> list[object]:
         number = int(count) if count == int(count) else count
         written += [-gap, number] if gap else [number]
     return written
-
-
-def counts_by_edge(
-    several: Sequence[ScoreCounts], low: float, high: float, closed: Closed, *, labelled: bool
-) -> NDArray[np.float64]:
-    """Return the scores of some groups by label and by how many edges of the grid they reach.
-
-    Of scores of the negative value these are the last edges. Rows without a label are counted as
-    negative where all are ``labelled``, as profile clarify does.
-    """
-    found = steps(several, low, high)
-    places = np.array(found.places, dtype=np.int64)
-    reached = np.clip((places + (closed == "left")) // 2, 0, GRID + 1)
-    if several[0].turned is not None:
-        reached = GRID + 1 - reached
-    counts = np.zeros((3, GRID + 3))
-    for label, of in enumerate((found.positive, found.negative, found.unlabelled)):
-        counts[1 if labelled and label else label] += np.bincount(reached, of, GRID + 3)
-    return counts

@@ -13,7 +13,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.scopes import NO_CLASS, ClassScope
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,6 @@ class Planned(ResultOfMetrics):
             "disparities": "fairgauge.render.documents.plan_document:disparities_of",
             "self_reports": SelfReports,
         },
-        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3, 4, 5)},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 

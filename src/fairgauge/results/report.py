@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeAlias, TypeVar, overload
 
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, alternatives, listing, nearest, quote
-from fairgauge.results._older_reports import report_of_1, report_of_2
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
@@ -21,7 +20,6 @@ from fairgauge.results.estimates import (
     Group,
     GroupPair,
     ScoreCounts,
-    ThresholdReferences,
 )
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic, Scope
@@ -320,7 +318,6 @@ class Report(ResultOfMetrics, _FurtherQuestions):
             name: f"fairgauge.render.writers.flat_rows:{name}_of"
             for name in ("estimates", "groups", "verdicts", "pairs", "findings")
         },
-        older={"fairgauge.report/2": report_of_2, "fairgauge.report/1": report_of_1},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 
@@ -340,7 +337,6 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    threshold_references: tuple[ThresholdReferences, ...] = ()
     counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
     """The cube that it was made from; a report that was saved holds none."""
     estimators: tuple[ByEstimator, ...] = ()
@@ -392,16 +388,6 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         metrics = (estimate.metric for estimate in self.estimates)
         rates = (rate for group in self.groups for rate in group.rates)
         return self.catalogue.facts(rates, metrics)
-
-    def completed(self) -> Report:
-        """Return a report that an older version saved, with its findings.
-
-        Versions 1 and 2 held none. They follow from the other values, and pages of such reports
-        have always shown them: they are chosen here, as an audit chooses them.
-        """
-        return replace(
-            self, findings=function_at("fairgauge.measure.findings:choose_findings")(self)
-        )
 
     @property
     def exit_code(self) -> int:

@@ -12,7 +12,7 @@ import json
 import pkgutil
 import zipfile
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -21,8 +21,8 @@ from typing import Annotated, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, DataError, cause, quote, shown
-from fairgauge.object_stores import is_object, local_path, read_object
+from fairgauge.errors import CubeError, quote, shown
+from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
 from fairgauge.results.codec import Plain, Schema
@@ -52,7 +52,6 @@ class ResultKind:
     brief : the function that makes its first page.
     tables : what makes its tables for CSV, by name, the default one first: a function, or the class
         of the records that its field of that name holds.
-    older : of schemas that earlier versions wrote, what makes the present plain values of theirs.
     """
 
     name: str
@@ -62,12 +61,6 @@ class ResultKind:
     document: str
     brief: str
     tables: Mapping[str, str | type] = field(default_factory=dict)
-    older: Mapping[str, Callable[[Saved], Saved]] = field(default_factory=dict)
-
-    @property
-    def schemas(self) -> tuple[str, ...]:
-        """Return the schemas of the files that are read, the present one first."""
-        return (self.schema, *self.older)
 
 
 class Stamp(TypedDict):
@@ -91,7 +84,7 @@ class ShownResult(ABC):
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "KIND"):
-            _REGISTRY.update(dict.fromkeys(cls.KIND.schemas, cls))
+            _REGISTRY[cls.KIND.schema] = cls
 
     @property
     def catalogue(self) -> Catalogue:
@@ -109,7 +102,7 @@ class ShownResult(ABC):
 
     @classmethod
     def from_dict(cls, values: Saved) -> Self:
-        """Read what `to_dict` wrote, in this version or in one before.
+        """Read what `to_dict` wrote.
 
         Raises
         ------
@@ -119,20 +112,10 @@ class ShownResult(ABC):
         with codec.reading(cls.KIND.called):
             if not isinstance(values, dict):
                 raise TypeError(f"it is {shown(values)}, not an object of JSON")
-            upgrade = cls.KIND.older.get(values["schema"])
-            if upgrade is None and values["schema"] != cls.KIND.schema:
+            if values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
-            plain = upgrade(values) if upgrade is not None else values
-            # what this version wrote has every field, and is damaged otherwise
-            tool = values.get("tool")
-            made_here = upgrade is None and (tool is None or tool["version"] == __version__)
-            result = codec.from_dict(cls, plain, lenient=not made_here)
-            result = defined_by(result.catalogue, result)
-            return result if upgrade is None else result.completed()
-
-    def completed(self) -> Self:
-        """Return a result that an older version saved, with what it did not save."""
-        return self
+            result = codec.from_dict(cls, values)
+            return defined_by(result.catalogue, result)
 
     @classmethod
     def json_schema(cls) -> Schema:
@@ -205,13 +188,8 @@ class ResultOfMetrics(ShownResult):
         return self.catalogue.facts(rate.name for rate in self.own)
 
 
-def as_before(values: Saved) -> Saved:
-    """Return the plain values of an older schema that the present one has only added keys to."""
-    return values
-
-
 def result_classes() -> Mapping[str, type[ShownResult]]:
-    """Return the classes of results by the schemas of their files, those of older versions too.
+    """Return the classes of results by the schemas of their files.
 
     A class registers itself when it is imported; this imports every module of results.
     """
@@ -255,10 +233,7 @@ def _text(content: bytes, name: str | Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        regular = path.is_file() or not path.exists()
-        text = path.read_text(encoding="utf-8-sig") if regular else ""
-    except FileNotFoundError:
-        raise DataError(f"no file {quote(path)}") from None
+        return read_limited(path, MOST_SAVED, "a saved result").decode("utf-8-sig")
     except UnicodeDecodeError:
         if zipfile.is_zipfile(path):
             raise CubeError(
@@ -267,8 +242,3 @@ def _read(path: Path) -> str:
                 "its report (in Python: fairgauge.verify(path).report)"
             ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
-    if not regular:
-        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
-    return text

@@ -13,7 +13,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved, Value, name_of
 
@@ -159,7 +159,6 @@ class ThresholdChoice(ShownResult):
     KIND: ClassVar = ResultKind(
         name="thresholds",
         schema="fairgauge.thresholds/4",
-        older={"fairgauge.thresholds/3": as_before},
         title="Thresholds of a score",
         called="a choice of thresholds",
         document="fairgauge.render.documents.thresholds_document:thresholds_document",

@@ -64,7 +64,7 @@ class Verification:
     drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
         verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
-    expected_signer : the fingerprint of the key that must have signed it; empty where any may have.
+    expected_signer : the fingerprint of the key that must have signed it; None where any may have.
     not_computed : the fields that do not follow from counts: the bundle states them.
     beside : the options in which the report differs from the question of its counts.
     report : the report, with its sentences written by the present version; None where it was
@@ -86,7 +86,7 @@ class Verification:
     drawn_by: str = ""
     redrawn_by: str = ""
     signed_by: str | None
-    expected_signer: str = ""
+    expected_signer: str | None = None
     not_computed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     report: Report | PairsAudit | None = field(default=None, repr=False)
@@ -96,7 +96,7 @@ class Verification:
         """Return what it comes to."""
         if self.changed:
             return VerificationResult.CHANGED
-        if self.expected_signer not in ("", self.signed_by):
+        if self.expected_signer not in (None, self.signed_by):
             return VerificationResult.OTHER_SIGNER
         if self.different:
             return VerificationResult.DIFFERENT

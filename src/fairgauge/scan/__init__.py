@@ -111,9 +111,13 @@ def check_types(source: Source, plan: Plan) -> None:
             for column in plan.numeric_columns:
                 written.number(column)
         return
-    from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric  # files need no narwhals
+    from fairgauge.scan._narwhals import (
+        NarwhalsFrame,
+        check_numeric,
+        ready,
+    )  # files need no narwhals
 
-    if isinstance(source, NarwhalsFrame):
-        schema = source.frame.collect_schema()
-        for column in plan.numeric_columns:
-            check_numeric(column, schema[column], plan)
+    if isinstance(source, NarwhalsFrame) and plan.numeric_columns:
+        kinds = ready(source.frame, plan.numeric_columns).collect_schema().dtypes()
+        for column, kind in zip(plan.numeric_columns, kinds, strict=True):
+            check_numeric(column, kind, plan)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 import weakref
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
+from fairgauge.addresses import is_clear, shown_address
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
-from fairgauge.scan._duckdb_relation import FETCHED, reason
+from fairgauge.scan._duckdb_relation import FETCHED, reason, spilling
 from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
@@ -48,6 +50,8 @@ _IS_NUMBER = {
     "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
 }
 """Whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB."""
+_LONGEST_PLAIN = 12
+"""The longest value of a parameter that an error repeats: ``verify-full`` is no secret."""
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
 
 
@@ -69,22 +73,29 @@ def open_database(url: str, rows: str) -> Source:
     MissingExtra
         The library that connects to such a database is not installed.
     """
-    if "://" not in url:
+    if "://" not in url:  # and may hold a password all the same
         raise DataError(
-            f"{quote(url)} is not the URL of a database, such as postgresql://user@host/name or "
-            "sqlite:///file.db"
+            "the address given is not the URL of a database, such as postgresql://user@host/name "
+            "or sqlite:///file.db"
         )
-    shown = without_password(url)
+    shown = shown_address(url)
+    scheme = url.partition(":")[0]
+    if not is_clear(url) and not url.startswith(("sqlite:///", "duckdb:///")):
+        raise DataError(
+            f"the address {scheme}://... has several readings: write {scheme}://USER:PASSWORD@HOST:"
+            "PORT/NAME with a number as PORT, and in USER and PASSWORD / as %2F, ? as %3F, # as "
+            "%23, @ as %40, : as %3A and [ as %5B"
+        )
     rows = rows.strip().rstrip(";")  # a query becomes a subselect
     _refuse_several(rows, shown)
-    if url.partition(":")[0] == "duckdb":
+    if scheme == "duckdb":
         return _open_duckdb(url, rows, shown)
     try:
         import ibis
     except ImportError as error:
         raise MissingExtra("reading databases", _extra(url), error) from None
     with _as_data_error(shown, url):
-        file = url.partition(":")[0] == "sqlite"
+        file = scheme == "sqlite"
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Unable to set session timezone")
             backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
@@ -135,17 +146,6 @@ def open_table(table: Table, name: str | None) -> Source:
     from fairgauge.scan._narwhals import open_by_narwhals
 
     return open_by_narwhals(table, shown)
-
-
-def without_password(url: str) -> str:
-    """Return a URL as it may be shown.
-
-    >>> without_password("postgresql://me:secret@host:5432/people?sslmode=require")
-    'postgresql://me@host:5432/people'
-    """
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
     from fairgauge.scan._duckdb_relation import open_relation
 
     with _as_data_error(shown, url):
-        connection = duckdb.connect(_file(url), read_only=True)
+        connection = duckdb.connect(_file(url), read_only=True, config=dict(spilling()))
         if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:
@@ -321,7 +321,8 @@ def _file(url: str) -> Path:
     for each in (relative, Path(path)):
         if each.is_file():
             return each
-    scheme = url.partition(":")[0]
+    scheme, _, named = shown_address(url).partition("://")
+    relative = Path(named.removeprefix("/"))
     slashes = f"; an absolute path takes four slashes ({scheme}:////folder/{relative.name})"
     # which SQLite would make
     raise DataError(f"no file {quote(relative)}{'' if relative.is_absolute() else slashes}")
@@ -345,7 +346,20 @@ def _as_data_error(shown: str, url: str) -> Iterator[None]:
         missing = failed_import(error)  # which ibis may turn into an error of an attribute
         if missing is not None:
             raise MissingExtra(f"reading {quote(shown)}", _extra(url), missing) from None
-        password = urlsplit(url).password
-        message = reason(error)
-        message = message.replace(password, "***") if password else message
+        message = reason(Exception(_without(_secrets(url), str(error).replace(url, shown))))
         raise DataError(f"cannot read {quote(shown)}: {message}") from None
+
+
+def _secrets(url: str) -> set[str]:
+    """Return the password and the values of parameters of a clear URL, as they may be repeated."""
+    rest, _, parameters = url.partition("://")[2].partition("?")
+    password = rest.rpartition("@")[0].partition(":")[2]
+    values = [each.partition("=")[2] for each in re.split("[&;]", parameters)]
+    secret = [each for each in values if len(each) > _LONGEST_PLAIN]
+    return {form for each in (password, *secret) for form in (each, unquote(each))} - {""}
+
+
+def _without(secrets: set[str], text: str) -> str:
+    for each in sorted(secrets, key=len, reverse=True):
+        text = text.replace(each, "***")
+    return text

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import duckdb
@@ -27,6 +26,8 @@ from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, selec
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
+from fairgauge.temporary_files import folder_of_process
+from fairgauge.values import NANOSECONDS
 
 
 def unknown() -> None:
@@ -166,12 +167,16 @@ def _connection() -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         # a file written anew within the clock's grain would be answered from memory
         "enable_external_file_cache": "false",
-        "temp_directory": str(Path(tempfile.gettempdir()) / "fairgauge-duckdb"),
     }
-    connection = duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings | spilling())
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
     connection.execute("SET enable_progress_bar_print = false")
     return connection
+
+
+def spilling() -> dict[str, str]:
+    """Return the settings of a connection whose rows may not fit into memory: a private folder."""
+    return {"temp_directory": tempfile.mkdtemp(prefix="spill-", dir=folder_of_process())}
 
 
 _VIEW = "fairgauge_rows"
@@ -211,7 +216,7 @@ def _read(text: str) -> str:
     return f"TRY_CAST(replace({text}, '_', ' ') AS DOUBLE)"  # DuckDB would read 1_0 as 10
 
 
-_MOMENT = r"\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(\+00:00)?"
+_MOMENT = r"\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(\+00:00)?"
 
 
 def last_of_times(key: str, times: Sequence[datetime]) -> str:
@@ -231,6 +236,32 @@ def last_of_times(key: str, times: Sequence[datetime]) -> str:
     return f"CASE WHEN {known} THEN {found} ELSE {text} END"
 
 
+_MOST_DIGITS = 38
+
+
+def is_wide(kind: str) -> bool:
+    """Return whether a type is of decimals of more digits than DuckDB reads.
+
+    >>> is_wide("DECIMAL(50)"), is_wide("DECIMAL(38,2)"), is_wide("DOUBLE")
+    (True, False, False)
+    """
+    found = re.match(r"DECIMAL\((\d+)", kind)
+    return found is not None and int(found[1]) > _MOST_DIGITS
+
+
+def _fetched_as_text(expression: str, kind: str) -> str:
+    """Write a value, as a text where it is fetched as something else or needs another library."""
+    if kind == "UUID":
+        return f"CAST({expression} AS VARCHAR)"
+    if kind == "TIMESTAMP_NS":  # fetched without its nanoseconds
+        text = f"strftime({expression}, '%Y-%m-%dT%H:%M:%S.%n')"
+        return f"regexp_replace({text}, '{NANOSECONDS}', '\\2')"
+    if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
+        moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
+        return f"replace({moment}, '.000000', '') || '+00:00'"
+    return expression
+
+
 def typed_columns(
     written: Mapping[str, tuple[str, str]], texts: frozenset[str] = frozenset()
 ) -> Columns:
@@ -248,15 +279,21 @@ def typed_columns(
         for column, (expression, kind) in written.items()
     }
 
-    def key(column: str) -> str:
+    def held(column: str) -> tuple[str, str]:
         expression, kind = written[column]
-        if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
-            moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
-            return f"replace({moment}, '.000000', '') || '+00:00'"
-        return expression
+        if is_wide(kind):
+            raise DataError(
+                f"column {quote(column)} has the type {kind}, a decimal of more digits than DuckDB "
+                f"reads ({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give "
+                "the frame that pyarrow reads in place of the files"
+            )
+        return expression, kind
+
+    def key(column: str) -> str:
+        return _fetched_as_text(*held(column))
 
     def double_or_nan(column: str) -> str:
-        expression, kind = written[column]
+        expression, kind = held(column)
         if column in texts:
             return text_as_number(expression)
         if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
@@ -271,7 +308,7 @@ def typed_columns(
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     def of_texts(column: str) -> tuple[str, str] | None:
-        expression, kind = written[column]
+        expression, kind = held(column)
         text = f"CAST({expression} AS VARCHAR)"
         is_text = kind == "VARCHAR" or kind.startswith("ENUM")
         return (text_as_number(text), not_a_number(text)) if is_text else None

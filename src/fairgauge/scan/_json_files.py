@@ -140,6 +140,8 @@ def _objects(head: str) -> Iterator[object]:
             found, at = decoder.raw_decode(body, at)
         except ValueError:
             return
+        except RecursionError:
+            raise DataError("a row of JSON is nested too deeply; give texts and numbers") from None
         yield found
 
 

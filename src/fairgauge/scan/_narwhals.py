@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
+from fairgauge.cube.cube import in_stated_order
 from fairgauge.cube.plan import LARGEST, WEIGHTS, limited_columns
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
@@ -32,12 +33,11 @@ from fairgauge.scan.source import (
     codes_at_ends,
     ranged_columns,
 )
-from fairgauge.values import SCALES, name_of, plain_number
+from fairgauge.values import NANOSECONDS, SCALES, name_of, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
     from narwhals.stable.v2.dtypes import DType
 
     from fairgauge.cube.cube import Cube
@@ -74,14 +74,14 @@ class NarwhalsFrame:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)
         frame = frame if most is None else frame.head(most)
-        frame = _with_doubles(frame)
+        frame = _with_doubles(_plain(frame))
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return [whole[name].to_list() for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         with _as_data_error(self.name):
-            frame = _ready(self.frame, plan.columns)
+            frame = ready(self.frame, plan.columns)
             schema = frame.collect_schema()
             numbers = plan.numeric_columns
             for column in numbers:
@@ -93,7 +93,7 @@ class NarwhalsFrame:
             for table in tables:
                 _check_size(plan, table, limit)
             _check_texts(plan, frame, tables[0])
-            return _cube(plan, tables, numbers, limit)
+            return in_stated_order(_cube(plan, tables, numbers, limit), _stated_order(self.frame))
 
     @property
     def streams(self) -> bool:
@@ -105,14 +105,28 @@ class NarwhalsFrame:
 
     def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
+        from fairgauge.scan._plain_arrow import plain_arrow
+
         with _as_data_error(self.name):
-            frame = _ready(self.frame, plan.columns)
+            frame = ready(self.frame, plan.columns)
             kept = [nw.col(_held(plan, axis.column)) for axis in plan.axes if not axis.bins]
             kept = [each.alias(f"fg_k{i}") for i, each in enumerate(kept)]
             numbers = _numbers(plan, frame)
             for part in _parts(frame.select(*kept, *numbers)):
-                table = _groupable(part.to_arrow())
+                table = plain_arrow(part.to_arrow())
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
+
+
+def _stated_order(frame: Frame) -> dict[str, list[Any]]:
+    """Return the categories of columns whose type states their order."""
+    kinds = frame.collect_schema()
+    stated = {name: [*each.categories] for name, each in kinds.items() if isinstance(each, nw.Enum)}
+    if frame.implementation.is_pyarrow():
+        table = frame.to_native()
+        for field in table.schema:
+            if getattr(field.type, "ordered", False) and table[field.name].num_chunks:
+                stated[field.name] = table[field.name].chunk(0).dictionary.to_pylist()
+    return stated
 
 
 _COLLECT = "collect_batches"
@@ -166,19 +180,14 @@ def _as_data_error(name: str) -> Iterator[None]:
         raise DataError(f"cannot count the {name}: {reason(error)}") from error
 
 
-def _ready(frame: Frame, columns: Sequence[str]) -> Frame:
+def ready(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the columns by number (names may hold wildcards), in a form that groups well."""
     names = frame.collect_schema().names()
     chosen = frame.select(
         *(nw.nth(names.index(column)).alias(f"fg_c{i}") for i, column in enumerate(columns))
     )
-    chosen = _with_doubles(chosen)
-    if chosen.implementation.is_polars():
-        return chosen.lazy()
-    if chosen.implementation.is_pyarrow():
-        grouped: Frame = nw.from_native(_groupable(chosen.to_native()), eager_only=True)
-        return grouped
-    return chosen
+    chosen = _with_doubles(_plain(chosen))
+    return chosen.lazy() if chosen.implementation.is_polars() else chosen
 
 
 _SHORT = (nw.Float32, getattr(nw, "Float16", nw.Float32))  # which newer versions know
@@ -209,6 +218,11 @@ def _with_doubles(frame: Frame) -> Frame:
     return frame.with_columns(*(_double(nw.col(name)).alias(name) for name in names))
 
 
+def native_with_doubles(frame: Any) -> Any:
+    """Return a native frame with doubles in place of floats of less than double precision."""
+    return _with_doubles(nw.from_native(frame)).to_native()
+
+
 def _double(single: nw.Expr) -> nw.Expr:
     """Return floats of single precision as doubles, as `doubles` reads them."""
     wide = single.cast(nw.Float64)
@@ -219,14 +233,31 @@ def _double(single: nw.Expr) -> nw.Expr:
     return nw.when(near.cast(nw.Float32) == single).then(near).otherwise(wide)
 
 
-def _groupable(table: pa.Table) -> pa.Table:
-    """Give chunks one dictionary, and columns of no type or of string views one that groups."""
-    import pyarrow as pa
+def _plain(frame: Frame) -> Frame:
+    """Return a frame of pyarrow or polars in types that every engine groups."""
+    if frame.implementation.is_pyarrow():
+        from fairgauge.scan._plain_arrow import plain_arrow
 
-    instead = {pa.null(): pa.float64(), pa.string_view(): pa.large_string()}
-    fields = [field.with_type(instead.get(field.type, field.type)) for field in table.schema]
-    schema = pa.schema(fields)
-    return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
+        table: Frame = nw.from_native(plain_arrow(frame.to_native()), eager_only=True)
+        return table
+    if not frame.implementation.is_polars():
+        return frame
+    import polars as pl
+
+    native: Any = frame.to_native()
+    made = []
+    for name, kind in native.collect_schema().items():
+        column = pl.col(name)
+        if kind == pl.Datetime("ns") and kind.time_zone is None:  # polars hands over microseconds
+            text = column.dt.strftime("%Y-%m-%dT%H:%M:%S%.9f")
+            made.append(text.str.replace(NANOSECONDS, "$2"))
+        elif kind == pl.Datetime("ns"):
+            made.append(column.cast(pl.Datetime("us", kind.time_zone)))
+        elif str(kind).startswith("Extension("):
+            stored = column.ext.storage()
+            made.append(stored != 0 if "'arrow.bool8'" in str(kind) else stored)
+    plain: Frame = nw.from_native(native.with_columns(made)) if made else frame
+    return plain
 
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
@@ -248,13 +279,20 @@ def _numbers(plan: Plan, frame: Frame) -> list[nw.Expr]:
 
 def _number(plan: Plan, frame: Frame, column: str) -> nw.Expr:
     text = _text(plan, frame, column)
-    number = as_number(_held(plan, column))
+    name = _held(plan, column)
+    number = as_number(name, by_text=_is_decimal_of_arrow(frame, name))
     if text is not None:
         plain = text.str.strip_chars().str.replace_all(r"^\+", "")
         number = nw.when(text.str.contains(_NUMBER)).then(plain).cast(nw.Float64)
     listed = [plain_number(name_of(value)) for value in plan.no_numbers.get(column, ())]
     codes = [float(each) for each in listed if each is not None]
     return nw.when(~number.is_in(codes)).then(number) if codes else number
+
+
+def _is_decimal_of_arrow(frame: Frame, name: str) -> bool:
+    """Return whether a column is of decimals whose cast to doubles misses the nearest ones."""
+    arrow = frame.implementation.is_pyarrow()
+    return arrow and str(frame.to_native().schema.field(name).type).startswith("decimal")
 
 
 def _text(plan: Plan, frame: Frame, column: str) -> nw.Expr | None:
@@ -347,7 +385,7 @@ def _collected(tables: Sequence[Frame]) -> list[Table]:
 
 
 def _held(plan: Plan, column: str) -> str:
-    """Return the name under which `_ready` keeps a column."""
+    """Return the name under which `ready` keeps a column."""
     return f"fg_c{plan.columns.index(column)}"
 
 
@@ -378,12 +416,11 @@ def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
 def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
     held = "fg_l" if moment.limited else "fg_v"
     x, y = (nw.col(f"{held}{numbers.index(c)}") for c in (moment.columns * 2)[:2])
-    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+    about = x - moment.centre if moment.centre else x
+    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
 
 
 def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
-    if factor == "x":
-        return x
     if factor == "gap":
         return y - x
     if factor == "distance":
@@ -399,9 +436,10 @@ def _within(number: nw.Expr) -> nw.Expr:
     return nw.when(number > most).then(most).otherwise(below)
 
 
-def as_number(column: str) -> nw.Expr:
+def as_number(column: str, *, by_text: bool = False) -> nw.Expr:
     """Return a column as floats, null where missing or NaN."""
-    number = nw.col(column).cast(nw.Float64)
+    held = nw.col(column)
+    number = (held.cast(nw.String) if by_text else held).cast(nw.Float64)
     return nw.when(~number.is_nan().fill_null(value=True)).then(number)
 
 

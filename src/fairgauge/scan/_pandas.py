@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from fairgauge.cube.cube import in_stated_order
 from fairgauge.cube.levels import not_plain
 from fairgauge.scan._cell_sums import CellSums, Scanned, joined
 from fairgauge.scan._short_floats import doubles
@@ -54,11 +55,12 @@ class PandasFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]
-        return [_as_doubles(self.frame.iloc[:most, at]).tolist() for at in positions], False
+        return [_as_doubles(_plain(self.frame.iloc[:most, at])).tolist() for at in positions], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return joined(plan, [self.scanned(plan, limit)], limit)
+        cube = joined(plan, [self.scanned(plan, limit)], limit)
+        return in_stated_order(cube, _stated_order(self.frame))
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
         """Count the rows of this frame, which may be a part of the data, in one scan."""
@@ -74,7 +76,7 @@ class PandasFrame:
         return self._batches(plan, max(len(self.frame), 1))
 
     def _batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
-        column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
+        column = {c: _plain(self.frame.iloc[:, self.columns.index(c)]) for c in plan.columns}
         plain = {
             axis: factor(_as_doubles(column[axis.column]), axis, limit)
             for axis in plan.axes
@@ -85,6 +87,27 @@ class PandasFrame:
                 {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
                 {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
             )
+
+
+def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column, in a plain type if it is one of Arrow's others."""
+    if not isinstance(column.dtype, pd.ArrowDtype):
+        return column
+    from fairgauge.scan._plain_arrow import plain_column
+
+    held = column.array.__arrow_array__()
+    plain = plain_column(held)
+    return column if plain is held else pd.Series(pd.arrays.ArrowExtensionArray(plain))
+
+
+def _stated_order(frame: pd.DataFrame | dd.DataFrame) -> dict[str, list[object]]:
+    """Return the categories of columns that state their order, and are not only sorted."""
+    kinds = {str(c): k for c, k in frame.dtypes.items() if isinstance(k, pd.CategoricalDtype)}
+    return {
+        column: list(kind.categories)
+        for column, kind in kinds.items()
+        if kind.ordered or not kind.categories.is_monotonic_increasing
+    }
 
 
 def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -98,6 +121,10 @@ def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
 def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
     """Return a column as floats, NaN where missing or listed as no number."""
     listed = plan.no_numbers.get(name, ())
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        categories = pd.Series(column.cat.categories)
+        if pd.api.types.is_numeric_dtype(categories):
+            column = categories.reindex(column.cat.codes)
     numeric = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
     found: Floats
     if listed and not numeric:
@@ -299,7 +326,7 @@ class DaskFrame:
         dask = import_module("dask")
         count = dask.delayed(_scanned)
         parts = [count(part, plan, limit) for part in self._parts(plan)]
-        return joined(plan, dask.compute(*parts), limit)
+        return in_stated_order(joined(plan, dask.compute(*parts), limit), _stated_order(self.frame))
 
     streams: ClassVar[bool] = True
 

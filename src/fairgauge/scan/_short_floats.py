@@ -44,8 +44,26 @@ def doubles(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def sql_double(value: str, double: str = "DOUBLE", single: str = "FLOAT") -> str:
     """Write an expression of single precision as a double, as `doubles` reads it."""
-    wide = f"CAST({value} AS {double})"
-    sizes = " ".join(f"WHEN abs({wide}) < {bound:.0e} THEN {scale:.0e}" for bound, scale in SCALES)
-    scale = f"CAST(CASE {sizes} ELSE 1 END AS {double})"
-    near = f"round({wide} * {scale}) / {scale}"
+    wide, near = _sql_near(value, double)
     return f"CASE WHEN CAST({near} AS {single}) = {value} THEN {near} ELSE {wide} END"
+
+
+def sql_double_of_half(value: str) -> str:
+    """Write an expression of half precision, which DuckDB holds in single precision, as a double.
+
+    The decimal is what it stands for if it is nearer than half a step of half precision.
+    """
+    wide, near = _sql_near(value, "DOUBLE", HALF)
+    step = f"greatest(pow(2, floor(log2(greatest(abs({wide}), 1e-9))) - 11), pow(2, -25))"
+    return f"CASE WHEN abs({near} - {wide}) < {step} THEN {near} ELSE {wide} END"
+
+
+def _sql_near(value: str, double: str, factor: float = 1.0) -> tuple[str, str]:
+    """Write an expression as a double, and rounded to its decimal places."""
+    wide = f"CAST({value} AS {double})"
+    sizes = " ".join(
+        f"WHEN abs({wide}) < {bound:.0e} THEN {max(scale * factor, 1.0):.0e}"
+        for bound, scale in SCALES
+    )
+    scale = f"CAST(CASE {sizes} ELSE 1 END AS {double})"
+    return wide, f"round({wide} * {scale}) / {scale}"

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
+    is_wide,
     last_of_times,
     not_a_number,
     reason,
@@ -25,8 +27,9 @@ from fairgauge.scan._duckdb_relation import (
     typed_columns,
 )
 from fairgauge.scan._frames import open_frame
-from fairgauge.scan._sql import Columns
-from fairgauge.scan.source import check_unique_names
+from fairgauge.scan._short_floats import sql_double, sql_double_of_half
+from fairgauge.scan._sql import Columns, literal
+from fairgauge.scan.source import Record, check_unique_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,9 +55,9 @@ def open_csv(paths: list[Place], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
-        alike.setdefault((each.delimiter, each.header), []).append(each.path)
+        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -69,26 +72,31 @@ def open_csv(paths: list[Place], name: str) -> Source:
 
 
 def _read_csv(
-    paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
+    paths: list[Place],
+    delimiter: str,
+    line_end: str,
+    header: tuple[str, ...],
+    columns: tuple[str, ...],
 ) -> str:
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
-    return (
-        f"SELECT {chosen} FROM {csv_rows(paths, [f'h{i}' for i in range(len(header))], delimiter)}"
-    )
+    names = [f"h{i}" for i in range(len(header))]
+    return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What separates the columns of a CSV file, and their names."""
+    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
 
     path: Place
     delimiter: str
+    line_end: str
     header: tuple[str, ...]
 
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
-    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(lines[0])
+    first, line_end = _first_record(lines)
+    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(first)
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -98,7 +106,22 @@ def _dialect(path: Place) -> _Dialect:
     if header.count("") > 1:
         raise DataError(_without_names(header, lines, delimiter, path))
     check_unique_names(header, quote(path))
-    return _Dialect(path, delimiter, tuple(header))
+    return _Dialect(path, delimiter, line_end, tuple(header))
+
+
+def line_end_of(path: Place) -> str:
+    """Return the line end of a CSV file whose header holds another one in quotes, else nothing."""
+    return _first_record(_first_lines(path))[1]
+
+
+def _first_record(lines: Sequence[str]) -> tuple[str, str]:
+    """Return the lines of the header, and their end where there are several."""
+    header = ""
+    for count, line in enumerate(lines, 1):
+        header += line
+        if header.count('"') % 2 == 0:
+            return header, line[len(line.rstrip("\r\n")) :] if count > 1 else ""
+    return header, ""
 
 
 def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
@@ -112,7 +135,7 @@ def _without_names(header: list[str], lines: list[str], delimiter: str, path: Pl
     for row in islice(rows, 1, _MOST_ABOVE):
         if len({*row, ""}) == len(header) + 1:
             return (
-                f"{text}; line {rows.line_num} has {listing(row, _MOST_NAMES)}: if these are the "
+                f"{text}; line {rows.line_num} has {cells(row)}: if these are the "
                 "names, remove the lines above it"
             )
     return f"{text}; name each column"
@@ -154,9 +177,14 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     for path, schema in schemas.items():
         check_same_columns(first.names, schema.names, paths[0], path)
         alike.setdefault(schema, []).append(path)
-    parts = [_read(found, schema.names, first.names) for schema, found in alike.items()]
+    parts = [_read(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
+    for schema in alike:  # DuckDB 1 reads such decimals as wrong doubles
+        wide = {
+            c: kind for c, kind in zip(schema.names, schema.kinds, strict=True) if is_wide(kind)
+        }
+        kinds = [wide.get(c, kind) for c, kind in zip(first.names, kinds, strict=True)]
     written = {
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
@@ -171,11 +199,30 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     return DuckFiles(name, first.names, relation, columns, rows, size, of_one_schema)
 
 
-def _read(paths: list[Place], held: tuple[str, ...], columns: tuple[str, ...]) -> str:
-    """Write files of one schema as columns c0, c1 ...: by position, names may differ in case."""
-    names = ", ".join(f"h{i}" for i in range(len(held)))
-    chosen = ", ".join(f"h{held.index(column)} AS c{i}" for i, column in enumerate(columns))
-    return f"SELECT {chosen} FROM {_rows(paths)} AS held({names})"
+def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
+    """Write files of one schema as columns c0, c1 ...: by position, names may differ in case.
+
+    Floats become the decimals that they stand for before files of other schemas join them.
+    """
+    names = ", ".join(f"h{i}" for i in range(len(schema.names)))
+    chosen = []
+    for i, column in enumerate(columns):
+        at = schema.names.index(column)
+        value = f"h{at}"
+        if column in schema.partitions:
+            missing = ", ".join(map(literal, _MISSING_PARTITIONS))
+            value = f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
+        elif write := _DECIMALS.get(schema.kinds[at]):
+            value = write(value)
+        chosen.append(f"{value} AS c{i}")
+    return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
+
+
+_HALF = "FLOAT16"
+_DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
+MISSING_PARTITION = "NULL"
+_MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
+"""What DuckDB, and Hive and Spark, name the folder of the rows without a value."""
 
 
 def _rows(paths: list[Place]) -> str:
@@ -205,26 +252,32 @@ class _Schema:
 
 
 def _schema(path: Place) -> _Schema:
-    tree = run(f"SELECT name, num_children FROM parquet_schema({listed([path])})", str(path))
-    names = _top_level([(str(name), int(children or 0)) for name, children in tree])
+    query = "SELECT name, num_children, logical_type, precision FROM parquet_schema"
+    tree = _top_level(list(run(f"{query}({listed([path])})", str(path))))
+    names = [str(name) for name, *_ in tree]
     check_unique_names(names, quote(path))
     described = list(run(f"DESCRIBE SELECT * FROM {_rows([path])}", str(path)))
     partitions = [str(record[0]) for record in described[len(names) :]]
-    kinds = tuple(str(record[1]) for record in described)
-    return _Schema((*names, *partitions), kinds, tuple(partitions))
+    kinds = [str(record[1]) for record in described]
+    for i, (_, _, logical, precision) in enumerate(tree):
+        if logical == "Float16Type()":
+            kinds[i] = _HALF
+        elif is_wide(wide := f"DECIMAL({precision or 0})"):
+            kinds[i] = wide
+    return _Schema((*names, *partitions), tuple(kinds), tuple(partitions))
 
 
-def _top_level(tree: list[tuple[str, int]]) -> list[str]:
+def _top_level(tree: list[Record]) -> list[Record]:
     """Return the children of the root of a schema, which is listed depth first."""
-    names: list[str] = []
+    top: list[Record] = []
     inside = 0
-    for name, children in tree[1:]:
+    for record in tree[1:]:
         if inside == 0:
-            names.append(name)
+            top.append(record)
         else:
             inside -= 1
-        inside += children
-    return names
+        inside += int(record[1] or 0)
+    return top
 
 
 def open_arrow(paths: list[Place], name: str) -> Source:
@@ -241,11 +294,13 @@ def open_arrow(paths: list[Place], name: str) -> Source:
         import pyarrow as pa
     except ImportError as error:
         return _open_with_polars(paths, name, error)
+    from fairgauge.scan._plain_arrow import put_together
+
     tables = [_read_arrow(path) for path in paths]
     for path, table in zip(paths[1:], tables[1:], strict=True):
         check_same_columns(tables[0].column_names, table.column_names, paths[0], path)
     try:
-        return open_frame(pa.concat_tables(tables, promote_options="permissive"), name)
+        return open_frame(put_together(tables), name)
     except pa.ArrowException as error:
         raise DataError(f"cannot read {quote(name)} together: {reason(error)}") from None
 
@@ -271,6 +326,8 @@ def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> So
         import polars as pl
     except ImportError:
         raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
+    from fairgauge.scan._narwhals import native_with_doubles
+
     frames = [
         pl.scan_ipc(path if isinstance(path, Path) else read_object(path.url)) for path in paths
     ]
@@ -280,4 +337,5 @@ def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> So
         raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
     for path, found in zip(paths[1:], columns[1:], strict=True):
         check_same_columns(columns[0], found, paths[0], path)
-    return open_frame(pl.concat([frame.select(columns[0]) for frame in frames]), name)
+    parts = [native_with_doubles(frame.select(columns[0])) for frame in frames]
+    return open_frame(pl.concat(parts, how="vertical_relaxed"), name)

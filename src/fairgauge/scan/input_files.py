@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import glob
 import os
 import re
 import shutil
@@ -13,20 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, FairgaugeError, listing, quote
 from fairgauge.object_stores import (
     Object,
     Place,
     address,
-    find_objects,
     is_object,
-    local_path,
-    names_in,
     open_unzipped,
-    shown_address,
 )
-from fairgauge.scan._lakehouse import is_lake_table
+from fairgauge.scan._file_listing import Listing, error_of_table, list_files
+from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
+from fairgauge.temporary_files import folder_of_process
 
 FORMATS = {
     ".csv": "csv",
@@ -50,10 +47,8 @@ _SIGNATURES = {
     b"ARROW1": ("an Arrow file", ".arrow"),
     b"\x1f\x8b": ("a gzip file", ".csv.gz"),
 }
+_COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
-_copies: list[Path] = []
-
-
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 
@@ -110,11 +105,15 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     read: dict[Place, Place] = {}
     for each in asked:
         try:
-            found = _paths(str(each))
+            found = _listed(str(each))
         except DataError as error:
             raise DataError(f"{error}{_column_of(str(each), asked)}") from None
-        refuse_lake_table(found)
-        for path in found:
+        if found.table is not None:
+            whole = found.table.opened_by(str(each))
+            if whole is None or len(asked) > 1:
+                raise error_of_table(found.table)
+            return open_lake_table(whole)
+        for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
     formats = {_format(path) for path in paths}
@@ -143,42 +142,17 @@ def _column_of(name: str, asked: Sequence[str | Path]) -> str:
     return f", but the data have a column of this name; {repeated}" if name in columns else ""
 
 
-def refuse_lake_table(paths: Sequence[Place]) -> None:
-    """Refuse the files of a table of Delta or Iceberg: some rows in them are no longer its rows."""
-    if not any(path.suffix.lower() == ".parquet" for path in paths):
-        return
-    names = [p.url if isinstance(p, Object) else p.as_posix() for p in paths]
-    folders = [name.split("/")[:-1] for name in names]
-    above = list(os.path.commonprefix(folders))  # noqa: RUF071 - of lists
-    while above and "=" in above[-1]:  # a partition
-        above.pop()
-    folder = "/".join(above) or "."
-    if folder.lower().startswith("http"):  # which list nothing
-        return
-    what = f"{quote(folder)} is {{}} table, whose files may hold rows that it no longer has; name"
-    if names_in(f"{folder}/_delta_log"):
-        raise DataError(f"{what.format('a Delta')} the table: delta:{folder}")
-    parent = folder.removesuffix("/data")
-    if any(name.endswith(".metadata.json") for name in names_in(f"{parent}/metadata")):
-        raise DataError(
-            f"{what.format('an Iceberg')} it in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"
-        )
-
-
 def copied_files(data: object) -> list[tuple[str, ...]]:
     """Return the local files that hold the same lines in any order; those of one size are read.
 
     Parts of partitions may be: the names of their folders are values of theirs.
     """
-    asked = [data] if isinstance(data, (str, Path)) else data
-    if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
-        return []
-    elsewhere = (is_object, is_lake_table)
-    named = [n for n in map(str, asked) if n != "-" and not any(at(n) for at in elsewhere)]
     read: dict[Path, Path] = {}
-    for path in (Path(str(path)) for each in named for path in _paths(each)):
-        if path.is_file():
-            read.setdefault(path.resolve(), path)
+    named = [each for each in _named(data) if not is_object(each)]
+    for found in map(list_files, named):
+        for path in found.files if found.table is None else ():
+            if isinstance(path, Path) and path.is_file():
+                read.setdefault(path.resolve(), path)
     sizes: dict[tuple[object, ...], list[Path]] = {}
     for path in read.values():
         partition = tuple(part for part in path.parts if "=" in part)
@@ -190,6 +164,19 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
                 lines = sum(hash(line.rstrip(b"\r\n")) for line in handle)
             alike.setdefault((*size, lines), []).append(str(path))
     return [tuple(paths) for paths in alike.values() if len(paths) > 1]
+
+
+def skipped_files(data: object) -> list[str]:
+    """Return the files that are skipped because their name, or that of a folder, marks them so."""
+    return [str(path) for each in _named(data) for path in list_files(each).skipped]
+
+
+def _named(data: object) -> list[str]:
+    """Return the addresses of files among what may be data."""
+    asked = [data] if isinstance(data, (str, Path)) else data
+    if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
+        return []
+    return [name for name in map(str, asked) if name != "-" and not is_lake_table(name)]
 
 
 def _refuse_repeated(asked: Sequence[str | Path]) -> None:
@@ -210,35 +197,12 @@ def _open(kind: str, paths: list[Place], name: str) -> Source:
     return {"csv": open_csv, "parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
 
 
-def _paths(asked: str) -> Sequence[Place]:
-    if asked == "-":
-        copied = read_standard_input()
-        _refuse_saved(copied.path, copied.saved)
-        return [copied.path]
-    if is_object(asked):
-        return find_objects(asked)
-    path = local_path(asked)
-    if path.is_dir():
-        return _inside(path)
-    if path.exists():
-        return [path]
-    found = sorted(glob.glob(asked, recursive=True)) if any(c in asked for c in "*?[") else []  # noqa: PTH207
-    if not found:
-        raise DataError(f"no file {quote(asked)}")
-    matches = [Path(each) for each in found]
-    files = [each for each in matches if not each.is_dir()]
-    return files or [file for folder in matches for file in _inside(folder)]
-
-
-def _inside(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder: a data set, perhaps in partitions."""
-    found = sorted(each for each in folder.rglob("*.parquet") if each.is_file())
-    if not found:
-        raise DataError(
-            f"the folder {quote(folder)} holds no .parquet files; name files of other formats, "
-            f"for example {quote(folder / '*.csv')}"
-        )
-    return found
+def _listed(asked: str) -> Listing:
+    if asked != "-":
+        return list_files(asked)
+    copied = read_standard_input()
+    _refuse_saved(copied.path, copied.saved)
+    return Listing([copied.path])
 
 
 def _format(path: Place) -> str:
@@ -314,7 +278,7 @@ def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
 
 def _refuse_saved(path: Place, saved: str | None) -> None:
     """Refuse what fairgauge saved: counts and reports are no rows."""
-    piped = isinstance(path, Path) and path.parent in _copies
+    piped = isinstance(path, Path) and path.parent == folder_of_process()
     name = "standard input" if piped else quote(path)
     if saved == "cube" and piped:
         raise DataError(
@@ -350,21 +314,11 @@ def standard_input() -> Path:
         raise DataError("standard input is closed; pipe the rows in, or name a file") from None
     if not head:
         raise DataError("standard input is empty")
-    folder = Path(tempfile.mkdtemp(prefix="fairgauge-"))
-    if not _copies:
-        atexit.register(remove_copies)
-    _copies.append(folder)
-    path = folder / f"stdin{_suffix(head)}"
-    with path.open("wb") as handle:
+    descriptor, name = tempfile.mkstemp(_suffix(head), _COPY, folder_of_process())
+    with os.fdopen(descriptor, "wb") as handle:
         handle.write(head)
         shutil.copyfileobj(stream, handle)
-    return path
-
-
-def remove_copies() -> None:
-    """Remove the copies of standard input; done at exit, unless the process is ended at once."""
-    for folder in _copies:
-        shutil.rmtree(folder, ignore_errors=True)
+    return Path(name)
 
 
 def _suffix(head: bytes) -> str:

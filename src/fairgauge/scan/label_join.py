@@ -6,7 +6,6 @@ nothing, and everything that is put aside is counted.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._duckdb_relation import run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.source import Source
+from fairgauge.temporary_files import private_folder
 
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
@@ -150,7 +150,7 @@ _COUNTS = """SELECT
 
 def _write(query: str, name: str, target: Path) -> None:
     try:
-        with tempfile.TemporaryDirectory(prefix=".writing-", dir=target.parent) as folder:
+        with private_folder(target.parent) as folder:
             made = Path(folder, "rows")
             options = _FORMATS[target.suffix.lower()]
             for _ in run(f"COPY ({query}) TO {literal(str(made))} ({options})", name):

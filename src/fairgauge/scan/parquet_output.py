@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import duckdb
 
 from fairgauge.errors import DataError
 from fairgauge.scan._sql import literal
+from fairgauge.temporary_files import private_folder
 
 
 def parquet_file(
@@ -34,7 +34,7 @@ def parquet_file(
     kinds = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
     types = ", ".join(f"{literal(name)}: '{kinds[kind]}'" for name, kind in columns.items())
     try:
-        with tempfile.TemporaryDirectory(prefix="fairgauge-") as folder:
+        with private_folder() as folder:
             table, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
             with table.open("w", encoding="utf-8") as handle:
                 handle.writelines(_record(columns, row) for row in rows)

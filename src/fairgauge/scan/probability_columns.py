@@ -145,11 +145,12 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
 
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
-    parts = [] if feature.table else [column for _, column in feature.columns]
-    texts = [text for column in parts if (text := own.wrong(column))]
-    wrong = f"coalesce({', '.join(texts)}, NULL)" if texts else None
-    names = {name: identifier(name) for name in _names(feature)}
-    made = {name: (key, f"CAST({key} AS {own.double})", wrong) for name, key in names.items()}
+    parts = () if feature.table else feature.columns
+    wrong = {feature.sum_of(group): own.wrong(column) for group, column in parts}
+    made = {
+        name: (key := identifier(name), f"CAST({key} AS {own.double})", wrong.get(name))
+        for name in _names(feature)
+    }
 
     def decode(value: object) -> object:
         assert own.decode is not None

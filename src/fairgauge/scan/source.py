@@ -34,6 +34,8 @@ ALLOWED_DATA = (
 )
 """What the data may be, for messages."""
 
+MOST_COLUMNS = 10_000
+"""The most columns of a file: what describes and queries each of them takes seconds for more."""
 ROWS_PER_VALUE = 20
 """First rows that are read for every value that an axis may have."""
 
@@ -186,9 +188,13 @@ def _may_be_recoded(plan: Plan, column: str) -> bool:
 
 
 def check_unique_names(columns: Iterable[str], what: str) -> None:
-    """Check that no two columns have one name; ``what`` has them."""
+    """Check that columns are not too many, and no two have one name; ``what`` has them."""
     seen: set[str] = set()
     for column in columns:
+        if len(seen) == MOST_COLUMNS:
+            raise DataError(
+                f"{what} has more than {MOST_COLUMNS:,} columns; keep those that are asked about"
+            )
         if column in seen:
             raise DataError(f"{what} has the column {quote(column)} twice; rename one of them")
         seen.add(column)

@@ -172,10 +172,12 @@ class SharpBounds:
     Attributes
     ----------
     ends, errors : array of shape (2, sides): lower and upper.
+    sizes : of the same shape, the rows among which each rate is a share there.
     """
 
     ends: Array
     errors: Array
+    sizes: Array
 
     def limits(self, z: float) -> tuple[Array, Array]:
         """Return the limits of every rate, beyond the ends."""
@@ -213,15 +215,16 @@ def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -
     scatter = (noise * weight) ** 2
     high_error = (scatter * (shares[:, :, None] < of_side)).sum(axis=0)
     low_error = (scatter * (shares[:, :, None] > 1 - of_side)).sum(axis=0)
-    ends, errors = [], []
+    ends, errors, sizes = [], [], []
     for counted, rest, of_counted, of_rest in (
         (low_counts[0], high_counts[1], low_error[0], high_error[1]),
         (high_counts[0], low_counts[1], high_error[0], low_error[1]),
     ):
         total = counted + rest
+        sizes.append(total)
         ends.append(np.where(total > 0, counted / total, 0.5))
         errors.append(np.sqrt(rest**2 * of_counted + counted**2 * of_rest) / total**2)
-    return SharpBounds(np.array(ends), np.nan_to_num(np.array(errors)))
+    return SharpBounds(np.array(ends), np.nan_to_num(np.array(errors)), np.array(sizes))
 
 
 def _expected_excess(distance: Array, noise: Array) -> Array:

@@ -3,8 +3,10 @@
 Counts are sufficient: the fit is that of the rows. Of rates the regression is logistic, and the
 adjusted difference the average marginal effect, a difference of standardised rates, and not the
 odds ratio, which changes with what is adjusted for even where nothing confounds
-(non-collapsibility). Of means it is linear, from rows, sums and sums of squares of every cell. Rows
-of a cell have one leverage, so that the robust variance (HC3) is that of the rows too.
+(non-collapsibility). It is that of the largest likelihood: a penalty on the effects of levels would
+itself make a difference between sides that are unlike in many small levels. Of means it is linear,
+from rows, sums and sums of squares of every cell. Rows of a cell have one leverage, so that the
+robust variance (HC3) is that of the rows too.
 """
 
 from __future__ import annotations
@@ -120,9 +122,8 @@ class AdjustedEffect(NamedTuple):
         one of these is not above 0.
     cells : how many cells have rows.
     interaction : the p-value of equal effects of the columns on both sides; nan without a test.
-    log_odds, log_odds_error : of the side; nan of means, and where each side has effects of its
-        own.
-    penalised : whether levels separate the outcomes, so that the fit is Firth's.
+    log_odds, log_odds_error : of the side; nan of means, where each side has effects of its own,
+        and where the sides separate the outcomes.
     collinear : as of the cells.
     """
 
@@ -135,7 +136,6 @@ class AdjustedEffect(NamedTuple):
     interaction: float = float("nan")
     log_odds: float = float("nan")
     log_odds_error: float = float("nan")
-    penalised: bool = False
     collinear: tuple[int, ...] = ()
 
 
@@ -149,6 +149,8 @@ class CellsOfSides(NamedTuple):
     of_group, of_reference : the same as if all cells were on one side.
     own : the places of the effects that levels have on one side alone.
     side : the place of the effect of the side.
+    levels : of each column that is no number the level of every cell.
+    settled : the rate of cells in levels all of whose outcomes are alike; nan of other cells.
     collinear : of each column how many effects are combinations of others, and excluded.
     """
 
@@ -158,6 +160,8 @@ class CellsOfSides(NamedTuple):
     of_reference: Regressors
     own: list[int]
     side: int
+    levels: tuple[Index, ...]
+    settled: Array
     collinear: tuple[int, ...]
 
     @property
@@ -169,6 +173,45 @@ class CellsOfSides(NamedTuple):
         """Return the values of both sides in the order of the cells."""
         return np.concatenate([of_group[self.held[0]], of_reference[self.held[1]]])
 
+    def settling(self, x: Array, n: Array) -> CellsOfSides | WhyNoRegression:
+        """Return the cells, those settled in which a level has one outcome alone; or why not.
+
+        The likelihood is largest where their rates are these outcomes on both sides, and the design
+        is that of the others, which may leave one outcome alone in further levels. Where one side
+        alone has one outcome in a level, an effect by side is infinite.
+        """
+        mixed, before = np.ones(len(x), dtype=bool), 0
+
+        def both(level: Index) -> Mask:
+            either = [np.bincount(level, np.where(mixed, each, 0.0)) for each in (x, n - x)]
+            return (np.minimum(*either) > _ROUNDING * (either[0] + either[1]))[level]
+
+        while before != (before := int(mixed.sum())):
+            for level in self.levels:
+                mixed &= both(level)
+        if not before:
+            return WhyNoRegression.COLUMNS_DECIDE
+        if self.own and any(
+            (mixed & ~both(2 * each + self.on_group)).any() for each in self.levels
+        ):
+            return WhyNoRegression.NOT_CONVERGED
+        at = np.flatnonzero(mixed)
+        kept = _independent(self.design.rows(at, np.zeros((before, 0))), n[at])
+        if self.side not in kept:
+            return WhyNoRegression.COLLINEAR
+        return self._replace(
+            design=self.design.kept(kept),
+            of_group=self.of_group.kept(kept),
+            of_reference=self.of_reference.kept(kept),
+            own=[kept.index(each) for each in self.own if each in kept],
+            side=kept.index(self.side),
+            settled=np.where(mixed, np.nan, np.round(x / n)),
+        )
+
+    def rates(self, of: Regressors, beta: Array) -> Array:
+        """Return the rates of the cells, as one of the three designs gives them."""
+        return np.where(np.isnan(self.settled), expit(of @ beta), self.settled)
+
 
 class SideTotals(NamedTuple):
     """The weights of successes and of rows of a side, and the squared weights of its rows.
@@ -177,8 +220,6 @@ class SideTotals(NamedTuple):
     --------
     >>> SideTotals(0, 100, 100).counted, SideTotals(0, 400, 1600).counted  # of weight 4
     (0.5, 2.0)
-    >>> round(SideTotals(2, 100, 100).to_observed(2.5, 2.4), 3)
-    -0.208
     >>> round(SideTotals(1, 100, 100).raised, 2), SideTotals(20, 100, 100).raised
     (3.06, 1.0)
     """
@@ -214,22 +255,6 @@ class SideTotals(NamedTuple):
         """Return the same of a ratio: the logarithm of a rate of few successes is spread enough."""
         return self.raised if self.successes > self.rows / 2 else 1.0
 
-    def to_observed(self, fitted: float, spread: float) -> float:
-        """Return by how much its log odds move, to first order, to have the observed total.
-
-        Firth's penalty moves rates towards one half, those of the side with fewer rows further,
-        which alone makes a difference where outcomes are rare.
-
-        Parameters
-        ----------
-        fitted, spread : the sums of its rates, and of their derivatives by the log odds.
-
-        References
-        ----------
-        Puhr, Heinze, Nold, Lusa & Geroldinger (2017), Statistics in Medicine 36, 2302-2317 (FLIC).
-        """
-        return (self.counted - fitted) / spread
-
 
 def cells_of(
     n_d: Array, n_a: Array, columns: Sequence[Index | Array], *, by_side: bool = False
@@ -254,7 +279,9 @@ def cells_of(
     own = [i for i, column in enumerate(kept) if column >= 2 + effects]
     designs = full.kept(kept), ours.kept(kept), theirs.kept(kept)
     collinear = tuple(_collinear(columns, at, kept))
-    return CellsOfSides(held, *designs, own, kept.index(1), collinear)
+    levels = tuple(each[at] for each in columns if each.dtype.kind != "f")
+    none = np.full(len(at), np.nan)
+    return CellsOfSides(held, *designs, own, kept.index(1), levels, none, collinear)
 
 
 def _collinear(columns: Sequence[Index | Array], at: Index, kept: list[int]) -> Iterator[int]:
@@ -300,8 +327,8 @@ def adjusted_effect(
 
     References
     ----------
-    Firth (1993), Biometrika 80, 27-38; Heinze & Schemper (2002), Statistics in Medicine 21,
-    2409-2419; MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
+    Fernández-Val (2009), Journal of Econometrics 150, 71-85 (average effects beside many small
+    levels); MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
 
     Examples
     --------
@@ -319,22 +346,24 @@ def adjusted_effect(
     if not 0 < x.sum() < n.sum():
         return WhyNoRegression.ONE_OUTCOME
     squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
-    unit = squared.rows.sum() / n.sum()  # Firth's penalty is of rows, whatever weights add up to
+    unit = squared.rows.sum() / n.sum()  # rows are counted, whatever weights add up to
     x, n, squared = x / unit, n / unit, SquaredWeights(*(each / unit**2 for each in squared))
-    fitted = fit_counts(cells.design, x, n)
-    if fitted is None:
-        return WhyNoRegression.NOT_CONVERGED
-    beta, penalised = fitted
-    rate = expit(cells.design @ beta)
-    sides = cells.of_group, cells.of_reference
-    ours, theirs = (expit(matrix @ beta) for matrix in sides)
+    cells = cells.settling(x, n)
+    if isinstance(cells, WhyNoRegression):
+        return cells
     on_group = cells.on_group
     of_sides = [
         SideTotals(*(float(each[on].sum()) for each in (x, n, squared.rows)))
         for on in (on_group, ~on_group)
     ]
-    if penalised:
-        rate, ours, theirs = _with_observed_totals(of_sides, n, on_group, rate, ours, theirs)
+    mixed = np.isnan(cells.settled)
+    outcomes = x if by_side else _with_both_outcomes(x, n, [mixed & on_group, mixed & ~on_group])
+    alike = bool((outcomes != x).any())
+    beta = fit_counts(cells.design, outcomes * mixed, n * mixed)
+    if beta is None:
+        return WhyNoRegression.NOT_CONVERGED
+    sides = cells.of_group, cells.of_reference
+    rate, ours, theirs = (cells.rates(each, beta) for each in (cells.design, *sides))
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(cells.design.products(n * rate * (1 - rate)), hermitian=True)
@@ -358,11 +387,10 @@ def adjusted_effect(
         """Return the standard error of a combination of the two standardised rates."""
         from_mean, *moved = influences(by_group, by_reference)
         variance = float(squared.variance(*moved))
-        if penalised or max(raised) > 1:
-            # of rates moved away from 0 the residuals are too small: the variance of the model
+        if alike or max(raised) > 1:  # of few successes residuals are too small: the model's
             of_rows = spread * (not_own * moved[1]) ** 2 * np.where(on_group, *raised)
             variance = max(variance, float((of_rows + squared.rows * from_mean**2).sum()))
-        if penalised:  # of a side without successes all residuals are alike, and so are clusters
+        if alike:  # of a side without successes all residuals are alike, and so are clusters
             _, *moved = influences(1, 1)
         return float(np.sqrt(variance * _design_effect(sampling, held, *moved)))
 
@@ -371,40 +399,33 @@ def adjusted_effect(
     found = effect_of_sides(difference, of_difference, z, len(n))
     of_ratio = partial(error, raised=[side.raised_of_logarithm for side in of_sides])
     ratio = ratio_of_sides(standardised, of_ratio, z)
-    found = found._replace(ratio=ratio, penalised=penalised, collinear=cells.collinear)
+    found = found._replace(ratio=ratio, collinear=cells.collinear)
     meat = cells.design.products(squared.about(rate).squares / not_own**2)
     covariance = inverse @ meat @ inverse
     if by_side:
-        tested = not penalised and sampling is None
-        interaction = _equal_effects(beta, covariance, cells.own) if tested else np.nan
-        return found._replace(interaction=interaction)
+        own = cells.own if sampling is None else []
+        return found._replace(interaction=_equal_effects(beta, covariance, own))
+    if alike:
+        return found
     place = cells.side
     of_odds = cells.design @ inverse[:, place]
     own_odds = of_odds / not_own
-    of_side = covariance[place, place]
-    if penalised:
-        of_side = max(of_side, (of_odds**2 * spread).sum())
-    of_side = of_side * _design_effect(sampling, held, -own_odds * rate, own_odds)
+    of_side = covariance[place, place] * _design_effect(sampling, held, -own_odds * rate, own_odds)
     return found._replace(log_odds=float(beta[place]), log_odds_error=float(np.sqrt(of_side)))
 
 
-def _with_observed_totals(
-    of_sides: Sequence[SideTotals],
-    n: Array,
-    on_group: Mask,
-    rate: Array,
-    ours: Array,
-    theirs: Array,
-) -> tuple[Array, Array, Array]:
-    """Return rates whose totals on both sides are the observed ones: of cells, and of each side."""
-    variance = rate * (1 - rate)
-    moved = [
-        side.to_observed(float(n[on] @ rate[on]), float(n[on] @ variance[on]))
-        for side, on in zip(of_sides, (on_group, ~on_group), strict=True)
-    ]
-    steps = ((rate, np.where(on_group, *moved)), (ours, moved[0]), (theirs, moved[1]))
-    first, second, third = (np.clip(p + move * p * (1 - p), 0, 1) for p, move in steps)
-    return first, second, third
+def _with_both_outcomes(x: Array, n: Array, sides: Sequence[Mask]) -> Array:
+    """Return successes, of a side without any, or without failures, half of one row as well.
+
+    The effect of the side is finite then.
+    """
+    found = x.copy()
+    for on in sides:
+        half = 0.5 * n[on] / n[on].sum()
+        for sign, outcome in ((1, x), (-1, n - x)):
+            if outcome[on].sum() <= _ROUNDING * n[on].sum():
+                found[on] += sign * half
+    return found
 
 
 def ratio_of_sides(
@@ -440,6 +461,7 @@ def adjusted_mean(
     *,
     by_side: bool = False,
     sampling: Sampling | None = None,
+    centre: float = 0.0,
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of means adjusted for columns, with its robust interval.
 
@@ -458,6 +480,8 @@ def adjusted_mean(
     sampling : Sampling, optional
         Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and squares
         are taken from it. The test of equal effects is then omitted.
+    centre : float
+        What every number is less, which matters to the ratio alone.
 
     Returns
     -------
@@ -509,7 +533,7 @@ def adjusted_mean(
         level = from_mean - of_residual * (cells.design @ beta)
         return float(np.sqrt(variance * _design_effect(sampling, cells.held, level, of_residual)))
 
-    means = [float((n * fit).sum() / total) for fit in fits]
+    means = [float((n * fit).sum() / total) + centre for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
     found = mean_of_sides(means, difference, error, float(spare), z)
     own = cells.own if sampling is None else []
@@ -527,7 +551,7 @@ def spare_rows(weights: float, squared: float, effects: int) -> float:
 def spared(leverage: Array) -> Array:
     """Return what a row does not determine of its own fitted rate, by which HC3 divides residuals.
 
-    It is at least half: a row alone in its level has all leverage, but in Firth's fit a residual.
+    It is at least half: a row may be nearly alone in its level.
     """
     return np.asarray(1 - np.minimum(leverage, _MOST_LEVERAGE))
 
@@ -639,53 +663,35 @@ def _independent(design: Regressors, n: Array) -> list[int]:
     return kept
 
 
-def fit_counts(design: Regressors, x: Array, n: Array) -> tuple[Array, bool] | None:
-    """Return the coefficients, penalised (Firth) where the plain ones are infinite, and whether."""
-    for penalised in (False, True):
-        beta = _newton(design, x, n, penalised=penalised)
-        if beta is not None and (penalised or np.abs(beta).max() < SEPARATED):
-            return beta, penalised
-    return None
-
-
-def _newton(design: Regressors, x: Array, n: Array, *, penalised: bool) -> Array | None:
+def fit_counts(design: Regressors, x: Array, n: Array) -> Array | None:
+    """Return the coefficients of the largest likelihood; None where they are infinite."""
     beta = np.zeros(design.width)
     beta[0] = np.log((x.sum() + 0.5) / (n.sum() - x.sum() + 0.5))
-    likelihood = _likelihood(design, x, n, beta, penalised=penalised)
+    likelihood = _likelihood(design, x, n, beta)
     for _ in range(_STEPS):
         rate = expit(design @ beta)
-        information = design.products(n * rate * (1 - rate))
-        residual = x - n * rate
         try:
-            if penalised:
-                inverse = np.linalg.inv(information)
-                hat = n * rate * (1 - rate) * design.forms(inverse)
-                residual = residual + hat * (0.5 - rate)
-                # that of the augmented rows, without which steps may alternate for ever
-                information = design.products((n + hat) * rate * (1 - rate))
-            step = np.linalg.solve(information, design.sums(residual))
+            step = np.linalg.solve(
+                design.products(n * rate * (1 - rate)), design.sums(x - n * rate)
+            )
         except np.linalg.LinAlgError:
             return None
         for _ in range(_HALVINGS):
-            after = _likelihood(design, x, n, beta + step, penalised=penalised)
+            after = _likelihood(design, x, n, beta + step)
             if after >= likelihood - _CONVERGED:
                 break
             step = step / 2
         beta, likelihood = beta + step, after
-        if np.abs(step).max() < _CONVERGED:
-            return beta
-        if np.abs(beta).max() > 2 * SEPARATED and not penalised:
+        if np.abs(beta).max() > 2 * SEPARATED:
             return None
-    return beta if penalised and np.abs(step).max() < np.sqrt(_CONVERGED) else None
+        if np.abs(step).max() < _CONVERGED:
+            return beta if np.abs(beta).max() < SEPARATED else None
+    return None
 
 
-def _likelihood(design: Regressors, x: Array, n: Array, beta: Array, *, penalised: bool) -> float:
+def _likelihood(design: Regressors, x: Array, n: Array, beta: Array) -> float:
     logit = design @ beta
-    value = float((x * logit - n * np.logaddexp(0, logit)).sum())
-    if penalised:
-        rate = expit(logit)
-        value += float(np.linalg.slogdet(design.products(n * rate * (1 - rate)))[1]) / 2
-    return value
+    return float((x * logit - n * np.logaddexp(0, logit)).sum())
 
 
 def expit(logit: Array) -> Array:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
-from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import chi_square_tail, two_sided
 
 FEWEST_EXPECTED = 5.0
@@ -23,8 +22,6 @@ FEWEST_ROWS = 10
 """Nor is one whose mean is of fewer rows on a side."""
 FEWEST_STRATA = 6
 """Of fewer strata, how far the others vary can hardly be seen, and none is named."""
-FEWEST_ABOUT_A_LINE = 2
-"""Strata beyond those that fix a line; with one alone, how far they scatter can hardly be seen."""
 _POWER = 0.8
 _REMOVED, _MOST_REMOVED = 4, 500
 """One stratum in so many at most is removed from the others; of thousands fewer hide nothing."""
@@ -70,20 +67,6 @@ class Outlying(NamedTuple):
     z: Array
     p: Array
     degrees: Array
-
-
-class TrendTest(NamedTuple):
-    """By how much a difference changes in a unit of time; nan with few strata about the line.
-
-    Attributes
-    ----------
-    slope, low, high, p : with the spread of the strata about the line, if there is any.
-    """
-
-    slope: float
-    low: float
-    high: float
-    p: float
 
 
 @quiet
@@ -234,66 +217,6 @@ def heterogeneity_of_means(
     strata_of = _Strata(d, weight, held)
     each = _against_others(strata_of, lambda _: (variance, named), degrees, alpha)
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
-
-
-@quiet
-def rate_variances(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> tuple[Array, Array]:
-    """Return the differences of rates, and their variances at the common one; 0 in no stratum."""
-    cells = _CellsOfLevels.of(x_d, n_d, x_a, n_a, None)
-    common = np.asarray((cells.pooled * cells.difference).sum(-1) / cells.pooled.sum(-1))
-    variance, _ = cells.at(common[..., None])
-    return cells.difference, np.where(cells.pooled > 0, variance, 0.0)
-
-
-@quiet
-def trend(difference: Array, variance: Array, time: Array, cells: Index, z: float) -> TrendTest:
-    """Return by how much a difference changes with time, by weighted least squares.
-
-    Strata scatter about the line by sampling, and by a spread of their own where they scatter more
-    (DerSimonian and Laird, of the residuals); the interval is then Student's.
-
-    Parameters
-    ----------
-    difference, variance, time : array of shape (S,)
-        Of every stratum; those of variance 0 are excluded.
-    cells : array of shape (S,)
-        The combination of other columns that a stratum is in; each has a level of its own.
-
-    Examples
-    --------
-    >>> found = trend(np.arange(4) / 10, np.full(4, 0.01), np.arange(4.0), np.zeros(4, int), 1.96)
-    >>> round(found.slope, 3), round(found.high, 3)
-    (0.1, 0.188)
-    """
-    held = np.isfinite(difference) & (variance > 0)
-    d, v, t = difference[held], variance[held], time[held]
-    _, place = np.unique(cells[held], return_inverse=True)
-    degrees = len(d) - len(np.unique(place)) - 1
-    if degrees < FEWEST_ABOUT_A_LINE:
-        return TrendTest(*[float("nan")] * 4)
-
-    def fitted(w: Array) -> tuple[float, float, Array, Array]:
-        weights = np.bincount(place, w)
-        from_mean = [x - (np.bincount(place, w * x) / weights)[place] for x in (t, d)]
-        size = float(w @ from_mean[0] ** 2)
-        slope = float((w * from_mean[0]) @ from_mean[1]) / size
-        hat = w / weights[place] + w * from_mean[0] ** 2 / size
-        return slope, size, from_mean[1] - slope * from_mean[0], hat
-
-    slope, size, residuals, hat = fitted(1 / v)
-    excess = float((residuals**2 / v).sum()) - degrees
-    spread = max(excess / float(((1 - hat) / v).sum()), 0.0) if excess > 0 else 0.0
-    if spread > 0:
-        slope, size, _, _ = fitted(1 / (v + spread))
-        z = float(as_critical_t(z, degrees))
-    score = np.asarray(slope * np.sqrt(size))
-    p = (
-        _t_tail(score, np.asarray(degrees))
-        if spread > 0
-        else two_sided(np.minimum(np.abs(score), 37.0))
-    )
-    half = z / np.sqrt(size)
-    return TrendTest(slope, float(slope - half), float(slope + half), float(p))
 
 
 def _sums(weight: Array, d: Array) -> list[Array]:

@@ -68,30 +68,26 @@ class StreamedLogistic:
     Parameters
     ----------
     cells : the cells of both sides, and their design.
-    start : the coefficients of a rough fit, and whether it is Firth's; numbers are last.
+    start : the coefficients of a rough fit; numbers are last.
     unit : the weight of one of as many rows as are effective.
     """
 
-    def __init__(
-        self, cells: CellsOfSides, start: tuple[Array, bool], z: float, *, unit: float = 1.0
-    ) -> None:
+    def __init__(self, cells: CellsOfSides, start: Array, z: float, *, unit: float = 1.0) -> None:
         self.done = False
         self.found: AdjustedEffect | None = None
         self._cells, self._z, self._unit = cells, z, unit
-        self._beta, self._penalised = start
-        self._scans, self._before = 0, (start[0], -np.inf)
+        self._beta = start
+        self._scans, self._before = 0, (start, -np.inf)
         self._inverse: Array | None = None
         self._begin()
 
     def _begin(self) -> None:
         cells, numbers = len(self._cells.on_group), len(self._beta) - self._cells.design.width
         (self._information, self._meat, self._score, self._raised, self._crossed_group,
-         self._crossed_reference, self._group, self._reference, self._curved) = (
-            _CellSums(cells, numbers) for _ in range(9)
+         self._crossed_reference, self._group, self._reference) = (
+            _CellSums(cells, numbers) for _ in range(8)
         )  # fmt: skip
         self._expected = _CellSums(cells, numbers), _CellSums(cells, numbers)
-        self._curved_squares = np.zeros((cells, numbers, numbers))
-        self._cubes = np.zeros((numbers,) * 3)
         self._total = self._likelihood = 0.0
         self._rates, self._products = np.zeros(2), np.zeros((3, 3))
         self._counts = np.zeros((3, cells))
@@ -102,8 +98,9 @@ class StreamedLogistic:
         n = n / self._unit
         sides, at = self._cells, self._cells.design.width
         line = z @ self._beta[at:]
+        settled = sides.settled[cell]
         ours, theirs = (
-            expit((of @ self._beta[:at])[cell] + line)
+            np.where(np.isnan(settled), expit((of @ self._beta[:at])[cell] + line), settled)
             for of in (sides.of_group, sides.of_reference)
         )
         on_group = sides.on_group
@@ -130,60 +127,28 @@ class StreamedLogistic:
         self._products += (every * squared) @ every.T
         right = np.clip(np.where(y > 0, rate, 1 - rate), 1e-300, None)
         self._likelihood += float(n @ np.log(right))
-        if self._penalised:
-            curve = spread * (0.5 - rate)
-            self._curved.add(cell, curve, z)
-            for j in range(z.shape[1]):
-                for k in range(z.shape[1]):
-                    product = curve * z[:, j] * z[:, k]
-                    self._curved_squares[:, j, k] += np.bincount(cell, product, len(on_group))
-                    self._cubes[j, k] += product @ z
 
     def end_of_scan(self) -> None:
         self._scans += 1
         design = self._cells.design
         information = self._information.matrix(design)
-        inverse, kept = _inverse(information, design.width)
+        inverse = _inverse(information, design.width)
         score, likelihood = self._score.vector(design), self._likelihood
-        if self._penalised:
-            score = score + self._penalty(inverse)
-            likelihood += float(np.linalg.slogdet(information[np.ix_(kept, kept)])[1]) / 2
         step = inverse @ score
         before, reached = self._before
         if likelihood < reached - _NEAR:
             self._beta = (before + self._beta) / 2
         elif np.abs(step).max() < _NEAR and self._inverse is not None:
             self.done = True
-            if self._penalised or np.abs(self._beta).max() < SEPARATED:
+            if np.abs(self._beta).max() < SEPARATED:
                 self.found = self._finished(inverse, step)
         else:
             self._before, self._beta = (self._beta, likelihood), self._beta + step
-        lost = np.abs(self._beta).max() > 2 * SEPARATED and not self._penalised
+        lost = np.abs(self._beta).max() > 2 * SEPARATED
         self.done = self.done or lost or self._scans >= MOST_SCANS
         self._inverse = inverse
         if not self.done:
             self._begin()
-
-    def _penalty(self, inverse: Array) -> Array:
-        """Return the sum over rows of leverage times (1/2 - rate) times the regressors (Firth)."""
-        design, curved = self._cells.design, self._curved
-        at = design.width
-        own = design.forms(inverse[:at, :at])
-        shared, last = 2 * (design @ inverse[:at, at:]), inverse[at:, at:]
-        by_cell = own * curved.plain + (shared * curved.linear).sum(1)
-        by_cell += np.einsum("jk,cjk->c", last, self._curved_squares)
-        of_numbers = own @ curved.linear + np.einsum("cj,cjl->l", shared, self._curved_squares)
-        of_numbers += np.einsum("jk,jkl->l", last, self._cubes)
-        return np.concatenate([design.sums(by_cell), of_numbers])
-
-    def _moves(self, totals: Sequence[SideTotals]) -> Array:
-        """Return by how much the log odds of both sides move, as in `adjusted_effect`."""
-        on_group = self._cells.on_group
-        moves = []
-        for side, on in zip(totals, (on_group, ~on_group), strict=True):
-            fitted = side.successes - float(self._score.plain[on].sum())
-            moves.append(side.to_observed(fitted, float(self._information.plain[on].sum())))
-        return np.array(moves)
 
     def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
         sides, total = self._cells, self._total
@@ -209,19 +174,13 @@ class StreamedLogistic:
             of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total**2
             both = 2 / total * float((by_group * crossed[0] - by_reference * crossed[1]) @ of_rate)
             variance = of_rows + both + float(of_rate @ meat @ of_rate)
-            if self._penalised or max(raised) > 1:  # as in `adjusted_effect`
+            if max(raised) > 1:  # as in `adjusted_effect`
                 model = raised[0] * expected[0] + raised[1] * expected[1]
                 variance = max(variance, of_rows + float(of_rate @ model @ of_rate))
             return float(np.sqrt(variance))
 
         of_side = float((inverse @ meat @ inverse)[sides.side, sides.side])
-        if self._penalised:
-            of_odds = inverse[sides.side]
-            of_side = max(of_side, float(of_odds @ (expected[0] + expected[1]) @ of_odds))
         means = means + np.array([group @ step, reference @ step])
-        if self._penalised:
-            of_rates = np.array([self._group.plain.sum(), self._reference.plain.sum()])
-            means = means + self._moves(totals) * of_rates / total
         of_difference = error(1, 1, [side.raised for side in totals])
         of_ratio = partial(error, raised=[side.raised_of_logarithm for side in totals])
         found = effect_of_sides(float(means[0] - means[1]), of_difference, self._z, cells)
@@ -229,7 +188,6 @@ class StreamedLogistic:
             ratio=ratio_of_sides(means.tolist(), of_ratio, self._z),
             log_odds=float((self._beta + step)[sides.side]),
             log_odds_error=float(np.sqrt(of_side)),
-            penalised=self._penalised,
         )
 
 
@@ -241,12 +199,13 @@ class StreamedLinear:
     cells : the cells of both sides, and their design.
     numbers : how many numbers there are.
     z : the critical value, of which that of Student's t is taken.
+    centre : what the outcomes are less.
     """
 
-    def __init__(self, cells: CellsOfSides, numbers: int, z: float) -> None:
+    def __init__(self, cells: CellsOfSides, numbers: int, z: float, *, centre: float = 0.0) -> None:
         self.done = False
         self.found: AdjustedEffect | None = None
-        self._cells, self._z = cells, z
+        self._cells, self._z, self._centre = cells, z, centre
         self._of_rows, self._squared, self._values, self._meat, self._crossed = (
             _CellSums(len(cells.on_group), numbers) for _ in range(5)
         )
@@ -271,7 +230,7 @@ class StreamedLinear:
     def end_of_scan(self) -> None:
         design = self._cells.design
         if self._fitted is None:
-            inverse, _ = _inverse(self._of_rows.matrix(design), design.width)
+            inverse = _inverse(self._of_rows.matrix(design), design.width)
             self._fitted = inverse @ self._values.vector(design), inverse
             return
         beta, inverse = self._fitted
@@ -293,14 +252,13 @@ class StreamedLinear:
             return float(np.sqrt(slope @ covariance @ slope + spread))
 
         self.done = True
+        reference += self._centre
         means = reference + float(beta[side]), reference
         found = mean_of_sides(means, float(beta[side]), error, spare, self._z)
         self.found = found and found._replace(cells=len(self._cells.on_group))
 
 
-def rough_fit(
-    cells: CellsOfSides, cell: Index, z: Array, x: Array, n: Array
-) -> tuple[Array, bool] | None:
+def rough_fit(cells: CellsOfSides, cell: Index, z: Array, x: Array, n: Array) -> Array | None:
     """Return the coefficients of counts by cell and interval of the numbers, to start from.
 
     Where these separate the outcomes, but cells alone do not, the numbers start at 0: intervals of
@@ -316,19 +274,16 @@ def rough_fit(
     >>> from fairgauge.stats.grouped_regression import cells_of
     >>> side = cells_of(np.array([9.0]), np.array([9.0]), [np.zeros(1, dtype=np.int64)])
     >>> cell, z = np.array([0, 0, 1, 1]), np.array([[-1.0], [1.0], [-1.0], [1.0]])
-    >>> beta, penalised = rough_fit(side, cell, z, np.array([1, 3, 2, 4]), np.array([4, 5, 5, 4]))
-    >>> beta.round(2), penalised
-    (array([ 1.09, -1.57,  1.2 ]), False)
+    >>> rough_fit(side, cell, z, np.array([1, 3, 2, 4]), np.array([4, 5, 5, 5])).round(2)
+    array([ 0.48, -0.84,  0.83])
     """
     found = fit_counts(cells.design.rows(cell, z), x, n)
-    if found is None or not found[1]:
+    if found is not None:
         return found
     rows = len(cells.on_group)
     successes, trials = (np.bincount(cell, each, rows).astype(float) for each in (x, n))
     alone = fit_counts(cells.design, successes, trials)
-    if alone is None or alone[1]:
-        return found
-    return np.concatenate([alone[0], np.zeros(z.shape[1])]), False
+    return None if alone is None else np.concatenate([alone, np.zeros(z.shape[1])])
 
 
 def _leverage(design: Regressors, inverse: Array, cell: Index, z: Array) -> Array:
@@ -340,10 +295,10 @@ def _leverage(design: Regressors, inverse: Array, cell: Index, z: Array) -> Arra
     return np.asarray(own[cell] + (shared[cell] * z).sum(1) + of_numbers)
 
 
-def _inverse(matrix: Array, first: int) -> tuple[Array, list[int]]:
+def _inverse(matrix: Array, first: int) -> Array:
     """Return the inverse of the regressors that are no combination of others, 0 of the others.
 
-    The ``first`` are none; which numbers are is seen in turn. The second is which are kept.
+    The ``first`` are none; which numbers are is seen in turn.
     """
     kept = list(range(first))
     inverse = np.linalg.pinv(matrix[:first, :first], hermitian=True)
@@ -354,4 +309,4 @@ def _inverse(matrix: Array, first: int) -> tuple[Array, list[int]]:
             inverse = np.linalg.pinv(matrix[np.ix_(kept, kept)], hermitian=True)
     found = np.zeros_like(matrix)
     found[np.ix_(kept, kept)] = inverse
-    return found, kept
+    return found

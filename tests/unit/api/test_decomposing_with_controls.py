@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -12,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.api.matched_files import matched_files
 from fairgauge.cli import main
 from fairgauge.enums import GapVerdict
 from fairgauge.errors import DataError, SpecError
@@ -287,29 +284,6 @@ def test_combinations_of_one_side_alone_leave_a_regression_and_levels_of_one_sid
     assert "it extrapolates" in gap.says
 
 
-# ---- files to review ---------------------------------------------------------------------------
-
-
-def test_cells_of_few_people_are_withheld_from_the_result_and_counted(loans, tmp_path):
-    asked = {"strata": "branch", "controls": fg.cut("dti", [26, 34, 38, 46]), **ASKED}
-    (every,), (shared,) = (fg.why(loans, **asked, min_n=n).gaps for n in (None, 60))
-    small = [each for each in every.review if min(each.n_refused_side, each.n_accepted_side) < 60]
-    assert len(small) > 0
-    assert [each for each in every.review if each not in small] == list(shared.review)
-    assert (shared.review_withheld, every.review_withheld) == (len(small), 0)
-    data = tmp_path / "loans.csv"
-    loans.write_csv(data)
-    command = [
-        *(sys.executable, "-m", "fairgauge", "why", data, "--prediction", "approved"),
-        *("--sensitive", "race", "--reference", "race=W", "--strata", "branch", "--min-group", 60),
-        *("--control", "dti:26,34,38,46", "--review", tmp_path / "files.csv"),
-    ]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert f"{len(small)} combinations with fewer people on a side" in " ".join(done.stderr.split())
-    assert len((tmp_path / "files.csv").read_text().splitlines()) == 1 + len(shared.review)
-
-
 # ---- numbers that are cut by hand --------------------------------------------------------------
 
 
@@ -577,28 +551,6 @@ def test_of_several_gaps_the_one_that_remains_by_regression_comes_first():
     assert fg.why(of_cells([*alike, *offset()]), strata="branch", count="n", **ASKED).verdict == (
         "no gap shown"
     )
-
-
-@pytest.mark.parametrize("metrics", [["difference"], ["ratio"], ["ratio", "difference"]])
-def test_files_to_review_are_those_of_the_side_that_the_regression_shows(metrics):
-    """None were listed: "of which no gap is shown", where the page said to read cases of both."""
-    found = by_branch(offset(), metrics=[f"selection_rate.{each}" for each in metrics])
-    cells = next(gap.review for gap in found.gaps if gap.review)
-    assert found.gaps[0].estimate.value > found.gaps[0].estimate.definition.neutral
-    assert {(each.refused_group, each.accepted_group) for each in cells} == {("B", "W")}
-    assert sum(each.refused for each in cells) == 4 * (37 + 68)
-    assert set(found.to_pandas("review")["verdict"]) == {"remains"}
-    assert "read cases of both sides within the same branch and kind" in on_first_page(found)
-    counts = of_cells(offset())
-    within = fg.why(counts, strata=["branch", "kind"], count="n", **ASKED).gaps[0]
-    assert (within.reason, within.review) == ("offset", cells)
-    rows = counts.select(pl.exclude("n").repeat_by("n").explode()).with_row_index("id")
-    found = fg.why(rows, strata="branch", controls="kind", **ASKED,
-                   metrics=[f"selection_rate.{each}" for each in metrics])  # fmt: skip
-    files = matched_files(rows, found, "id")
-    assert len(files.rows) == 4 * (37 + 68)
-    assert {row[2:4] for row in files.rows} == {("B", "W")}
-    assert "is listed of" not in " ".join(files.notes)
 
 
 def test_a_control_that_no_column_is_is_named_where_it_stands():

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.api.matched_files import matched_files
 from fairgauge.render.formats import render
 
 ROWS = 1_200
@@ -82,17 +81,13 @@ def test_a_gap_that_is_a_difference_and_a_ratio_is_described_and_listed_once(loa
     sentences = [str(each) for each in found.brief().found]
     assert len(sentences) == len(set(sentences))
     assert sum("were approved" in each for each in sentences) == 1
-    refused = [row[-4] for row in matched_files(loans, found, "id").rows]
-    assert len(refused) == len(set(refused)) > 100
 
 
-def test_the_audit_of_a_preset_with_strata_names_files_to_read(loans):
+def test_the_audit_of_a_preset_has_the_ratio_adjusted_for_its_strata(loans):
     asked = {"prediction": "approved", "positive": 1, "sensitive": "race", "preset": "us-lending"}
     report = fg.audit(loans, strata="branch", **asked)
-    assert any("--review" in str(step) for step in report.brief().steps)
     text = " ".join(render(report, "html").split())
     assert "AIR adjusted for branch" in text
-    assert not any("--review" in str(step) for step in fg.audit(loans, **asked).brief().steps)
 
 
 @pytest.fixture(scope="module")

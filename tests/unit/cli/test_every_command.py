@@ -133,7 +133,6 @@ EXAMPLES = {
     "check": ["table.txt"],
     "choose": ["--model", "decision", "--outcomes", "none"],
     "clarify": ["clarify.json", "-o", "made"],
-    "clarify-job": ["--root", "job"],
     "clarify-monitor": ["clarify.json", "--baseline", "made.json", "--write-baseline"],
     "compare": ["t.json", "t.json"],
     "compare-models": ["t.csv", *QUESTION, "--label", "label", "--candidate", "other"],

@@ -263,7 +263,7 @@ def test_texts_of_another_version_are_not_counted_as_verified(sealed, version):
     assert found.numbers + len(found.texts) == whole.numbers
     text = str(found)
     assert text.startswith(f"PARTLY REPRODUCED: {found.numbers:,} values of audit.fairgauge follow")
-    assert f"not verified: {len(found.texts)} texts of fairgauge {version}\n" in text
+    assert f"not verified: {len(found.texts)} texts of fairgauge {version}; stated" in text
     assert "is treated like everybody else in the report, " in text
     assert CliRunner().invoke(main, ["verify", str(sealed)]).exit_code == 3
 
@@ -684,6 +684,62 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     assert fg.verify(again).changed == ("the signature",)  # which is of the bytes in the file
     rewritten(path, change)
     assert fg.verify(path).changed == ("the signature",)
+
+
+@pytest.mark.parametrize("signer", ["", " ", "ed25519:", "--quiet", "703b", f"ed25519:{'A' * 32}"])
+def test_a_signer_that_is_no_fingerprint_is_refused(sealed, signer):
+    """An unset variable must not pass a bundle that nobody signed."""
+    done = CliRunner().invoke(main, ["verify", str(sealed), "--signed-by", signer])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "which is no fingerprint" in done.stderr
+    with pytest.raises(fg.DataError, match="which is no fingerprint"):
+        fg.verify(sealed, signer)
+
+
+def test_what_is_stated_is_said_beside_reproduced(sealed):
+    done = CliRunner().invoke(main, ["verify", str(sealed), "--quiet"])
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("REPRODUCED: ")
+    assert "stated and not checked: source of the rows" in line
+
+
+def test_an_encrypted_key_takes_its_password_from_a_variable(tmp_path, monkeypatch):
+    pytest.importorskip("cryptography")
+    from cryptography.hazmat.primitives import serialization as s
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    key, pem = ed25519.Ed25519PrivateKey.generate(), tmp_path / "key.pem"
+    locked = s.BestAvailableEncryption(b"open sesame")
+    pem.write_bytes(key.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, locked))
+    cube, path = fg.count(ROWS, **ASKED), tmp_path / "audit.fairgauge"
+    report = fg.audit(cube)
+    monkeypatch.delenv("FAIRGAUGE_KEY_PASSWORD", raising=False)
+    with pytest.raises(fg.DataError, match=r"is encrypted; put its password into .*KEY_PASSWORD"):
+        fg.seal(report, cube, path, pem)
+    with pytest.raises(fg.DataError, match="cannot read the private key"):
+        fg.seal(report, cube, path, pem, password="wrong")
+    assert not path.exists()
+    monkeypatch.setenv("FAIRGAUGE_KEY_PASSWORD", "open sesame")
+    by_variable = fg.seal(report, cube, path, pem).signed_by
+    monkeypatch.delenv("FAIRGAUGE_KEY_PASSWORD")
+    assert fg.seal(report, cube, path, pem, password="open sesame").signed_by == by_variable
+    assert by_variable is not None
+    cube.save(tmp_path / "counts.cube.json")
+    report.save(tmp_path / "report.json")
+    monkeypatch.setattr("fairgauge.cli.commands.seal_command._is_attended", lambda: True)
+    command = ["seal", str(tmp_path / "report.json"), "-o", str(path), "--key", str(pem)]
+    done = CliRunner().invoke(main, command, input="open sesame\n")
+    assert done.exit_code == 0, done.output
+    assert "sesame" not in done.output
+    assert by_variable in done.stdout
+
+
+def test_a_key_that_is_no_file_does_not_seal_without_a_signature(tmp_path):
+    cube, path = fg.count(ROWS, **ASKED), tmp_path / "audit.fairgauge"
+    for key in ("", tmp_path / "none.pem"):
+        with pytest.raises(fg.DataError):
+            fg.seal(fg.audit(cube), cube, path, key)
+    assert not path.exists()
 
 
 def test_a_key_of_another_kind_is_refused(tmp_path):

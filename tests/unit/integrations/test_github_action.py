@@ -42,14 +42,44 @@ def act(tmp_path):
     return run
 
 
+REGISTERED = {
+    *("add-mask", "add-matcher", "add-path", "debug", "echo", "endgroup", "error", "group"),
+    *("notice", "remove-matcher", "save-state", "set-env", "set-output", "stop-commands"),
+    *("warning",),
+}
+
+
 def commands(done):
-    return [line for line in done.stdout.splitlines() if line.startswith("::")]
+    """Return the lines that GitHub's runner obeys.
+
+    As its `ActionCommand` and `ActionCommandManager` do: ``::name properties::data`` after any
+    space, else ``##[name properties]data`` anywhere in the line; after ``stop-commands`` nothing
+    but the word it gives.
+    """
+    assert done.stderr == ""  # GitHub may read it before what was printed earlier
+    known, word, obeyed = set(REGISTERED), None, []
+    for line in re.split(r"\r\n|\r|\n", done.stdout):
+        found = re.match(r"\s*::(.*?)::(.*)", line)
+        if not found or found[1].partition(" ")[0].lower() not in known:
+            found = re.search(r"##\[(.*?)\](.*)", line)
+        name = found[1].partition(" ")[0].lower() if found else None
+        if name not in known:
+            continue
+        if word is not None:
+            known, word = (known - {word}, None) if name == word else (known, word)
+        elif name == "stop-commands":
+            word = found[2].lower()
+            known.add(word)
+        else:
+            obeyed.append(line)
+    assert word is None  # what comes after this step is obeyed again
+    return obeyed
 
 
 def test_a_rule_that_fails(act, tmp_path):
     flags = f"{FLAGS} --rule 'selection_rate.ratio >= 0.8' --rule 'selection_rate >= 0.01'"
     done = act(data="'my loans.csv'", arguments=flags)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 1, done.stdout
     (error,) = commands(done)
     assert error.startswith(
         "::error title=fairgauge::FAIL selection_rate.ratio >= 0.8, sex: F: selection rate ratio"
@@ -73,12 +103,12 @@ def test_a_baseline_is_compared_once_it_is_there(act, tmp_path):
         'label = "y"\nprediction = "p"\nsensitive = ["sex"]\nmetrics = ["selection_rate"]\n'
     )
     first = act(data="'my loans.csv'", config="audit.toml", baseline="before.json", output="out")
-    assert first.returncode == 0, first.stderr
+    assert first.returncode == 0, first.stdout
     (notice,) = commands(first)
     assert notice == "::notice title=fairgauge::There is no baseline before.json yet"
     (tmp_path / "out" / "report.json").rename(tmp_path / "before.json")
     second = act(data="'my loans.csv'", config="audit.toml", baseline="before.json", output="out")
-    assert second.returncode == 0, second.stderr
+    assert second.returncode == 0, second.stdout
     comparison = (tmp_path / "out" / "comparison.md").read_text()
     comment = (tmp_path / "out" / "comment.md").read_text()
     assert comment == f"<!-- fairgauge -->\n{comparison}"
@@ -97,7 +127,7 @@ def test_what_is_undecided_is_a_warning_and_may_pass(act, tmp_path):
 def test_a_mistake_is_an_error_with_its_reason(act, tmp_path):
     done = act(data="'my loans.csv'", arguments="--label nothing --sensitive sex")
     assert done.returncode == 2
-    assert "no column 'nothing'" in done.stderr
+    assert "no column 'nothing'" in done.stdout
     assert commands(done) == [
         "::error title=fairgauge::There is no report; see the log of this step"
     ]
@@ -106,6 +136,26 @@ def test_a_mistake_is_an_error_with_its_reason(act, tmp_path):
     done = act(data="'my loans.csv'", arguments=FLAGS, baseline="before.json")
     assert done.returncode == 2
     assert "There is no comparison" in commands(done)[-1]
+
+
+@pytest.mark.parametrize(
+    "name", ["::notice::hello", "##[notice]hello", "a ##[group]b", "::endgroup::", "%0A::debug::a"]
+)
+def test_a_name_in_the_data_is_no_command(act, tmp_path, name):
+    rows = (tmp_path / "my loans.csv").read_text().replace("F", name)
+    (tmp_path / "my loans.csv").write_text(rows)
+    done = act(data="'my loans.csv'", arguments=FLAGS)
+    assert done.returncode == 0, done.stdout
+    assert name in done.stdout
+    assert commands(done) == []
+    rule = f"{FLAGS} --rule 'selection_rate.ratio >= 0.8'"
+    (error,) = commands(act(data="'my loans.csv'", arguments=rule))
+    assert error.startswith("::error title=fairgauge::FAIL")
+    twice = act(data=f"'my loans.csv' '{name}'", arguments=FLAGS)
+    assert twice.returncode == 2
+    assert commands(twice) == [
+        "::error title=fairgauge::There is no report; see the log of this step"
+    ]
 
 
 def test_a_long_report_is_cut_at_a_line(act, tmp_path, monkeypatch):

@@ -31,8 +31,8 @@ LINES, MOMENTS, LONGEST, DAYS = 90, 10, 0.2, 3
 STEP = 1 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 2
 """One in so many of these lines is tried."""
 WRITING = (
-    "create", "replace", "create_whole", "replace_whole", "write_all", "_write_beside",
-    "_lasting_beside", "_name_exclusively", "_make_names_last",
+    "create", "replace", "create_whole", "replace_whole", "write_all", "_beside", "held",
+    "_name_exclusively", "_make_names_last",
 )  # fmt: skip
 FILES = ("monitoring/_store.py", "fairgauge/atomic_files.py")
 """The functions that write files, and where they are."""
@@ -134,6 +134,7 @@ def kill_runs(folder: Path) -> None:
         held = check_whole(folder, held)
     assert fork(add_day(folder, len(held))) == 0
     held = check_whole(folder, held)
+    assert [*folder.rglob(".*")] == [], "the last run did not remove what those killed left"
     days = {name: fg.load(folder / f"{i % DAYS}.cube.json") for i, name in enumerate(held)}
     left, whole = fg.monitor(folder / "history"), fg.monitor(days, folder / "monitor.toml")
     assert left.comparisons == whole.comparisons, "what killed runs left changes what is decided"

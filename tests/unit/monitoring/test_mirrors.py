@@ -209,11 +209,3 @@ def test_a_series_keeps_its_name_where_the_other_group_becomes_worse_off() -> No
             text = render(monitored(dict([*days.items()][:count]), RATIO), format_)
             assert ",M," not in text
             assert 'group="M"' not in text
-
-
-def test_reports_of_before_have_two_comparisons_as_they_had() -> None:
-    report = monitored(of_days(*[40] * 3), GAP)
-    saved = json.loads(render(report, "json")) | {"schema": "fairgauge.monitor_report/1"}
-    for each in saved["comparisons"]:
-        del each["mirror_of"]
-    assert len(MonitorReport.from_dict(saved).tested) == 2

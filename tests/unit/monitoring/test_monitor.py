@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -361,11 +363,16 @@ def test_a_metric_of_ones_own_has_evidence_like_any_rate(shifted):
     assert str(each.detector) == "alpha-spending"
 
 
-def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monkeypatch):
+def test_a_history_keeps_cells_as_data_and_functions_by_their_import_path(
+    shifted, tmp_path, monkeypatch
+):
     (tmp_path / "kept_metrics.py").write_text(
         "import fairgauge as fg\nmissed = fg.rate('missed', of=fg.FN, among=fg.TP + fg.FN)\n"
+        "def missing(tp, fp, fn, tn):\n    return fn / (tp + fn)\n"
+        "share = fg.statistic(missing, nonzero=fg.TP + fg.FN, range=(0, 1))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
+    import_module("kept_metrics")
     rules = ["kept_metrics:missed <= 0.7",
              {"metric": "kept_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
     history = fg.History(tmp_path / "history")
@@ -373,11 +380,22 @@ def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monk
         history.add(name, counts)
     spec = read_monitor_spec(asked(*rules))
     history.keep_spec(spec)
+    monkeypatch.delitem(sys.modules, "kept_metrics")
     assert replace(fg.monitor(history), created="") == replace(
         fg.monitor(history, spec), created=""
     )
-    with pytest.raises(fg.SpecError, match="by its import path"):
-        history.keep_spec(read_monitor_spec(asked({"metric": OWN, "at_least": 0.1})))
+    import_module("kept_metrics")
+    history.keep_spec(read_monitor_spec(asked("kept_metrics:share.difference <= 0.7")))
+    assert fg.monitor(history).comparisons[0].metric == "missing.difference"
+    monkeypatch.delitem(sys.modules, "kept_metrics")
+    with pytest.raises(fg.FairgaugeError, match=r"'kept_metrics:share' is code.*--allow-code"):
+        fg.monitor(history)
+    assert "kept_metrics" not in sys.modules
+    own = fg.statistic(lambda tp, fp, fn, tn: fn / (fn + tp), name="m", nonzero=fg.TP + fg.FN)
+    with pytest.raises(fg.SpecError, match="which a history does not keep"):
+        history.keep_spec(
+            read_monitor_spec(asked({"metric": own.compared("difference"), "at_most": 1}))
+        )
 
 
 @given(st.data())

@@ -95,6 +95,16 @@ def test_the_error_of_another_coding_names_what_works(tmp_path):
     assert len(fg.monitor(history, asked(RATIO) | {"recode": recode}).periods) == 4
 
 
+def test_a_period_need_not_have_what_is_recoded_but_one_must():
+    question = QUESTION | {"recode": {"sex": {"X": ["D"]}}}
+    without, with_it = day([0, 1], [0, 1], question=question), day([0, 1], [0, 1], "DF", question)
+    for days in ([without, with_it], [with_it, without]):
+        named = dict(zip(day_names(2), days, strict=True))
+        assert len(fg.monitor(named, asked(RATIO) | question).periods) == 2
+    with pytest.raises(SpecError, match=r"recode\.sex: no row has 'D'.* It holds 'F', 'M'"):
+        fg.monitor(dict(zip(day_names(2), [without] * 2, strict=True)), asked(RATIO) | question)
+
+
 @pytest.mark.parametrize("good", [(1, 2, 4), (0, 3, 4), (0, 1, 2)])
 def test_the_periods_that_differ_from_most_others_are_named_together(good):
     """Only one period that has its values alone is refused: others are replaced one by one."""

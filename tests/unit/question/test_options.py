@@ -170,7 +170,7 @@ def test_every_option_has_its_flags():
     command = click.command(question()(lambda **_: None))
     flags = [parameter.opts[-1] for parameter in command.params]
     expected = dict.fromkeys(flag for option in OPTIONS for flag in option.flags)
-    assert flags == ["--config", *expected]
+    assert flags == ["--config", "--allow-code", *expected]
 
 
 def test_the_signature_in_help_and_notebooks_is_the_table():

@@ -16,13 +16,14 @@ from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, SpecError
 from fairgauge.question.recoding import (
+    Recoding,
     not_numbers,
     plain_recodings,
     read_recodings,
     write_recodings,
 )
 
-SEX = {"sex": {"Male": ["M", "male "], "unknown": ["Decline to answer", ""]}}
+SEX = {"sex": {"Male": ["M", "male "], "unknown": ["", "Decline to answer"]}}
 ROWS = pl.DataFrame({"y": [1, 0, 1, 1], "sex": ["M", "male ", "Decline to answer", "Female"]})
 
 
@@ -52,7 +53,7 @@ def test_every_form_is_one_recoding(tmp_path):
     "name", ["=", 'a"b', "tab\t", "\x7f", "no\xa0break", "\ufeffä", "ä", "{}", "a.b", "", "\\"]
 )
 def test_what_is_written_is_read_as_it_was(name):
-    recoding = {name: {name: [name, 1, True, 2.5]}}
+    recoding = {name: {name: [1, True, 2.5, name]}}
     problems = []
     assert (
         plain_recodings(read_recodings(write_recodings(recoding), "recode", problems)) == recoding
@@ -85,8 +86,8 @@ def test_recodings_of_one_column_are_joined(tmp_path):
     problems = []
     assert plain_recodings(read_recodings(given, "recode", problems)) == {
         "sex": {
-            "Male": ["M", "male ", 1, "MÄNNLICH"],
-            "unknown": ["Decline to answer", "", "?"],
+            "Male": [1, "M", "MÄNNLICH", "male "],
+            "unknown": ["", "?", "Decline to answer"],
             "Female": ["F"],
         }
     }
@@ -205,11 +206,115 @@ def test_values_never_seen_and_values_of_no_category_are_reported():
 def test_a_spelling_that_is_absent_from_a_table_is_not_warned_of_beside_another_one():
     """On days without it, all groups were listed but the one that it is recoded as."""
     rows = pl.DataFrame({"y": [1, 0] * 60, "lang": ["de", "tr", "tr", "fr"] * 30})
-    for names, warned in ((["tr", "TR"], []), (["TR"], ["TR"])):
-        recode = {"lang": {"Turkish": names}}
-        found = fg.audit(rows, label="y", positive=1, sensitive="lang", recode=recode)
-        unseen = [each for each in found.diagnostics if each.code is DiagnosticCode.UNMATCHED]
-        assert [each["name"] for each in unseen] == warned
+    asked = {"label": "y", "positive": 1, "sensitive": "lang"}
+    for names, level in ((["tr", "TR"], "note"), (["tr", "frr"], "warning")):
+        found = fg.audit(rows, **asked, recode={"lang": {"Turkish": names}})
+        (unseen,) = [each for each in found.diagnostics if each.code is DiagnosticCode.UNMATCHED]
+        assert (unseen["name"], unseen.level) == (names[1], level)
+
+
+AGES = pl.DataFrame({"y": [1, 0] * 146, "n": [2] * 292, "age": [*range(16, 89)] * 4,
+                     "x": ["a", "b", "b", "a"] * 73})  # fmt: skip
+BANDS = 'age = {outside = "<25 or >60", inside = "25-60"}'
+OF_AGES = {"prediction": "y", "positive": 1, "sensitive": "age"}
+
+
+def test_ranges_of_numbers_are_groups():
+    """They were 73 groups, and exit code 0."""
+    found = fg.audit(AGES, **OF_AGES, recode=BANDS)
+    assert {each.group: each.n for each in found.groups} == {"inside": 36 * 4, "outside": 37 * 4}
+    assert fg.audit(found.counts, **OF_AGES).estimates == found.estimates
+    assert fg.audit(AGES, config=found.spec).estimates == found.estimates
+
+
+@pytest.mark.parametrize(("text", "inside", "outside"), [
+    ("25-60", [25, 60, 25.5], [24, 61]), ("25 to 60", [25], [24]), ("25\u201360", [60], [61]),
+    ("<25 or >60", [24, 24.999, -1, 61], [25, 60]), ("<=25", [25], [26]), ("\u226560", [60], [59]),
+    ("60+", [60, 1e9], [59.9]), ("-5--1 or 3", [-5, -1, 3], [0, -6, 2]), ("0.5-1.5", [0.5], [0.4]),
+    ("60-25", [], [30]), ("Zone 25-60", [], [30]), ("2026-01-31", [], [2026]), ("7", [], [8]),
+])  # fmt: skip
+def test_a_range_holds_its_ends_and_numbers_of_texts(text, inside, outside):
+    made = Recoding("n", (("in", (text,)),))
+    held = [*inside, *map(str, inside)]
+    assert made.categories_of(held) == ["in"] * len(held)
+    assert made.categories_of([*outside, *map(str, outside), True, None, "x"]) == [None] * (
+        2 * len(outside) + 3
+    )
+
+
+def test_a_listed_number_is_not_of_a_range_and_two_ranges_of_one_number_are_refused():
+    recode = {"age": {"young": "<30", "old": ">=30", "unknown": [88]}}
+    found = fg.audit(AGES, **OF_AGES, recode=recode)
+    assert found.data.excluded == {"missing age": 4}
+    with pytest.raises(fg.DataError, match="has 30, which is in the ranges"):
+        fg.audit(AGES, **OF_AGES, recode={"age": {"a": "<=30", "b": "30-40", "c": ">40"}})
+    mixed = AGES.with_columns(pl.col("age").cast(str).replace("88", "25-60"))
+    with pytest.raises(fg.DataError, match="'25-60' as a value, and the numbers '25'"):
+        fg.audit(mixed, **OF_AGES, recode=BANDS)
+    texts = pl.DataFrame({"y": [1, 0] * 20, "age": ["20-30", "30-40", "40+", "<20"] * 10})
+    joined = fg.audit(texts, **OF_AGES, recode={"age": {"a": ["20-30", "<20"], "b": "30-40"}})
+    assert {each.group for each in joined.groups} == {"a", "b", "40+"}
+    with pytest.raises(SpecError, match="'>80' is a range"):
+        fg.audit(AGES, **OF_AGES, recode={"age": {"unknown": [">80"]}})
+
+
+IDLE = {"age": {"Old": ["old", "OLD"], "young": "<10"}}
+
+
+@pytest.mark.parametrize("ask_of", [
+    lambda rows: fg.audit(rows, **OF_AGES, recode=IDLE),
+    lambda rows: fg.audit(rows, **OF_AGES, recode=IDLE, reference={"age": "Old"}),
+    lambda rows: fg.audit(fg.count(rows, **OF_AGES, recode=IDLE)),
+    lambda rows: fg.why(rows, **OF_AGES, strata="x", recode=IDLE),
+    lambda rows: fg.why(rows, **(OF_AGES | {"sensitive": "x"}), strata="age", recode=IDLE),
+    lambda rows: fg.find(rows, prediction="y", positive=1, features=["x", "age"],
+                         rate="selection_rate", recode=IDLE),
+    lambda rows: fg.explore(rows, **(OF_AGES | {"sensitive": "x"}), recode={"x": {"B": ["bb"]}}),
+    lambda rows: fg.audit(rows, **(OF_AGES | {"sensitive": "x"}), recode={"y": {"no": ["N"]}}),
+    lambda rows: fg.compare_models(rows.with_columns(y2="y", t="y"), label="t", **OF_AGES,
+                                   candidate="y2", recode=IDLE),
+])  # fmt: skip
+def test_a_recoding_of_which_no_row_has_a_value_is_refused(ask_of):
+    with pytest.raises(SpecError, match=r"recode\.(age|x|y): no row has .* It holds '"):
+        ask_of(AGES)
+
+
+@pytest.mark.parametrize("recode", [
+    {"x": {"unknown": ["withdrawn"]}}, {"x": {"a": ["A"], "b": ["B"]}}, {"x": {"a": [""]}},
+])  # fmt: skip
+def test_a_recoding_that_may_have_nothing_to_do_is_stated(recode):
+    found = fg.audit(AGES, prediction="y", positive=1, sensitive="x", recode=recode)
+    stated = [each["name"] for each in found.diagnostics if each.code is DiagnosticCode.UNMATCHED]
+    assert stated == sorted(v for values in recode["x"].values() for v in values if v)
+
+
+def test_rows_that_a_condition_chooses_and_parts_need_not_have_a_recoded_value():
+    asked = OF_AGES | {"sensitive": "x", "recode": {"x": {"B": ["b"]}}}
+    for age in (16, 17):
+        assert fg.audit(AGES, **asked, where=f"age = {age}").groups
+    one, other = (
+        fg.count(AGES.filter(of), **asked) for of in (pl.col("x") == "a", pl.col("x") != "a")
+    )
+    assert {each.group for each in fg.audit(one + other).groups} == {"a", "B"}
+    with pytest.raises(SpecError, match="no row has 'b'"):
+        fg.audit(one)
+
+
+def test_a_recoding_in_another_order_is_the_same(tmp_path):
+    """Counts were refused."""
+    forms = [
+        {"age": {"old": [">60", "88"], "young": "<=30"}, "x": {"B": ["b", "bb"]}},
+        {"x": {"B": ["bb", "b"]}, "age": {"young": "<=30", "old": ["88", ">60"]}},
+    ]
+    texts = []
+    for recode in forms:
+        cube = fg.count(AGES, **OF_AGES, recode=recode)
+        texts.append(cube.to_json())
+        for other in forms:
+            assert fg.audit(cube, recode=other).spec["recode"] == forms[0] | {
+                "age": {"old": ["88", ">60"], "young": ["<=30"]}
+            }
+    assert texts[0] == texts[1]
 
 
 def test_spellings_are_suggested_as_a_block_that_ends_the_suggestion():

@@ -40,9 +40,9 @@ def choices(command):
 
 
 def test_the_formats():
-    texts = ("text", "json", "csv", "markdown", "html", "junit", "cyclonedx", "model-card")
+    texts = ("text", "json", "csv", "markdown", "html", "junit", "cyclonedx")
     assert names("report") == (*texts, "notebook")
-    assert set(names("comparison")) == set(names("report")) - {"junit", "cyclonedx", "model-card"}
+    assert set(names("comparison")) == set(names("report")) - {"junit", "cyclonedx"}
     assert set(suffixes("report").values()) - set(names("report")) == {"pdf", "xlsx"}
 
 

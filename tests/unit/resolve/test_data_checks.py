@@ -548,7 +548,7 @@ def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(a
     recoded = asked | {"recode": line, "label": "y", "prediction": "p"}
     pooled = fg.audit(data, **recoded)
     assert not {each.code for each in pooled.diagnostics} & {"same_names", "recoding"}
-    alone = fg.audit(clean, **recoded)
+    alone = fg.audit(clean, **(recoded | ({"recode": []} if others[0] == "x" else {})))
     assert sorted(each.n for each in pooled.groups) == sorted(each.n for each in alone.groups)
 
 

@@ -41,7 +41,6 @@ from fairgauge.results.scopes import (
 from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
-from fairgauge.version import __version__
 
 NAMES = st.sampled_from(
     ["A", "", "A & B", "A, B", "Infinity", "-Infinity", "null", "others", "(missing)", "pooled",
@@ -140,13 +139,12 @@ def test_a_text_infinity_is_a_name_where_names_stand():
         assert again == verdict
 
 
-def test_only_files_of_older_versions_may_lack_keys_of_fields_with_defaults():
+def test_files_have_the_keys_of_all_fields():
     estimate = Estimate(metric="DI", set="clarify", feature="f", group="g", reference=None)
     written = to_dict(estimate)
     del written["p_adjusted"]
     with pytest.raises(KeyError, match="p_adjusted"):
         from_dict(Estimate, written)
-    assert from_dict(Estimate, written, lenient=True) == estimate
 
 
 @pytest.mark.parametrize("kind", sorted({each.KIND.name for each in result_classes().values()}))
@@ -173,7 +171,6 @@ class Drift(ShownResult):
         called="a drift of fairgauge",
         document=f"{__name__}:drift_document",
         brief=f"{__name__}:drift_brief",
-        older={"fairgauge.drift/1": lambda values: values},
     )
     DERIVED: ClassVar = ("widest",)
 
@@ -220,14 +217,3 @@ def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_document(tmp
     assert "&lt;b&gt;" in (tmp_path / "drift.html").read_text()
     with pytest.raises(fg.DataError, match="a drift of fairgauge has no table"):
         render(drift, "csv")
-
-
-def test_a_field_more_is_read_from_files_that_lack_it(tmp_path):
-    older = {"schema": "fairgauge.drift/1", "tool": {"name": "fairgauge", "version": "1"},
-             "feature": "f"}  # fmt: skip
-    (tmp_path / "d.json").write_text(json.dumps(older))
-    assert fg.load(tmp_path / "d.json") == Drift(version="1", feature="f")
-    present = {"schema": "fairgauge.drift/2", "tool": {"name": "fairgauge", "version": __version__}}
-    (tmp_path / "d.json").write_text(json.dumps(older | present))
-    with pytest.raises(fg.FairgaugeError, match="not a drift of fairgauge: it has no field"):
-        fg.load(tmp_path / "d.json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,9 +58,3 @@ def test_every_format_of_data_has_it() -> None:
     assert saved["findings"][0]["family"] == family
     assert fg.Report.from_dict(saved).findings == found.findings
     assert found.to_polars("findings")["family_tests"].to_list() == [5.0] * len(found.findings)
-
-
-def test_a_report_that_does_not_hold_its_family_states_none() -> None:
-    found = report("FMX", metrics=["selection_rate.difference"])
-    of_before = replace(found, diagnostics=()).completed()
-    assert {each.family for each in of_before.findings} == {None}

@@ -11,7 +11,6 @@ from fairgauge.stats.outlying_strata import (
     Outlying,
     heterogeneity,
     heterogeneity_of_means,
-    rate_variances,
     smallest_outlying,
 )
 
@@ -282,11 +281,3 @@ def test_one_mean_of_forty_is_named_and_no_other():
     named = np.array([holm(each.p) < 0.05 for _, each in tables])
     assert named[:, 0].mean() >= 0.95
     assert named[:, 1:].any(axis=-1).mean() <= 0.04
-
-
-def test_strata_of_one_side_have_no_variance_and_raise_no_warning():
-    x_d, n_d, x_a, n_a = (np.array(each, float) for each in ([3, 0], [9, 0], [5, 2], [9, 4]))
-    difference, variance = rate_variances(x_d, n_d, x_a, n_a)
-    assert difference == pytest.approx([-2 / 9, 0])
-    assert variance[0] > 0
-    assert variance[1] == 0

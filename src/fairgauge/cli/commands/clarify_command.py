@@ -15,7 +15,6 @@ from fairgauge.cli._streams import print_message, print_result
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
     from fairgauge.compat.clarify.dataset import FirstRow
-    from fairgauge.compat.local_models import Model
     from fairgauge.compat.uri_paths import Places
 
 
@@ -41,11 +40,6 @@ if TYPE_CHECKING:
     help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
 )
 @click.option(
-    "--model",
-    metavar="MODEL",
-    help="Predicts: a .onnx file, module:function, or an endpoint's URL.",
-)
-@click.option(
     "--first-row",
     type=click.Choice(("auto", "header", "data")),
     default="auto",
@@ -60,7 +54,6 @@ def command(
     profile: str,
     maps: tuple[str, ...],
     dataset: str | None,
-    model: str | None,
     first_row: str,
     check: bool,
     out: Output,
@@ -82,9 +75,7 @@ def command(
 
     _ = out.shown  # refuses options that contradict each other, before any work
     try:
-        asked = load_config(
-            Path(config), has_model=model is not None, has_dataset=dataset is not None
-        )
+        asked = load_config(Path(config), has_dataset=dataset is not None)
     except ConfigError as error:
         print_message(error.title, prefix="")
         raise
@@ -94,7 +85,7 @@ def command(
     else:
         options = given_options(settings)
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
-        options |= {"dataset": dataset, "model": _model(model)}
+        options |= {"dataset": dataset}
         _run(asked, places, config, output, out, options)
 
 
@@ -128,11 +119,3 @@ def _run(
     if found.report is not None:
         out.print_warnings(found.report.diagnostics)
         print_result(render(found.report, **out.shown))
-
-
-def _model(asked: str | None) -> Model | None:
-    if asked is None:
-        return None
-    from fairgauge.compat.local_models import open_model
-
-    return open_model(asked)

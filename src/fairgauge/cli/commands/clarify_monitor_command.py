@@ -37,7 +37,6 @@ class Flags(TypedDict):
     schedule: str | None
     maps: tuple[str, ...]
     dataset: str | None
-    model: str | None
     first_row: str
     replicates: Texts
     seed: Texts
@@ -71,7 +70,6 @@ class Flags(TypedDict):
 @click.option("--schedule", metavar="NAME", help="Monitoring schedule, likewise.")
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
-@click.option("--model", metavar="MODEL", help="As in fairgauge clarify.")
 @click.option(
     "--first-row",
     type=click.Choice(("auto", "header", "data")),
@@ -86,8 +84,8 @@ def command(
 
     CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
     own (BiasAnalysisConfig), or the definition of a model bias job; its results are then written
-    into DIR too. Data may be merged captures. Without --fail-on-violation the exit code is 0; with
-    it, 1 if a metric drifted and 3 if none could be compared.
+    into DIR too. A monitor's data are a table (--dataset). Without --fail-on-violation the exit
+    code is 0; with it, 1 if a metric drifted and 3 if none could be compared.
 
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
@@ -164,18 +162,16 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
     from fairgauge.compat.clarify.clarify_config import read_config
     from fairgauge.compat.clarify.dataset import FirstRow
-    from fairgauge.compat.local_models import open_model
 
-    model, dataset = flags["model"], flags["dataset"]
-    config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
+    dataset = flags["dataset"]
+    config = read_config(text, has_dataset=dataset is not None)
     intervals: IntervalOptions = {}
     if flags["check"] == "interval":
         drawn = given_options({"replicates": flags["replicates"], "seed": flags["seed"]})
         intervals = cast("IntervalOptions", {"method": "bootstrap-normal", **drawn})
-    opened = None if model is None else open_model(model)
     first_row = FirstRow(flags["first_row"])
     places = _places(path, flags)
-    found = analyse(config, places, dataset, opened, first_row=first_row, **intervals)
+    found = analyse(config, places, dataset, first_row=first_row, **intervals)
     print_notices(found)
     for warning in found.warnings:
         print_message(warning, prefix="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_copies
+from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_files
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
@@ -36,7 +36,7 @@ def command(
     out.check([*data.names, config])
     given = asked(config, flags)
     rows = given.read(data)
-    warn_of_copies(rows)
+    warn_of_files(rows)
 
     from fairgauge.api.comparing import compare_models
     from fairgauge.scan.scan_progress import progress

@@ -60,6 +60,7 @@ DIALECTS = (
 @click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
 @click.option("--model", metavar="COL", help="Likewise: the model.")
 @click.option("--run", metavar="COL", help="Likewise: the repetition.")
+@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
 @click.option(
     "--min-cell",
     type=int,
@@ -113,6 +114,7 @@ def command(
     variant: str | None,
     model: str | None,
     run: str | None,
+    family: str | None,
     controls: tuple[str, ...],
     **flags: Texts,
 ) -> None:
@@ -142,7 +144,7 @@ def command(
     what = _with_controls(asked(config, flags, counts=True), controls)
     if not flags.get("rule") and (left := without_baselines(config)):
         print_message(left, prefix="Warning: ")
-    roles = {"item": item, "variant": variant, "model": model, "run": run}
+    roles = {"item": item, "variant": variant, "model": model, "run": run, "family": family}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):
         raise FairgaugeError(
@@ -275,12 +277,13 @@ def _warehouse(
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None, *, explain: bool) -> None:
     """Print the query that counts or how it would run, and note what its result shows."""
+    from fairgauge.addresses import without_secrets
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
     spec = what.check(data)
-    query = counting_query(data, explain=explain, **what.options)
+    query = without_secrets(counting_query(data, explain=explain, **what.options))
     if output is None:
         print_result(query)
     else:

@@ -17,13 +17,13 @@ from fairgauge.cli._data_arguments import (
     merged,
     named_places,
     takes_data,
-    warn_of_copies,
     warn_of_equal_periods,
+    warn_of_files,
     warn_of_periods,
     with_late_labels,
 )
 from fairgauge.cli._output import Output, shows_result
-from fairgauge.cli._spec_flags import Texts, flags_for, given_options
+from fairgauge.cli._spec_flags import Texts, flags_for, given_options, takes_config
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import (
     CubeError,
@@ -86,7 +86,7 @@ _shown = add_options(
 @command.command("run", short_help="Add a period, and decide.")
 @click.argument("history")
 @click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
-@click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
+@takes_config("Specification with a table [monitor].")
 @click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")
 @click.option(
     "--allow-duplicates", is_flag=True, help="No warning of periods that hold the same counts."
@@ -164,7 +164,7 @@ def run(
 
 @command.command("status", short_help="Show what a history comes to.")
 @click.argument("history")
-@click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
+@takes_config("Another specification than the last used.")
 @click.option(
     "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
 )
@@ -201,7 +201,7 @@ def status(
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
 @click.argument("history")
-@click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
+@takes_config("Another specification than the last used.")
 @click.option(
     "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
 )
@@ -398,7 +398,7 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
                 "(the specification first)"
             )
         return rows, None
-    warn_of_copies(rows)
+    warn_of_files(rows)
     held = open_source(rows)
     later = spec.labels is Labels.LATER
     rows = Opened(with_late_labels(held, spec.question) if later else held)

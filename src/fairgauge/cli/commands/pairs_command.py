@@ -13,6 +13,8 @@ COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "model": "Column of the model that answered.",
     "run": "Column of the repetition.",
+    "family": "Column of the text that items are made from (a CV for several postings), which are "
+    "then one cluster; without it, items are taken as independent.",
     "by": "Column of the releases of one model, in place of --model: each is also compared with "
     "the release before it.",
     "baseline": "Release that all others are compared with, in place of the one before each.",
@@ -86,6 +88,7 @@ def command(
     variants: tuple[str, ...],
     model: str | None,
     run: str | None,
+    family: str | None,
     by: str | None,
     releases: tuple[str, ...],
     baseline: str | None,
@@ -125,6 +128,7 @@ def command(
             releases=list(releases) or None,
             baseline=baseline,
             run=run,
+            family=family,
             placebo=list(placebo) or None,
             **given,
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import check_outputs, note_cases_alone, note_identifiers, prints_lines
 from fairgauge.cli._streams import print_result
+from fairgauge.errors import quote
 
 
 @click.command(
@@ -20,11 +24,11 @@ from fairgauge.cli._streams import print_result
 @click.option(
     "--key",
     metavar="PEM",
-    default="",
-    help="Ed25519 private key that signs the bundle (extra seal).",
+    help="Ed25519 private key that signs the bundle (extra seal); the password of an encrypted one "
+    "is in FAIRGAUGE_KEY_PASSWORD, or asked for.",
 )
 @prints_lines
-def command(report: str, counts: str | None, output: str, key: str, *, quiet: bool) -> int:
+def command(report: str, counts: str | None, output: str, key: str | None, *, quiet: bool) -> int:
     """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
 
     Without COUNTS they are looked for beside REPORT, by the digest that it states.
@@ -38,13 +42,25 @@ def command(report: str, counts: str | None, output: str, key: str, *, quiet: bo
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import find_counts, load_counts, seal
+    from fairgauge.evidence.sealing import (
+        KEY_PASSWORD,
+        find_counts,
+        is_locked,
+        load_counts,
+        seal,
+    )
 
     counts = counts or str(find_counts(report))
     check_outputs([output], [report, counts])
-    cube = load_counts(counts)
-    lines = str(seal(report, cube, output, key)).split("\n")
+    cube, password = load_counts(counts), None
+    if key is not None and is_locked(key) and KEY_PASSWORD not in os.environ and _is_attended():
+        password = click.prompt(f"Password of {quote(key)}", hide_input=True, err=True)
+    lines = str(seal(report, cube, output, key, password)).split("\n")
     print_result("\n".join(lines[:1] if quiet else lines))
     note_cases_alone(cube)
     note_identifiers(cube)
     return 0
+
+
+def _is_attended() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

@@ -14,11 +14,10 @@ from fairgauge.cli._streams import print_result
 @click.option(
     "--signed-by",
     metavar="FINGERPRINT",
-    default="",
     help="Key that must have signed the bundle: ed25519:...",
 )
 @prints_lines
-def command(bundle: str, signed_by: str, *, quiet: bool) -> int:
+def command(bundle: str, signed_by: str | None, *, quiet: bool) -> int:
     """Compute the whole report of BUNDLE again, and report where it differs.
 
     Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or

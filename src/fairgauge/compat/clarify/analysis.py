@@ -44,14 +44,13 @@ from fairgauge.compat._service_texts import (
 )
 from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify._result_texts import OF, SCHEMA, as_json, digest
-from fairgauge.compat.clarify.clarify_config import CAPTURED, AnalysisConfig, Facet, Segments
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
 from fairgauge.compat.clarify.dataset import Dataset, FirstRow
-from fairgauge.compat.local_models import Model
 from fairgauge.compat.smclarify.bias.report_values import performance
 from fairgauge.compat.uri_paths import Places
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.question.options import Options
 from fairgauge.render.documents.report_notes import note_lines, report_warnings
@@ -104,7 +103,6 @@ def analyse(
     config: AnalysisConfig,
     places: Places,
     dataset: str | None = None,
-    model: Model | None = None,
     profile: Profile = Profile.CLARIFY,
     first_row: FirstRow = FirstRow.AUTO,
     **options: Unpack[IntervalOptions],
@@ -118,8 +116,6 @@ def analyse(
         Where its URIs are.
     dataset : str, optional
         The data, in the place of ``dataset_uri``; relative to the current folder.
-    model : Model, optional
-        Predicts what the data do not hold.
     profile : Profile
         ``clarify`` for the service's numbers, ``documented`` for the right reading.
     first_row : FirstRow
@@ -132,13 +128,9 @@ def analyse(
     SpecError
         Columns or settings that do not fit the data; every one with its path.
     DataError
-        Data or a model that cannot be used.
+        Data that cannot be used.
     """
     made = load_dataset(config, places, dataset, first_row)
-    if model is not None and made.predicted is None and "post_training_bias" in config.stages:
-        from fairgauge.compat.clarify._predictor import predictions
-
-        made = made.adding(predictions(config, made, model))
     job = Job(config, made, profile, **options)
     notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.doubts, *job.notes]))
     warnings: tuple[str, ...] = ()
@@ -400,8 +392,7 @@ class Job:
         table = self.made.table
         doubled = doubled_rows(found.diagnostics, self._cube, lambda: table.columns(table.names))
         every = dict.fromkeys([*found.diagnostics, *doubled, *self._names()])
-        captured = self.config.dataset_type == CAPTURED
-        notes = tuple(without_options(every, auditable=not captured))
+        notes = tuple(without_options(every))
         data = replace(found.data, source=self.made.source)
         return replace(found, data=data, diagnostics=notes)
 
@@ -474,7 +465,7 @@ class Job:
         ):
             self.doubts.append(
                 f"{name}: probability_threshold has no effect on predicted_label, whose values are "
-                "predictions; it applies to the answers of a model (predictor.probability)"
+                "predictions; it applies to the scores of a model, which fairgauge does not call"
             )
         column = self.made.column(name)
         if config.label_type is not None:
@@ -561,8 +552,8 @@ def _check_words(label: BinaryOutcome, prediction: BinaryOutcome) -> None:
     held, known = (sorted(map(canonical, column.used), key=sort_key) for column in columns)
     if held and known and not any(matches(a, b) for a in held for b in known):
         raise DataError(
-            f"{columns[0].name}: holds {listing(held)}, which the label {quote(columns[1].name)} "
-            f"does not (it holds {listing(known)}); write both alike in the table"
+            f"{columns[0].name}: holds {cells(held)}, which the label {quote(columns[1].name)} "
+            f"does not (it holds {cells(known)}); write both alike in the table"
         )
 
 
@@ -587,7 +578,7 @@ def _without_rows(
     names = {name_of(canonical(level)) for level in column.used}
     absent = [value for value in listed if name_of(canonical(value)) not in names]
     if absent:
-        yield f"no row has {listing(absent)}; it has {listing(column.used)}"
+        yield f"no row has {listing(absent)}; it has {cells(column.used)}"
 
 
 def _type(word: str | None) -> DataType | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fairgauge.atomic_files import write_all
 from fairgauge.compat._service_texts import read
 from fairgauge.compat.clarify._result_texts import OF, digest
-from fairgauge.compat.uri_paths import json_document
+from fairgauge.compat.uri_paths import json_document, read_text
 from fairgauge.errors import DataError, quote
 from fairgauge.render import render
 from fairgauge.render.writers.pdf import print_page
@@ -66,9 +66,9 @@ def read_additions(path: Path) -> Saved:
     """Return the ``fairgauge.json`` beside a results file; nothing if it is of another file."""
     beside = path.with_name(ADDITIONS)
     try:
-        found = json.loads(beside.read_text(encoding="utf-8"))
-        own = digest(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(read_text(beside))
+        own = digest(read_text(path))
+    except (DataError, ValueError):
         return {}
     return found if isinstance(found, dict) and found.get(OF) == own else {}
 

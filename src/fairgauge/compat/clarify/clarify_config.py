@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.compat._coded_column import as_float
 from fairgauge.compat._config_problems import problems_of
 from fairgauge.compat._service_texts import (
     ALIASES,
@@ -30,7 +29,9 @@ from fairgauge.compat._service_texts import (
     REGISTERED_PRE,
     unknown_metric,
 )
+from fairgauge.compat.uri_paths import MOST_OF_CONFIGURATION
 from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.object_stores import read_limited
 
 NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
@@ -43,7 +44,6 @@ _STAGES = {
 }
 _REPORT_NAME = re.compile(r"\w[\w.\- ]*")
 _NO_TIME_SERIES = "Bias metrics are unsupported for time series."
-_PLACES = ("features", "record", "records", "{")
 
 
 class ConfigError(SpecError):
@@ -124,8 +124,8 @@ class Methods(_Part):
     asymmetric_shapley_value: object = None
 
 
-class _CloudModel(_Part):
-    """Where the service has a model, and what runs it."""
+class Predictor(_Part):
+    """Where the service has a model, how it is asked, and how its answers are read."""
 
     endpoint_name: StrictStr | None = None
     endpoint_name_prefix: StrictStr | None = None
@@ -135,11 +135,6 @@ class _CloudModel(_Part):
     initial_instance_count: StrictInt | None = None
     accelerator_type: StrictStr | None = None
     custom_attributes: StrictStr | None = None
-
-
-class Predictor(_CloudModel):
-    """How a model is asked, and how its answers are read."""
-
     content_type: ContentType | None = None
     accept_type: AcceptType | None = None
     label: NameOrIndex | None = None
@@ -204,15 +199,15 @@ class AnalysisConfig(_Part):
         }
 
 
-def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False) -> AnalysisConfig:
+def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     """Read a configuration from its JSON.
 
     Parameters
     ----------
     text : str
         The text of an ``analysis_config.json``.
-    has_model, has_dataset : bool
-        Whether a local model, and a data set, are named beside it.
+    has_dataset : bool
+        Whether a data set is named beside it.
 
     Raises
     ------
@@ -232,13 +227,13 @@ def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False
     except ValidationError as error:
         problems = problems_of(error, AnalysisConfig)
         wrong = {str(each["loc"][0]) for each in error.errors(include_url=False)}
-        problems += _others(found, wrong, has_model=has_model, has_dataset=has_dataset)
+        problems += _others(found, wrong, has_dataset=has_dataset)
         problems += _not_in_headers(found, wrong)
         raise ConfigError(problems) from None
-    problems = _contradictions(config, has_model=has_model, has_dataset=has_dataset)
+    problems = _contradictions(config, has_dataset=has_dataset)
     if problems:
         raise ConfigError(problems)
-    return config.before_training() if _lacks_predictions(config, has_model=has_model) else config
+    return config.before_training() if _lacks_predictions(config) else config
 
 
 def _others(found: dict[str, object], wrong: set[str], **given: bool) -> list[Problem]:
@@ -277,9 +272,7 @@ def _not_in_headers(found: dict[str, object], wrong: set[str]) -> list[Problem]:
     ]
 
 
-def load_config(
-    path: Path, *, has_model: bool = False, has_dataset: bool = False
-) -> AnalysisConfig:
+def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
     """Read a configuration file.
 
     Raises
@@ -290,12 +283,10 @@ def load_config(
         The file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+        text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
-    return read_config(text, has_model=has_model, has_dataset=has_dataset)
+    return read_config(text, has_dataset=has_dataset)
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
@@ -309,17 +300,15 @@ def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
     return [name for name in ordered if name in asked]
 
 
-def _contradictions(
-    config: AnalysisConfig, *, has_model: bool = False, has_dataset: bool = False
-) -> list[Problem]:
+def _contradictions(config: AnalysisConfig, *, has_dataset: bool = False) -> list[Problem]:
     """Return every mistake that concerns more than one key."""
     return [
         *_dataset(config, has_dataset),
         *_methods(config),
-        *_bias(config, has_model),
+        *_bias(config),
         *_facets(config),
         *_segments(config),
-        *_predictor(config, has_model),
+        *_predictor(config),
     ]
 
 
@@ -327,6 +316,9 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
     kind = config.dataset_type
     if config.version != "1.0":
         yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
+    if kind == CAPTURED:
+        message = "captured traffic is not read; name a table with its predictions with --dataset"
+        yield Problem("dataset_type", message)
     if kind == "application/x-image":
         yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
     if config.time_series_data_config is not None:
@@ -341,7 +333,7 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
 def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
     kind = config.dataset_type
     for key in ("label", "predicted_label"):
-        if kind not in ("text/csv", CAPTURED) and isinstance(getattr(config, key), int):
+        if kind != "text/csv" and isinstance(getattr(config, key), int):
             yield Problem(key, f"must be text for {kind}; an index is for text/csv")
     if kind != "text/csv":
         for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
@@ -379,7 +371,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         yield Problem("methods.report.name", message)
 
 
-def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+def _bias(config: AnalysisConfig) -> Iterator[Problem]:
     if not config.stages:
         return
     if config.label is None:
@@ -391,19 +383,18 @@ def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
         )
     if not config.facet:
         yield Problem("facet", "is required for bias metrics: name at least one")
-    if _lacks_predictions(config, has_model=has_model) and not config.methods.pre_training_bias:
+    if _lacks_predictions(config) and not config.methods.pre_training_bias:
         message = (
-            "post-training metrics need predictions: name predicted_label, "
-            "predicted_label_dataset_uri, or a local model with --model"
+            "post-training metrics need predictions: name predicted_label or "
+            "predicted_label_dataset_uri"
         )
         yield Problem("methods.post_training_bias", message)
 
 
-def _lacks_predictions(config: AnalysisConfig, *, has_model: bool) -> bool:
+def _lacks_predictions(config: AnalysisConfig) -> bool:
     """Return whether post-training metrics are asked for, and there is nothing to predict with."""
     given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
-    given = given or config.dataset_type == CAPTURED
-    return config.methods.post_training_bias is not None and not given and not has_model
+    return config.methods.post_training_bias is not None and not given
 
 
 def _facets(config: AnalysisConfig) -> Iterator[Problem]:
@@ -431,19 +422,12 @@ def _segments(config: AnalysisConfig) -> Iterator[Problem]:
             yield Problem(f"{path}.display_aliases", message)
 
 
-def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+def _predictor(config: AnalysisConfig) -> Iterator[Problem]:
     predictor = config.predictor
     if predictor is None:
         return
     if predictor.content_type in get_args(_Image):
         yield Problem("predictor.content_type", "is for images, which have no bias metrics")
-    template = predictor.content_template
-    if isinstance(template, str) and not any(f"${k}" in template for k in _PLACES):
-        message = "must hold $features (JSON lines), or $record or $records (JSON)"
-        yield Problem("predictor.content_template", message)
-    if has_model and config.dataset_type.endswith("parquet") and predictor.content_type is None:
-        message = "is required for Parquet data: text/csv, application/jsonlines or /json"
-        yield Problem("predictor.content_type", message)
 
 
 def _notices(config: AnalysisConfig) -> list[str]:
@@ -452,18 +436,13 @@ def _notices(config: AnalysisConfig) -> list[str]:
     if config.unpredicted:
         found.append(
             "methods.post_training_bias: not computed, because there are no predictions; name "
-            "predicted_label, predicted_label_dataset_uri, or a model with --model"
+            "predicted_label or predicted_label_dataset_uri"
         )
     explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
     if explained:
         found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
     if config.predictor is not None:
-        cloud = [
-            name for name in _CloudModel.model_fields if getattr(config.predictor, name) is not None
-        ]
-        if cloud:
-            names = ", ".join(f"predictor.{name}" for name in cloud)
-            found.append(f"{names}: only concern the cloud and are ignored")
+        found.append("predictor: ignored, because fairgauge calls no model")
     if config.dataset_type == "application/parquet":
         found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
     return found
@@ -506,8 +485,7 @@ def is_monitor_config(found: object) -> bool:
     )
 
 
-_TABLES = {".csv": "text/csv", ".parquet": "application/x-parquet", ".pq": "application/x-parquet"}
-"""Files that are tables whatever a monitor expects; JSON lines may be captures."""
+_PARQUET = (".parquet", ".pq")
 
 
 def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
@@ -515,49 +493,33 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
 
     The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
     requests and answers are read stands in the job definition, or in attributes of the same names.
-    A monitor reads captured requests and answers. Where ``dataset`` names a table in their place,
-    InferenceAttribute is the column of its predicted labels; where headers lack it, they are
-    those of requests, and the table names its columns itself.
+    The service's monitor reads captured requests and answers; here ``dataset`` names a table in
+    their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
+    they are those of requests, and the table names its columns itself.
 
-    >>> asked = as_analysis_config({"facet": [], "ProbabilityAttribute": "0"})
-    >>> asked["dataset_type"], asked["predictor"]
-    ('application/sagemakercapturejson', {'probability': 0})
+    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked["dataset_type"], asked["predicted_label"]
+    ('text/csv', 0)
     """
     made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
-    table = None if dataset is None else _TABLES.get(PurePath(dataset).suffix.lower())
-    made.setdefault("dataset_type", table or CAPTURED)
+    is_parquet = dataset is not None and PurePath(dataset).suffix.lower() in _PARQUET
+    if found.get("dataset_type", CAPTURED) == CAPTURED and dataset is not None:
+        made["dataset_type"] = "application/x-parquet" if is_parquet else "text/csv"
+    made.setdefault("dataset_type", CAPTURED)
     every = {"methods": "all"}
     made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
-    if made["dataset_type"] != CAPTURED:
-        if (predicted := _place(found.get("InferenceAttribute"))) is not None:
-            made["predicted_label"] = predicted
-        headers = found.get("headers")
-        if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
-            del made["headers"]  # of requests, which hold no predictions: the table has its own
-        return made
-    if found.get("FeaturesAttribute") is not None:
-        made["features"] = found["FeaturesAttribute"]
-    if found.get("ProbabilityThresholdAttribute") is not None:
-        made["probability_threshold"] = _number(found["ProbabilityThresholdAttribute"])
-    predictor = {
-        key: _place(found[name])
-        for key, name in (("label", "InferenceAttribute"), ("probability", "ProbabilityAttribute"))
-        if found.get(name) is not None
-    }
-    return made | ({"predictor": predictor} if predictor else {})
+    predicted = _place(found.get("InferenceAttribute"))
+    if predicted is not None:
+        made["predicted_label"] = predicted
+    headers = found.get("headers")
+    if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
+        del made["headers"]  # of requests, which hold no predictions: the table has its own
+    return made
 
 
 def _object(value: object) -> dict[str, object]:
     """Return an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
-
-
-def _number(attribute: object) -> object:
-    """Return the number that a text holds; anything else as it is, to be refused with its path."""
-    try:
-        return as_float(attribute)
-    except (TypeError, ValueError):
-        return attribute
 
 
 def _place(attribute: object) -> object:

@@ -193,11 +193,6 @@ class Dataset:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
         return find(self.facets or self.names, asked) or self.find(asked)
 
-    def adding(self, column: CodedColumn) -> Dataset:
-        """Return the table with predictions of a model."""
-        table = self.table.beside(ColumnTable.of_columns([column]))
-        return replace(self, table=table, predicted=column.name)
-
     def take(self, rows: Mask | Index) -> Dataset:
         """Return some of the rows, by position or mask."""
         return replace(self, table=self.table.take(rows))

@@ -24,7 +24,7 @@ from pydantic import (
 
 from fairgauge.compat._coded_column import CodedColumn
 from fairgauge.compat._config_problems import problems_of
-from fairgauge.compat.uri_paths import read_text
+from fairgauge.compat.uri_paths import MOST_OF_CONFIGURATION, read_text
 from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.question.file_formats import Unreadable, loads
 from fairgauge.stats.arrays import Mask
@@ -308,7 +308,8 @@ def load_vertex_config(path: Path) -> VertexConfig:
         The file cannot be read.
     """
     is_yaml = path.suffix.lower() in (".yaml", ".yml")
-    return read_vertex_config(read_text(path), is_yaml=is_yaml, name=quote(path))
+    text = read_text(path, MOST_OF_CONFIGURATION)
+    return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))
 
 
 def read_vertex_config(

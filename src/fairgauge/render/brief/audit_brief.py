@@ -86,6 +86,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unstated,
     used_words,
+    without_probabilities,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
@@ -103,7 +104,7 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
+from fairgauge.results.estimates import ALIKE, APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -531,6 +532,8 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
             for made in report.diagnostics
             if made.code is DiagnosticCode.GROUP_NOT_RECORDED and made.feature == each["name"]
         )
+        if note.get("without"):
+            yield Sentence(without_probabilities(note, report), (f"spec.probabilities[{i}]",))
         if _is_answered(report, each["name"]):
             continue  # its warning states whose answers decide
         volunteers = [
@@ -1307,6 +1310,22 @@ def _amount(report: Report) -> str:
     return label if report.spec.get("label") else prediction
 
 
+_CLEARED_BY = {
+    "clear identifier": "write the identifiers of each person alike, and count the rows again.",
+    OF_ONE_PERSON: (
+        "recode the identifier that probably stands for several people (--recode, as its "
+        "warning states), and count the rows again."
+    ),
+    APART: (
+        "check that the predictions are the model's, not a copy of the label (--prediction): "
+        "they are equal in all rows."
+    ),
+    SCORE_APART: "check that the scores are the model's, not a copy of the label (--score).",
+    ALIKE: "check that the data hold all rows of the group in the warning, not one outcome alone.",
+}
+"""What to do first about rows that are unclear, by what they lack."""
+
+
 def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _lacks_direction(report, words):
@@ -1320,21 +1339,8 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
         )
     reasons = [reason for each in report.verdicts for reason in reasons_of(each)]
     unclear = {each["what"] for each in reasons if each.code is _UNCLEAR}
-    if "clear identifier" in unclear:
-        yield analyst("write the identifiers of each person alike, and count the rows again.")
-    if OF_ONE_PERSON in unclear:
-        yield analyst(
-            "recode the identifier that probably stands for several people (--recode, as its "
-            "warning states), and count the rows again."
-        )
-    if APART in unclear:
-        yield analyst(
-            "check that the predictions are the model's, not a copy of the label (--prediction): "
-            "they are equal in all rows."
-        )
-    if SCORE_APART in unclear:
-        yield analyst("check that the scores are the model's, not a copy of the label (--score).")
-    unclear -= {"clear identifier", OF_ONE_PERSON, APART, SCORE_APART}
+    yield from (analyst(step) for what, step in _CLEARED_BY.items() if what in unclear)
+    unclear -= _CLEARED_BY.keys()
     if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
         unclear = {what for what in unclear if not what.startswith(SPELT)}
     if unclear:
@@ -1470,11 +1476,6 @@ def _steps(
         yield analyst(
             "look for smaller groups, by several columns together, that fare worse (fairgauge "
             "find)."
-        )
-    if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
-        yield reader(
-            "read files of comparable people, refused and accepted in one stratum (fairgauge why "
-            "--review FILE.csv, with the same --strata)."
         )
     by_thresholds = any(is_of_decisions(e.definition) and not e.alternatives for e in failed)
     if by_thresholds and spec.get("score") and spec.get("label"):

@@ -23,7 +23,6 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_not_compared,
     describe_outlying,
-    describe_trend,
     differing_elsewhere,
     differs_in,
     each_of,
@@ -38,7 +37,6 @@ from fairgauge.render.words.decomposition_sentences import (
     verdict_words,
     with_controls,
     within_words,
-    years_of,
 )
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -255,7 +253,6 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
             yield in_words.averages(), "parts"
     elif gap.controls:
         yield describe_adjusted(gap, brief=True), "adjusted"
-    yield describe_trend(gap), "trend"
     varies = in_words.variation() if divided else describe_heterogeneity(gap, brief=True)
     yield varies, "heterogeneity"
     size = in_words.distance(gap.detectable) if divided and gap.detectable is not None else ""
@@ -369,7 +366,7 @@ def _quoted_verdict(gap: Gap) -> GapVerdict:
 
 def _varies(gap: Gap) -> bool:
     """Return whether strata may be named because differences vary; of years none is."""
-    return gap.reason in _VARIES and not years_of(gap)
+    return gap.reason in _VARIES
 
 
 def _worse_elsewhere(gap: Gap, words: Vocabulary) -> list[str]:

@@ -134,6 +134,14 @@ def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
         "variant.",
         ("data",),
     )
+    if data.families is None:
+        yield Sentence(
+            "Items are taken as independent; where several are made from one text (a CV, a "
+            "vignette), name its column (family)."
+        )
+    else:
+        made = numbered(data.families, "families")
+        yield Sentence(f"The items are of {made}, and those of one are no independent answers.")
     if data.missing:
         verb = plural(data.missing, "is", "are")
         yield Sentence(

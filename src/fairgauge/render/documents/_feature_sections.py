@@ -290,8 +290,6 @@ def _tested_strata(inside: Sequence[Estimate], tests: int) -> str:
     """
     if not inside:
         return "No stratum has rows of both sides."
-    if are_years(str(each.stratum) for each in inside):
-        return "Years are not tested one by one: they have a trend."
     of = adjusted_for_strata(inside, tests)
     if not (found := significant_strata(inside, tests)):
         return f"No single stratum is statistically significant ({of})."

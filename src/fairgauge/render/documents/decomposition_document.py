@@ -57,7 +57,6 @@ from fairgauge.results.gap_decomposition import (
     Gap,
     GapPart,
     LevelGap,
-    ReviewCell,
     StratumGap,
     furthest_from_others,
     test_of,
@@ -242,8 +241,6 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
     else:
         blocks.append(_strata(first, _first_strata(first, most), screen=True, parts=parts))
-    if trend := words.describe_trend(first):
-        blocks.append(tree.Paragraph(trend))
     if adjusted.controls and not adjusted.adjusted:
         blocks.append(tree.Paragraph(words.describe_adjusted(adjusted, brief=True)))
     if others:
@@ -326,7 +323,6 @@ def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tr
     of_difference = (
         words.describe_adjusted(gap),
         words.describe_heterogeneity(gap),
-        words.describe_trend(gap),
     )
     texts = (
         words.describe_detectable(gap),
@@ -638,7 +634,6 @@ def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
 _TEXTS = (
     *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "collinear",
-    "refused_group", "accepted_group",
 )  # fmt: skip
 
 
@@ -646,10 +641,10 @@ def _table(
     found: Decomposition, kind: type, records: Callable[[Gap], Sequence[object]]
 ) -> FlatTable:
     """Return a row for every record of every gap: its fields, a stratum by its columns."""
-    names = found.gaps[0].adjusted_for if kind is ReviewCell else found.gaps[0].columns
+    names = found.gaps[0].columns
 
     def cells(name: str, value: Any) -> list[tuple[str, Any]]:
-        if name in ("stratum", "cell"):
+        if name == "stratum":
             return [(column, value and value[column]) for column in names]
         if name == "collinear":
             return [(name, ", ".join(value or ()) or None)]
@@ -664,8 +659,7 @@ def _table(
     for gap in found.gaps:
         estimate = gap.estimate
         reference = None if estimate.reference is None else str(estimate.reference)
-        verdict = gap.verdict_with_controls if kind is ReviewCell else gap.verdict
-        own = (estimate.metric, estimate.feature, estimate.group, reference, str(verdict))
+        own = (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
         for each in records(gap):
             values = (cell for name in fields for cell in cells(name, getattr(each, name)))
             rows.append((*own, *(value for _, value in values)))
@@ -675,5 +669,4 @@ def _table(
 parts_of = partial(_table, kind=GapPart, records=lambda gap: gap.parts)
 strata_of = partial(_table, kind=StratumGap, records=lambda gap: gap.strata)
 adjusted_of = partial(_table, kind=AdjustedGap, records=lambda gap: gap.adjusted)
-review_of = partial(_table, kind=ReviewCell, records=lambda gap: gap.review)
-"""Return a row for every part, stratum, regression and cell to review of every gap."""
+"""Return a row for every part, stratum and regression of every gap."""

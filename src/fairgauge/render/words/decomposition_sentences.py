@@ -51,7 +51,6 @@ from fairgauge.results.gap_decomposition import (
     open_forms,
 )
 from fairgauge.results.scopes import Interval
-from fairgauge.values import are_years
 
 Place: TypeAlias = tuple[str, StratumGap | LevelGap]
 """A stratum, or a level of one of several columns, with its name."""
@@ -260,7 +259,6 @@ def describe_gap(gap: Gap) -> str:
         describe_intervals(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
-        describe_trend(gap),
     )
     return " ".join(filter(None, sentences))
 
@@ -472,38 +470,6 @@ _BY_COLUMN = (
     "By a single column there is: a test of a few levels can show what a test of many strata does "
     "not."
 )
-
-
-def describe_trend(gap: Gap) -> str:
-    """Return by how much the difference changes a year; nothing without a column of years."""
-    found = gap.trend
-    if found is None:
-        years = years_of(gap)
-        return (
-            f"No trend over {called(years)} is tested: too few years for a line." if years else ""
-        )
-    kind, others = stratum_unit(gap), [called(c) for c in gap.columns if c != found.column]
-    sides = f"{called(gap.estimate.group)} less {called(reference_name(gap.estimate.reference))}"
-    shown_to_change = found.p_adjusted < 1 - found.interval.level
-    tests = [gap.heterogeneity, found, *(each.heterogeneity for each in gap.by_column)]
-    of_tests = len(tests) - tests.count(None)
-    p = probability(found.p_adjusted) + (f", adjusted for {of_tests} tests" if of_tests > 1 else "")
-    return (
-        f"{f'Adjusted for {listing(others)}, from' if others else 'From'} {found.first} to "
-        f"{found.last} ({called(found.column)}) the difference ({sides}) changes by "
-        f"{_sized(found.value, kind)} a year ({ci_words(found.interval, kind, sign=True)}), "
-        f"{'' if shown_to_change else 'not '}statistically significantly ({p}). Years are not "
-        "tested one by one."
-    )
-
-
-def years_of(gap: Gap) -> str | None:
-    """Return the first column of several years, which have an order and a trend."""
-    for column in gap.columns:
-        names = {each.stratum[column] for each in gap.strata if each.difference is not None}
-        if len(names) > 1 and are_years(names):
-            return column
-    return None
 
 
 def _variation(
@@ -749,11 +715,10 @@ def differs_in(gap: Gap) -> str:
     """Return the strata that differ by themselves, where none is unlike the others.
 
     Nothing else would name these where it varies, or where no difference is shown within strata.
-    Years are not tested one by one: they have a trend.
     """
     if not (gap.verdict is GapVerdict.ACCOUNTED_FOR or gap.reason in _DIFFERS):
         return ""
-    if outlying_places(gap) or years_of(gap):
+    if outlying_places(gap):
         return ""
     return listing([place_name(each) for each in gap.differing_strata], most=_MOST_DIFFERING)
 
@@ -764,11 +729,11 @@ def place_name(each: StratumGap) -> str:
 
 
 def describe_outlying(gap: Gap) -> str:
-    """Return what stands out without numbers: a stratum or level unlike all others, or a trend.
+    """Return what stands out without numbers: a stratum or level unlike all others.
 
     Several of one direction are named; how many more there are is stated.
     """
-    found, trend = outlying_places(gap), gap.trend
+    found = outlying_places(gap)
     if found:
         way = direction(gap, found[0][1])
         alike = [each for each in found if not gap.is_shown or direction(gap, each[1]) == way]
@@ -781,9 +746,7 @@ def describe_outlying(gap: Gap) -> str:
         unlike_all = f"{listing(named)} {are} unlike all others"
         shown = f"the difference is {way} in {listing(named)}"
         return f"{shown if gap.is_shown else unlike_all}{unlike}"
-    if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
-        return ""
-    return f"the difference changes from one {called(trend.column)} to the next"
+    return ""
 
 
 def outlying_words(gap: Gap) -> str:
@@ -961,8 +924,6 @@ def _where(gap: Gap) -> str:
             single = "is statistically significantly unlike the others" if alone else "is tested"
             spread = with_unit(test.spread, kind)
             found.append(f"{by} (standard deviation {spread}; no single one {single})")
-    if gap.trend is not None and gap.trend.p_adjusted < alpha:
-        found.append(f"{called(gap.trend.column)}: {_sized(gap.trend.value, kind)} a year")
     return "; by ".join(found)
 
 

@@ -49,15 +49,13 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as a sentence without a capital and a full stop.
 
     Of a command without the options of an audit (``options`` is false), what is advised by options
-    is replaced; an audit is advised unless it cannot read the data (``auditable`` is false).
+    is replaced by the advice of an audit.
     """
     text = _DESCRIBED[diagnostic.code](diagnostic)
     advice = _OPTION.search(text) if diagnostic.get("options") is False else None
     if advice is None:
         return text
     start = max(text.rfind(end, 0, advice.start()) for end in ("; ", ". "))
-    if diagnostic.get("auditable") is False:
-        return f"{text[:start]}; correct the data"
     return f"{text[:start]}; correct the table, or use fairgauge audit, which has options for this"
 
 
@@ -422,10 +420,7 @@ def _composition(d: Diagnostic) -> str:
             f". Of that difference, {size('within')} is within {strata}, and {size('alone')} of "
             f"strata of one side alone, with {_alone(d)}, which are not compared"
         )
-    if d.get("trend") is not None:
-        change = size("trend", " a year")
-        text += f". The difference changes by {change}; years are not tested one by one"
-    elif d["p"] is not None and d["p"] < 1 - d["confidence"]:
+    if d["p"] is not None and d["p"] < 1 - d["confidence"]:
         p = numbers.probability(d["p"])
         text += f". Within {strata} the difference varies statistically significantly ({p})"
     elif d["p"] is not None:
@@ -951,7 +946,8 @@ def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held
-    return f"{d['path']}: no group is {quote(d['name'])} here{hint}"
+    what = "row has" if d["path"].startswith("recode.") else "group is"
+    return f"{d['path']}: no {what} {quote(d['name'])} here{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:
@@ -1192,6 +1188,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
+        f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
+        f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "
+        f"none has another outcome. If only such {_unit(d)} of it are in the data, as in a "
+        f"numerator alone, its rate is none: add its other {_unit(d)}, or exclude it "
+        f"({flag_of('exclude_groups', d['group'])})"
+    ),
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
@@ -1302,6 +1305,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.COPIED_FILES: lambda d: (
         f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
+    ),
+    DiagnosticCode.SKIPPED_FILES: lambda d: (
+        f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
+        f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
+        "with _ or a dot is no part of a table; name it to count its rows"
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (

@@ -44,6 +44,7 @@ from fairgauge.values import Json
 if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.scopes import Diagnostic
 
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
@@ -373,8 +374,11 @@ def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
     if isinstance(asked, Mapping) and "ordered" in asked:
         return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
-    if isinstance(asked, Mapping):
+    if isinstance(asked, Mapping) and isinstance(asked.get("above"), int | float):
         return f"above {_text(asked.get('above'))}"
+    if isinstance(asked, Mapping):
+        stated = [f"{called(column)} = {positive_words(held)}" for column, held in asked.items()]
+        return listing(stated, "and")
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
     return listing([_text(value) for value in values], "or")
 
@@ -504,6 +508,24 @@ def _among_known(report: Report) -> str:
     return f", among the {unit(report)} with a known {lacking}" if lacking else ""
 
 
+def without_probabilities(note: Diagnostic, report: Report) -> str:
+    """Return how many rows have no probabilities, and what becomes of them."""
+    without, open_, sampled = note["without"], note["unplaced"], note["sampled"]
+    every = numbered(note["people"] + (0 if sampled else open_), unit(report))
+    has = "has" if without == 1 else "have"
+    text = f"{without:,} of {every} {has} no probabilities of {called(note.feature or '')}"
+    if answered := without - open_:
+        text += f", {answered:,} of which {'has' if answered == 1 else 'have'} an answer"
+    if not open_:
+        return f"{text}."
+    others = f"the other {open_:,}" if answered else "they"
+    left = "not as of a random sample of all, and " * bool(note["random"] and note["known"])
+    stand = "answers stand for them in the rates" if sampled else f"{left}{others} are in no rate"
+    whom = others if sampled else "they"
+    limit = f"; no rule passes unless it does whatever groups {whom} are in"
+    return f"{text}: {stand}{limit * bool(report.spec.get('rules'))}."
+
+
 def unknown_sentence(report: Report) -> str:
     """Return how many rows, and cases, are in no group of each feature.
 
@@ -520,6 +542,9 @@ def unknown_sentence(report: Report) -> str:
         elif each.code is DiagnosticCode.GROUP_NOT_RECORDED and each.feature is not None:
             number = numbered(each["people"] - each["known"], unit(report))
             listed.append(f"{number} in {called(each.feature)} (estimated from probabilities)")
+            if each.get("unplaced") and not each["sampled"]:
+                number = numbered(each["unplaced"], unit(report))
+                listed.append(f"{number} in {called(each.feature)} (without probabilities)")
     undecided, markers = _of_unknown_condition(report), _marker_sentence(report)
     if report.spec.get("missing") == Missing.GROUP:
         who = "Who else" if undecided else "Who"
@@ -674,6 +699,8 @@ def _positive_sentence(report: Report) -> str:
         return f"{text}."
     if ordered:
         return f"{text}: a false positive is predicted above a cut, with a label below it."
+    if isinstance(asked, Mapping) and spec.get("prediction") in asked:  # values of each column
+        values = _quoted_values(asked[spec["prediction"]])
     return f"{text}: a false positive is a wrong prediction of {values}."
 
 

@@ -89,7 +89,7 @@ def value_sentence(d: SwapDifference) -> str:
     if d.value is None or d.mean_group is None or d.mean_reference is None:
         other = "other groups" if d.reference == "others" else called(d.reference)
         return f"{where}No item was answered under names of both {called(d.group)} and {other}."
-    items = numbers.numbered(d.items, "items")
+    items = _items(d)
     selected = d.of_decisions
     many = d.variants_group != 1
     if d.value == 0:
@@ -109,6 +109,11 @@ def value_sentence(d: SwapDifference) -> str:
     return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
 
 
+def _items(d: SwapDifference) -> str:
+    items = numbers.numbered(d.items, "items")
+    return items if d.families is None else f"{items} of {numbers.numbered(d.families, 'families')}"
+
+
 def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
     """Return by how much a difference changed between two releases."""
     then, now = called(d.since), called(d.model)
@@ -117,7 +122,7 @@ def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
             f"{now}: no item was answered under the same names of both {called(d.group)} and "
             f"{called(d.reference)} as in {then}."
         )
-    items = numbers.numbered(d.items, "items")
+    items = _items(d)
     adjusted = "" if d.complete else "adjusted for items: "
     sizes = (
         f"difference {change_text(d, d.before)} in {then}, "
@@ -163,7 +168,7 @@ def _needed_sentence(d: SwapDifference) -> str:
         return "To decide this would take more names, items or runs than is practical."
     ways = {
         "names": f"{numbers.count(needed.names)} names a side",
-        "items": f"{numbers.count(needed.items)} items",
+        "items": f"{numbers.count(needed.items)} {'items' if d.families is None else 'families'}",
         "runs": f"{numbers.count(needed.runs)} answers to each item under each name",
     }
     enough = [what for what in ways if getattr(needed, what) is not None]
@@ -218,7 +223,8 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
         f"{_side_of_fewest(d)} two names; a verdict needs at least 3 names of each side"
     ),
     SwapReason.FEW_ITEMS: lambda d: (
-        f"a verdict needs at least 3 items with names of both sides, not {d.items}"
+        f"a verdict needs at least 3 {'items' if d.families is None else 'families of items'} with "
+        f"names of both sides, not {d.units}"
     ),
     SwapReason.NO_ITEMS: lambda d: (
         f"no item has names of both sides{'' if d.since is None else ' in both releases'}"

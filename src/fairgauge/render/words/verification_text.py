@@ -18,6 +18,7 @@ _MOST_LISTED = 20
 _LONG, _CONTEXT = 120, 40
 """Characters: texts that are shown in part, and how much before the place where they differ."""
 _AGREEING = (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
+_STATED = "; stated and not checked: source of the rows, texts of the author, dates, versions"
 _EQUAL = (
     "counts, verdicts and texts are the same, and so is every digit that the report prints as "
     "text, Markdown and HTML"
@@ -132,5 +133,5 @@ def _headline(found: Verification) -> str:
         exact = f"to {math.floor(-math.log10(found.largest_deviation))} significant digits"
     agree = f"{found.numbers:,} values of {name} follow from the counts {exact}"
     if found.finding is VerificationResult.PARTLY_REPRODUCED:
-        return f"PARTLY REPRODUCED: {agree}; not verified: {_not_verified(found)}"
-    return f"REPRODUCED: all {agree}"
+        return f"PARTLY REPRODUCED: {agree}; not verified: {_not_verified(found)}{_STATED}"
+    return f"REPRODUCED: all {agree}{_STATED}"

@@ -1,9 +1,8 @@
-"""Reports as model cards: the front matter of Markdown, a CycloneDX ML-BOM, and Google's JSON.
+"""Reports as model cards: the front matter of Markdown, and a CycloneDX ML-BOM.
 
 The CycloneDX bill of materials has the model as a component with its model card. Performance
 metrics carry slices and confidence intervals; every finding is a fairness assessment. What the
-report does not know (benefits, mitigation) is for the people who file it. The other JSON is that
-of Google's Model Card Toolkit.
+report does not know (benefits, mitigation) is for the people who file it.
 """
 
 from __future__ import annotations
@@ -37,26 +36,20 @@ def _data_words(report: Report) -> str:
     return f"audited on {numbers.numbered(report.data.rows)}, {question.used_words(report)}"
 
 
-def _measurements(
-    report: Report, low: str, high: str, interval: str
-) -> Iterator[dict[str, object]]:
+def _measurements(report: Report) -> Iterator[dict[str, object]]:
     """Yield the rates of all rows, those of every group, and the comparisons of groups.
 
     Single strata and what is undefined, infinite or on insufficient data are not listed.
-
-    Parameters
-    ----------
-    low, high, interval : what a format calls the ends of a confidence interval, and the interval.
     """
 
     def measurement(
         metric: str, name: str, of: Estimate | RateValue
     ) -> Iterator[dict[str, object]]:
         if of.value is not None and math.isfinite(of.value):
-            ends = {low: of.low, high: of.high}
+            ends = {"lowerBound": of.low, "upperBound": of.high}
             known = {key: repr(e) for key, e in ends.items() if e is not None and math.isfinite(e)}
             named = {"slice": name} if name else {}
-            of_interval = {interval: known} if known else {}
+            of_interval = {"confidenceInterval": known} if known else {}
             yield {"type": metric, "value": repr(of.value), **named, **of_interval}
 
     seen = set()
@@ -196,56 +189,6 @@ def _model_card(report: Report) -> dict[str, object]:
             "task": "regression" if regression else "classification",
             "datasets": [data],
         },
-        "quantitativeAnalysis": {
-            "performanceMetrics": [
-                *_measurements(report, "lowerBound", "upperBound", "confidenceInterval")
-            ]
-        },
-        "considerations": considerations,
-    }
-
-
-TOOLKIT_VERSION = "0.0.2"
-
-
-def write_toolkit(report: Report) -> str:
-    """Write a model card as JSON; the same report gives the same bytes."""
-    return json.dumps(_toolkit_card(report), indent=2, ensure_ascii=False) + "\n"
-
-
-def _toolkit_card(report: Report) -> dict[str, object]:
-    fields = question.document(report)
-    owners = [fields[key] for key in ("organisation", "author") if key in fields]
-    details: dict[str, object] = {
-        "name": _model_name(report),
-        "overview": " ".join(question.lead(report)),
-        "version": {"date": report.created[:10]},
-    }
-    if owners:
-        details["owners"] = [{"name": ", ".join(owners)}]
-    considerations: dict[str, object] = {
-        "limitations": [{"description": each} for each in LIMITS],
-        "ethical_considerations": [{"name": describe_finding(each)} for each in report.findings],
-    }
-    if "purpose" in fields:
-        considerations["use_cases"] = [{"description": fields["purpose"]}]
-    columns = [called(each["column"]) for each in report.spec.get("sensitive", ())]
-    return {
-        "schema_version": TOOLKIT_VERSION,
-        "model_details": details,
-        "model_parameters": {
-            "data": [
-                {
-                    "name": file_of(report.data.source),
-                    "description": _data_words(report),
-                    "sensitive": {"sensitive_data": columns},
-                }
-            ]
-        },
-        "quantitative_analysis": {
-            "performance_metrics": [
-                *_measurements(report, "lower_bound", "upper_bound", "confidence_interval")
-            ]
-        },
+        "quantitativeAnalysis": {"performanceMetrics": [*_measurements(report)]},
         "considerations": considerations,
     }

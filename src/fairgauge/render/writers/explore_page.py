@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup
 
 from fairgauge.render.brief.explore_words import in_words
-from fairgauge.render.charts.threshold_slider import escaped
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
 from fairgauge.version import __version__
 
+_OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 
 
@@ -30,13 +31,19 @@ def explore_page(data: Mapping[str, Any]) -> str:
         protected=data["protected"],
         warnings=list(map(printable, data["warnings"])),
         audited=list(_audited(data)),
-        counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
+        counts=Markup(_escaped(data)),  # noqa: S704 - its angle brackets are escaped
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
         version=__version__,
         digest=data["digest"],
     ) + "\n"  # fmt: skip
+
+
+def _escaped(value: object) -> str:
+    """Return a value as JSON that is safe inside a page."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return "".join(_OPENS.get(character, character) for character in text)
 
 
 def _title(data: Mapping[str, Any]) -> str:

@@ -18,7 +18,6 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render.charts import charts
 from fairgauge.render.charts.charts import placed_funnel, placed_times
 from fairgauge.render.charts.score_sections import scored
-from fairgauge.render.charts.threshold_slider import slider
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -34,10 +33,8 @@ def write(document: tree.DocumentTree, shown: object = None, *, tight: str = "")
     """
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
-    explorer = slider(report) if report and scores else None
     style = css("style.css") + css("first_page.css")
-    parts = ("script.js", "counts.js", "slider.js") if explorer else ("script.js",)
-    script = scripts(*parts)
+    script = scripts("script.js")
     return environment().get_template("page.html.j2").render(
         document=document,
         tight=tight,
@@ -46,7 +43,6 @@ def write(document: tree.DocumentTree, shown: object = None, *, tight: str = "")
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
         scores=scores,
-        explorer=explorer,
         more_scores=_features_with_scores(report) - len(scores),
         decides=question.decision_words(report) if report else "",
     ) + "\n"  # fmt: skip

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -23,6 +22,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.writers import html
+from fairgauge.temporary_files import private_folder
 
 BROWSER_VARIABLE = "CHROME_PATH"
 """The environment variable that names the browser."""
@@ -200,10 +200,7 @@ def print_page(page: str) -> bytes:
             f"or name its program in the environment variable {BROWSER_VARIABLE}; "
             "or write .html and print it from any browser"
         )
-    with tempfile.TemporaryDirectory(
-        prefix="fairgauge-", dir=_shared_folder(browser), ignore_cleanup_errors=True
-    ) as name:
-        folder = Path(name)
+    with private_folder(_shared_folder(browser)) as folder:
         source, target = folder / "report.html", folder / "report.pdf"
         source.write_text(page, encoding="utf-8")
         reason = _run(browser, folder, source, target)

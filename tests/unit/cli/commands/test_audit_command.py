@@ -187,7 +187,6 @@ def test_every_format_on_standard_output(run, loans, format_):
         "html": lambda text: text.index("<!"),
         "junit": ET.fromstring,
         "cyclonedx": json.loads,
-        "model-card": json.loads,
     }
     opens[format_](result.stdout)
     assert result.stdout.endswith("\n")

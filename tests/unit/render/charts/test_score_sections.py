@@ -1,26 +1,16 @@
-"""Scores in the page: curves, their tables, and the data of the threshold slider."""
+"""Scores in the page: curves and their tables."""
 
 from __future__ import annotations
 
-import json
 import random
-import re
-from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.catalogue.closed_forms import quotients
-from fairgauge.enums import Profile
 from fairgauge.render import render
 from fairgauge.render.charts.score_sections import labels, path, scored
-from fairgauge.render.charts.threshold_slider import slider
-from fairgauge.results.curves import at_threshold
 
 NEEDS = {
     "both": frozenset({"label", "prediction"}),
@@ -138,76 +128,12 @@ def test_without_labels_only_the_selection_rate_is_swept():
     (found,) = scored(report)
     assert [sweep.rate for sweep in found.sweeps] == ["selection_rate"]
     assert (list(found.roc), list(found.calibration), found.bins) == ([], [], None)
-    data = json.loads(slider(report))
-    assert [rate["name"] for rate in data["rates"]] == [
-        "selection_rate",
-        "rejection_share",
-        "selection_odds",
-    ]
 
 
 def test_a_report_without_scores_has_no_part_for_them():
     text = render(sample_reports.small(), "html")
-    for part in ('id="scores"', 'href="#scores"', 'id="counts"', "tool-rates", "cellsAt"):
+    for part in ('id="scores"', 'href="#scores"'):
         assert part not in text
-
-
-def test_the_sliders_coefficients_are_the_catalogues_formulas():
-    chance = np.random.default_rng(5)
-    cells = np.append(chance.integers(1, 90, 6).astype(float), [0.0, 0.0])
-    tp, fp, fn, tn, selected, rejected, *_ = cells
-    zero = 0.0
-    side = ConfusionCounts(
-        size=np.array([cells.sum()]),
-        cells={
-            NEEDS["both"]: np.array([[tp, fp, fn, tn]]),
-            NEEDS["label"]: np.array([[tp + fn, zero, zero, fp + tn]]),
-            NEEDS["prediction"]: np.array([[tp + fp + selected, zero, zero, fn + tn + rejected]]),
-        },
-    )
-    data = json.loads(slider(sample_reports.scored()))
-    rows = {row.name: row for row in RATES}
-    assert len(data["rates"]) >= 19
-    for rate in data["rates"]:
-        shares = [np.dot(over, cells) / np.dot(under, cells) for over, under in rate["of"]]
-        expected = rows[rate["name"]].value(side, Profile.DOCUMENTED)[0]
-        assert np.mean(shares) == pytest.approx(expected, abs=1e-15), rate["name"]
-        assert [list(map(list, pair)) for pair in quotients(rows[rate["name"]])] == rate["of"]
-
-
-def test_the_sliders_counts_are_those_of_the_report():
-    report = sample_reports.scored()
-    (table,) = json.loads(slider(report))["tables"]
-    flat = [n for each in table["counts"] for n in ([0] * -each if each < 0 else [each])]
-    counts = np.zeros((len(table["codes"]), 3, 1003))
-    counts.flat[: len(flat)] = flat
-    for group, scores in zip(counts, report.scores, strict=True):
-        found = at_threshold(scores, 0.3)
-        assert group[:, 301:].sum(axis=1).tolist() == [found.tp, found.fp, found.selected]
-        assert group[:, :301].sum(axis=1).tolist() == [found.fn, found.tn, found.rejected]
-
-
-def test_names_do_no_harm_in_the_data_of_the_slider():
-    names = ["</script><script>alert(1)</script>", "a & b", "line\u2028break"]
-    text = render(audit_of(names), "html")
-    block = re.search(r'(?s)<script type="application/json" id="counts">(.*?)</script>', text)[1]
-    shown = json.loads(block)["columns"][0]["groups"]
-    assert any("<" in name for name in shown)
-    assert "<" not in block
-    assert text.count("</script>") == 2
-
-
-def test_the_best_group_of_very_many_is_not_guessed():
-    groups = [f"group {i:02}" for i in range(30)]
-    assert slider(audit_of(groups, rows=900, reference="best")) is None
-    assert slider(audit_of(groups, rows=900)) is not None
-
-
-def test_a_report_that_does_not_state_the_best_group_by_threshold_has_no_slider():
-    """As reports of earlier versions: the page chooses no reference itself."""
-    report = audit_of(["a", "b", "c"], rows=900, reference="best")
-    assert slider(report) is not None
-    assert slider(replace(report, threshold_references=())) is None
 
 
 def test_a_page_of_many_features_with_scores_stays_below_a_megabyte():

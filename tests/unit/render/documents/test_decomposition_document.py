@@ -64,16 +64,6 @@ def test_what_is_filed_has_sources_method_and_room_for_signatures():
     assert "Method and excluded rows" in titles
 
 
-def test_an_older_file_has_no_fingerprint_and_states_none():
-    found = result("why")
-    older = found.to_dict() | {"schema": "fairgauge.why/1"}
-    del older["fingerprint"]
-    read = type(found).from_dict(older)
-    assert read.fingerprint == ""
-    facts = [each for each in blocks_filed(read) if isinstance(each, Facts)]
-    assert "fingerprint of the counts" not in dict(facts[-1].pairs)
-
-
 def test_counts_that_are_in_no_file_leave_a_place_for_one():
     rows = pl.DataFrame({"p": [1, 0, 1, 0] * 30, "g": ["a", "a", "b", "b"] * 30,
                          "s": (["x"] * 4 + ["y"] * 4) * 15})  # fmt: skip

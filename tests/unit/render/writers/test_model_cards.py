@@ -1,4 +1,4 @@
-"""Model cards and bills of materials: the report's own numbers, in the schemas of others."""
+"""Bills of materials: the report's own numbers, in the schema of CycloneDX."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from cyclonedx.validation.json import JsonStrictValidator
 import fairgauge as fg
 import sample_reports
 from fairgauge.enums import Status
-from fairgauge.render import render, save
+from fairgauge.render import render
 
 SAMPLES = ("small", "several", "berkeley", "crossed", "scored", "hostile")
 
 
 def bom(report):
     return json.loads(render(report, "cyclonedx"))
-
-
-def card(report):
-    return json.loads(render(report, "model-card"))
 
 
 def cyclonedx_metrics(report):
@@ -79,45 +75,6 @@ def test_findings_are_fairness_assessments():
     found = component["modelCard"]["considerations"]["fairnessAssessments"]
     assert found
     assert all(each["groupAtRisk"].startswith("race: ") for each in found)
-    risks = card(report)["considerations"]["ethical_considerations"]
-    assert [each["name"] for each in risks] == [each["harms"] for each in found]
-
-
-def test_both_cards_hold_the_same_numbers():
-    report = sample_reports.scored()
-    theirs = card(report)["quantitative_analysis"]["performance_metrics"]
-    ours = cyclonedx_metrics(report)
-    assert [(e["type"], e.get("slice"), e["value"]) for e in theirs] == [
-        (e["type"], e.get("slice"), e["value"]) for e in ours
-    ]
-
-
-def test_the_model_card_has_the_fields_of_its_schema():
-    """The schema of the Model Card Toolkit, 0.0.2, allows no other key at the top."""
-    found = card(sample_reports.several())
-    assert set(found) == {
-        "schema_version",
-        "model_details",
-        "model_parameters",
-        "quantitative_analysis",
-        "considerations",
-    }
-    assert found["schema_version"] == "0.0.2"
-    metrics = found["quantitative_analysis"]["performance_metrics"]
-    assert all(isinstance(each["value"], str) and float(each["value"]) >= -1 for each in metrics)
-    ends = [each["confidence_interval"] for each in metrics if "confidence_interval" in each]
-    assert ends
-    assert all(isinstance(end, str) for pair in ends for end in pair.values())
-    assert any("slice" in each for each in metrics)
-    assert all(isinstance(each["name"], str) for each in found["model_parameters"]["data"])
-
-
-def test_the_suffix_chooses_the_card(tmp_path):
-    report = sample_reports.small()
-    for suffix, format_ in ((".cdx.json", "cyclonedx"), (".card.json", "model-card")):
-        path = tmp_path / f"credit{suffix}"
-        save(report, path)
-        assert path.read_text(encoding="utf-8") == render(report, format_)
 
 
 COUNTS = {
@@ -126,16 +83,14 @@ COUNTS = {
 }
 
 
-def test_what_the_document_states_is_on_the_card_and_the_bill():
+def test_what_the_document_states_is_on_the_bill():
     stated = {"organisation": "A bank", "author": "A. Person", "purpose": "Loans to students"}
     report = fg.audit(fg.confusion("sex", COUNTS), document=stated)
-    assert card(report)["model_details"]["owners"] == [{"name": "A bank, A. Person"}]
-    assert card(report)["considerations"]["use_cases"] == [{"description": "Loans to students"}]
     (component,) = bom(report)["components"]
     assert component["modelCard"]["considerations"]["useCases"] == ["Loans to students"]
     without = fg.audit(fg.confusion("sex", COUNTS))
-    assert "owners" not in card(without)["model_details"]
-    assert "use_cases" not in card(without)["considerations"]
+    (component,) = bom(without)["components"]
+    assert "useCases" not in component["modelCard"]["considerations"]
 
 
 def test_averages_of_classes_are_named_and_infinite_values_are_left_out():

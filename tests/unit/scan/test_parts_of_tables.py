@@ -1,0 +1,197 @@
+"""Several files are one table: whatever types and names its parts have, the same rows count."""
+
+from __future__ import annotations
+
+import random
+import sys
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather
+
+import fairgauge as fg
+from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DRAWN = random.Random(8)
+ROWS = pa.table({
+    "g": [DRAWN.choice("ab") for _ in range(600)], "y": [DRAWN.choice([0, 1]) for _ in range(600)],
+    "s": [DRAWN.choice([0.1, 0.3, 0.7, 0.7, 0.9, 4.25, 100.5, None]) for _ in range(600)],
+})  # fmt: skip
+ASKED = {
+    "threshold": {"label": "y", "prediction": "s", "positive": ">0.69", "sensitive": "g"},
+    "group": {"label": "y", "sensitive": "s"},
+    "closed": {"label": "y", "sensitive": {"column": "s", "cuts": [0.1, 0.7], "closed": "left"}},
+}  # fmt: skip
+SIZES = {
+    "half": pa.float16(), "single": pa.float32(), "double": pa.float64(),
+    "decimal": pa.decimal128(9, 3),
+}  # fmt: skip
+
+
+def write_parts(folder: Path, suffix: str, kinds: list[str]) -> list[Path]:
+    """Write a third of the rows into each file, with the scores of another type."""
+    paths = []
+    for i, kind in enumerate(kinds):
+        part = ROWS.slice(i * 200, 200)
+        narrow = part["s"].cast(pa.float32()) if kind == "half" else part["s"]
+        part = part.set_column(2, "s", narrow.cast(SIZES[kind]))
+        paths.append(folder / f"part-{i}.{suffix}")
+        (feather.write_feather if suffix == "arrow" else pq.write_table)(part, str(paths[-1]))
+    return paths
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("single", "double", "single"),
+        ("half", "single", "double"),
+        ("half",) * 3,
+        ("single",) * 3,
+        ("decimal",) * 3,
+        ("decimal", "single", "double"),
+    ],
+)
+def test_floats_of_every_part_are_the_decimals_that_they_stand_for(tmp_path, suffix, kinds, asked):
+    paths = write_parts(tmp_path, suffix, list(kinds))
+    whole = fg.count(ROWS, **asked)
+    given: list[Any] = [paths, str(tmp_path / "*"), *([tmp_path] if suffix == "parquet" else [])]
+    assert [fg.count(each, **asked).digest for each in given] == [whole.digest] * len(given)
+
+
+def test_floats_of_parts_without_pyarrow(tmp_path, monkeypatch):
+    paths = write_parts(tmp_path, "arrow", ["single", "double", "single"])
+    whole = [fg.count(ROWS, **asked) for asked in ASKED.values()]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert [fg.count(paths, **asked) for asked in ASKED.values()] == whole
+
+
+@pytest.mark.parametrize("asked", [
+    {"sensitive": "d"}, {"sensitive": {"column": "d", "cuts": [2]}}, {"weight": "d"},
+    {"where": "d > 2"}, {"cluster": "d"},
+])  # fmt: skip
+def test_decimals_of_too_many_digits_are_refused_where_they_are_used(tmp_path, asked):
+    """DuckDB 1.5 reads 1.00 of decimal256(50, 2) as 16777216."""
+    wide = pa.array([Decimal("1.00"), Decimal("2.50"), None], pa.decimal256(50, 2))
+    rows = pa.table({"g": ["a", "b", "b"], "y": [1, 0, 1], "d": wide})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    pq.write_table(rows.set_column(2, "d", rows["d"].cast(pa.float64())), tmp_path / "b.parquet")
+    for data in (tmp_path / "a.parquet", tmp_path):
+        with pytest.raises(DataError, match=r"column 'd' .*DECIMAL\(50\).*make it a decimal of"):
+            fg.count(data, **({"label": "y", "sensitive": "g"} | asked))
+    assert fg.count(tmp_path, label="y", sensitive="g").rows == 6
+    assert fg.count(rows, label="y", sensitive="d").rows == 3
+
+
+@pytest.mark.parametrize("name", ["NULL", "__HIVE_DEFAULT_PARTITION__"])
+def test_partitions_without_a_value(tmp_path, name):
+    rows = pa.table({"g": ["a", "b", None] * 4, "y": [1, 0, 1, 1] * 3})
+    for value in ("a", "b", None):
+        folder = tmp_path / f"g={name if value is None else value}"
+        folder.mkdir()
+        part = rows.filter([each == value for each in rows["g"].to_pylist()])
+        pq.write_table(part.drop(["g"]), folder / "0.parquet")
+    whole = fg.count(rows, label="y", sensitive="g")
+    assert fg.count(tmp_path, label="y", sensitive="g") == whole
+    if name != "NULL":  # which is a text to pyarrow
+        read = [pq.read_table(tmp_path), ds.dataset(tmp_path, partitioning="hive").to_table()]
+        read += [pl.scan_parquet(tmp_path, hive_partitioning=True)]
+        for each in read:
+            assert fg.count(each, label="y", sensitive="g") == whole
+
+
+LEFT_OVER = [
+    "_temporary/0/part-1.parquet", ".part-0.parquet", "g=b/_tmp/x.parquet", "_old.parquet",
+    ".ipynb_checkpoints/x.parquet", ".hidden=1/x.parquet",
+]  # fmt: skip
+
+
+@pytest.fixture
+def with_leftovers(tmp_path):
+    """A folder in partitions, of which one begins with _, and files that are no part of it."""
+    part = pa.table({"y": [1, 0, 1, 1]})
+    whole = ["g=a/_x=1/0.parquet", "g=b/_x=2/0.parquet"]
+    for name in (*whole, *LEFT_OVER):
+        path = tmp_path / "loans" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(part, path)
+    return tmp_path / "loans"
+
+
+def skipped(report: Any) -> list[int]:
+    """Return how many files each of the notes states that were skipped."""
+    return [each["files"] for each in report.diagnostics if each.code == "skipped_files"]
+
+
+def test_files_that_are_no_part_of_a_table_are_skipped_and_stated(
+    with_leftovers, tmp_path, monkeypatch
+):
+    asked: dict[str, Any] = {"label": "y", "sensitive": "g"}
+    report = fg.audit(with_leftovers, **asked)
+    assert (report.data.rows, skipped(report)) == (8, [6])
+    report.save(tmp_path / "report.md")
+    assert "6 files are skipped" in (tmp_path / "report.md").read_text()
+    assert fg.count(with_leftovers, label="y", sensitive="_x").rows == 8
+    monkeypatch.chdir(with_leftovers)
+    for here in (".", f"../{with_leftovers.name}", "./"):
+        assert fg.count(here, **asked).rows == 8
+    report = fg.audit(str(with_leftovers / "**" / "*.parquet"), **asked)
+    assert (report.data.rows, skipped(report)) == (8, [3])  # ** finds none below a dot
+
+
+def test_a_skipped_file_is_counted_where_it_is_named(with_leftovers):
+    asked: dict[str, Any] = {"label": "y", "sensitive": "y"}
+    for named in ("_old.parquet", "_temporary", "_temporary/*/*.parquet", "_o*.parquet",
+                  ".part-*.parquet"):  # fmt: skip
+        report = fg.audit(str(with_leftovers / named), **asked)
+        assert (report.data.rows, skipped(report)) == (4, []), named
+    with pytest.raises(DataError, match=r"no files but those that are skipped.*_old\.parquet"):
+        fg.count(str(with_leftovers / "*.parquet"), **asked)
+
+
+def test_left_over_files_of_text(tmp_path):
+    for name in ("a.csv", "_b.csv"):
+        (tmp_path / name).write_text("g,y\na,1\nb,0\n")
+    report = fg.audit(str(tmp_path / "*.csv"), label="y", sensitive="g")
+    assert (report.data.rows, skipped(report)) == (2, [1])
+
+
+MARKS = {
+    "Delta": "_delta_log/00000000000000000000.json",
+    "Hudi": ".hoodie/hoodie.properties",
+    "Iceberg": "metadata/00001-8b27.metadata.json",
+    "DuckLake": "main/loans/ducklake-0197cbb1-7a2e-7d9c-a0b2-6e9d3d0f7e11.parquet",
+}
+
+
+@pytest.mark.parametrize("depth", ["", "data", "day=1", "Xy", "data/1001/1110/0001"])
+@pytest.mark.parametrize("kind", MARKS)
+def test_files_of_lake_tables_are_refused(tmp_path, kind, depth):
+    """They hold former rows, wherever they are below the mark of the table."""
+    rows = pa.table({"g": ["a", "b"], "y": [1, 0]})
+    mark = tmp_path / "lake" / "loans" / MARKS[kind]
+    files = tmp_path / "lake" / "loans" / depth
+    for folder in (mark.parent, files, tmp_path / "lake" / "plain"):
+        folder.mkdir(parents=True, exist_ok=True)
+    mark.write_text("{}")
+    pq.write_table(rows, files / "part-0.parquet")
+    pq.write_table(rows, tmp_path / "lake" / "plain" / "part-0.parquet")
+    named = [files / "part-0.parquet", files, str(files / "*.parquet"), tmp_path / "lake",
+             str(tmp_path / "lake" / "**" / "*.parquet"), tmp_path / "lake" / "loans"]  # fmt: skip
+    if kind == "DuckLake":
+        named = [mark, mark.parent, *named[3:]]
+    if kind in ("Delta", "Iceberg"):  # opened as a table, which this is none
+        named = [each for each in named if each != tmp_path / "lake" / "loans"]
+    for each in named:
+        with pytest.raises(DataError, match=rf"is an? {kind} table, whose files may hold rows"):
+            fg.count(each, label="y", sensitive="g")
+    assert fg.count(tmp_path / "lake" / "plain", label="y", sensitive="g").rows == 2
