@@ -157,7 +157,8 @@ def _stated(
         adverse = adverse_sign(of, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
-    failed, failed_beside = [], []
+    failed: list[Verdict] = []
+    failed_beside: list[Verdict] = []
     for each in rules:
         if before_counting(each) is Outcome.FAIL and is_about(each, contrast):
             of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)
