@@ -318,7 +318,7 @@ def with_singles(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
 
 
 OF_ARROW = [
-    pandas_arrow, polars_frame, polars_lazy, pyarrow_table, duckdb_relation, parquet, arrow_file,
+    pandas_default, pandas_arrow, polars_frame, polars_lazy, pyarrow_table, duckdb_relation, parquet, arrow_file,
     dask_frame,
 ]  # fmt: skip
 

@@ -73,7 +73,8 @@ from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.coded_groups import with_coded
-from fairgauge.scan.input_files import copied_files, open_files, skipped_files
+from fairgauge.scan.far_numbers import about_centre
+from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
 
@@ -487,7 +488,7 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = with_coded(count(plan(spec, _median(source, spec))), count)[""]
+    cube = with_coded(about_centre(count(plan(spec, _median(source, spec))), count), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -523,7 +524,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return count_by(source, asked, column, spec.max_groups)
 
-    cubes = with_coded(count(plan(spec)), count)
+    cubes = with_coded(about_centre(count(plan(spec)), count), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()
@@ -542,15 +543,6 @@ def _median(source: Source, spec: Spec) -> float | None:
     return median_score(source, spec)
 
 
-def notes_of_files(data: object) -> list[Diagnostic]:
-    """Warn of copied files, and note how many of a folder or glob are skipped."""
-    files = [Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=f) for f in copied_files(data)]
-    if skipped := skipped_files(data):
-        note = {"files": len(skipped), "example": skipped[0]}
-        files.append(Diagnostic.note(DiagnosticCode.SKIPPED_FILES, **note))
-    return files
-
-
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
@@ -559,11 +551,12 @@ def repeated_rows(
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
+    from fairgauge.rowwise.file_notes import notes_of_files
+    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
+
     of_files = notes_of_files(data)
     yield from of_files
     copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
-    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
-
     doubled = [] if copied else [*doubled_rows(source, cube, spec)]
     yield from doubled
     yield from alike_identifiers(cube, spec)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fairgauge.cube.cube import HANDFUL, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
-from fairgauge.errors import ValuesError, listing, quote
+from fairgauge.errors import ValuesError, cells, listing, quote
 from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
@@ -21,7 +21,6 @@ from fairgauge.values import Value, canonical, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
-_MOST_SHOWN = 5
 _TWO = 2
 
 
@@ -213,7 +212,7 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
         if late:
             values = dict.fromkeys(itertools.chain(*late.values()))
             raise ValuesError(
-                f"{quote(recoding.column)} holds {listing(values)} in the rows of "
+                f"{quote(recoding.column)} holds {cells(values)} in the rows of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)",
                 late,
@@ -289,4 +288,4 @@ def _levels(cube: Cube, axis: Axis) -> list[Value]:
 
 
 def _some(values: Sequence[Value]) -> str:
-    return listing(dict.fromkeys(map(name_of, values)), _MOST_SHOWN)
+    return cells(map(name_of, values))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
+from math import comb, perm
 
 from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
 from fairgauge.published._header_words import (
@@ -547,6 +548,10 @@ def _settle_doubles(
                 del found[i]
 
 
+_MOST_TRIED = 1_000_000
+"""Rows that are computed to find what columns without a header are: some seconds."""
+
+
 def _by_arithmetic(
     grid: Grid,
     found: Mapping[int, ColumnRole],
@@ -557,12 +562,15 @@ def _by_arithmetic(
 
     Of several columns as many are given a role as fit; the others are not read.
     """
+    may_be = {(i, role) for i in unnamed for role in absent if not misfits(grid, i, role)}
     for size in range(min(len(unnamed), len(absent)), 0, -1):
+        if comb(len(unnamed), size) * perm(len(absent), size) * len(grid.rows) > _MOST_TRIED:
+            return {}
         trials = (
             dict(zip(chosen, roles, strict=True))
             for chosen in combinations(unnamed, size)
             for roles in permutations(absent, size)
-            if not any(misfits(grid, i, role) for i, role in zip(chosen, roles, strict=True))
+            if may_be.issuperset(zip(chosen, roles, strict=True))
         )
         fits = [trial for trial in trials if _fits(grid, {**found, **trial}, trial.values())]
         if fits:

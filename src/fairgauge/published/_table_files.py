@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, iterparse
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cause, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
+from fairgauge.object_stores import read_limited
 from fairgauge.published._aligned_columns import aligned, stacked
 from fairgauge.published._cells_in_order import (
     has_joined_headings,
@@ -47,8 +48,8 @@ from fairgauge.published.printed_numbers import adjacent_numbers
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
-MOST_CELLS, MOST_COLUMNS = 200_000, 1_000
-_MOST_UNPACKED = 2 * MOST_BYTES
+MOST_CELLS, MOST_COLUMNS = 20_000, 200
+_MOST_UNPACKED, _MOST_TEXT, _LONGEST_LINE = 2 * MOST_BYTES, 1_000_000, 20_000
 SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 _DOCUMENTS = re.compile(
@@ -159,8 +160,7 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    if suffix not in (".html", ".htm"):
-        _check_width(text)
+    _check_width(text, html=_kind(text[:MOST_BYTES], [], suffix) == ".html")
     published = tables_to_publish(text)
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
@@ -190,14 +190,19 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     ]
 
 
-def _check_width(text: str) -> None:
-    """Refuse lines of more columns than a published table has, before anything is looked for."""
-    if len(text) > MOST_BYTES:
-        raise DataError(f"the text has more than {MOST_BYTES:,} characters; {_TOO_LARGE}")
+def _check_width(text: str, *, html: bool) -> None:
+    """Refuse what is larger than a published table, before anything is looked for."""
+    most = MOST_BYTES if html else _MOST_TEXT
+    if len(text) > most:
+        raise DataError(f"the text has more than {most:,} characters; {_TOO_LARGE}")
+    if html:
+        return
     for number, line in enumerate(text.splitlines(), 1):
         columns = max(map(line.count, ",;|\t")) + 1 if len(line) > MOST_COLUMNS else 1
-        if columns > MOST_COLUMNS and "<t" not in line:
+        if columns > MOST_COLUMNS:
             raise DataError(f"line {number:,} has {columns:,} columns; {_TOO_LARGE}")
+        if len(line) > _LONGEST_LINE:
+            raise DataError(f"line {number:,} has {len(line):,} characters; {_TOO_LARGE}")
 
 
 def _with_notes(
@@ -242,7 +247,7 @@ def _lines(text: str, suffix: str, first: int = 1) -> Iterator[tuple[str, str]]:
 
 def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
     """Return the suffix of what a text is like."""
-    if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
+    if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
     piped = suffix not in (".csv", ".tsv") and _has_pipes(lines)
     if suffix == ".md" or piped or any(_RULE.match(line) and "|" in line for line in lines):
@@ -281,16 +286,7 @@ def why_no_table(text: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise DataError(
-                f"{quote(path)} has {size:,} bytes; a published table has at most {MOST_BYTES:,}. "
-                "For rows of data, use fairgauge audit"
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+    return read_limited(path, MOST_BYTES, "a published table (for rows: fairgauge audit)")
 
 
 def _decoded(content: bytes, path: Path) -> str:
@@ -308,18 +304,22 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
     padded = [row + [""] * (width - len(row)) for row in filled]
-    while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
-        name = name or next(filter(None, padded[0]), "")  # a title above the header
-        padded = padded[1:]
-    if len(padded) < 2 or width < 2:
-        return []
-    header, *body = padded
-    for i, row in enumerate(body):
-        if row[1:] == header[1:]:  # a header that stands again begins another table
-            title = body[i - 1][0] if i and _is_title(body[i - 1]) else ""
-            above = body[: i - 1] if title else body[:i]
-            return [*_grid(name, [header, *above]), *_grid(title or name, body[i:])]
-    return [Grid(name, tuple(header), tuple(map(tuple, body)))]
+    if len(padded) * width > MOST_CELLS:
+        raise DataError(f"a table has {len(padded) * width:,} cells; {_TOO_LARGE}")
+    found: list[Grid] = []
+    while True:
+        while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
+            name = name or next(filter(None, padded[0]), "")  # a title above the header
+            padded = padded[1:]
+        if len(padded) < 2 or width < 2:
+            return found
+        header, *body = padded
+        again = (i for i, row in enumerate(body) if row[1:] == header[1:])
+        at = next(again, len(body))  # a header that stands again begins another table
+        title = body[at - 1][0] if 0 < at < len(body) and _is_title(body[at - 1]) else ""
+        if above := body[: at - 1] if title else body[:at]:
+            found.append(Grid(name, tuple(header), tuple(map(tuple, above))))
+        name, padded = title or name, body[at:]
 
 
 def _is_title(row: Sequence[str]) -> bool:
@@ -505,7 +505,7 @@ class _Tables(HTMLParser):
             self._end_cell()  # end tags of cells and rows are optional
         if tag == "table":
             self.tables.append((self._heading, []))
-            self._pending, self._heading = {}, ""
+            self._pending, self._heading, self._cells = {}, "", 0
         elif tag == "tr" and self.tables:
             self.tables[-1][1].append([])
             self._fill()
@@ -515,7 +515,7 @@ class _Tables(HTMLParser):
             self._span = (_span(found.get("rowspan")), _span(found.get("colspan")))
             self._cells += self._span[0] * self._span[1]
             if self._cells > MOST_CELLS:
-                raise DataError(f"the tables have more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
+                raise DataError(f"a table has more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
         elif tag in _TITLES and not self._in_cell:
             self._text = []
         elif tag == "sup" and self._text is not None:
@@ -652,7 +652,7 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
         for name in archive.namelist():
             cells = 0
             try:
-                for _, each in iterparse(archive.open(name)):  # noqa: S314 - as openpyxl, once it is known to be small
+                for _, each in iterparse(archive.open(name)):  # noqa: S314 - openpyxl does, too
                     if each.tag.endswith("}c"):
                         cells += 1
                     elif each.tag.endswith("}mergeCell"):
@@ -660,11 +660,10 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
                         cells += (right - left + 1) * (bottom - top + 1)
                     each.clear()
             except (ParseError, TypeError, ValueError):
-                continue  # no XML, or not as openpyxl reads it
-            except zipfile.BadZipFile as error:
+                pass  # no XML, or not as openpyxl reads it
+            except Exception as error:  # whatever a damaged archive leads to
                 raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-            finally:
-                yield name, cells
+            yield name, cells
 
 
 def _unpacked(content: bytes, path: Path) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 _FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
 _NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
@@ -185,6 +186,7 @@ def is_dash(text: str) -> bool:
     return bool(_DASH.fullmatch(text.strip()))
 
 
+@lru_cache(maxsize=1 << 16)
 def read_number(text: str) -> Printed | None:
     """Read a printed number; None of a blank cell or of text that is no number.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, listing, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, listing, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
@@ -307,7 +307,7 @@ def _positive(
         asked = (1,)
     elif not asked:
         if not all(is_one_of(level, (0, 1)) for level in levels):
-            has = listing([name_of(level) for level in levels])
+            has = cells(map(name_of, levels))
             message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
             problems.append(Problem("positive", message))
         asked = (1,)
@@ -386,7 +386,7 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
     feature = " * ".join(question.feature)
     named = answers.named
     if len(named) < 2:
-        has = listing([answers.groups[g] for g in named]) or "none"
+        has = cells(answers.groups[g] for g in named)
         yield Problem("sensitive", f"{feature} must have at least two groups to compare, not {has}")
         return
     there = answers.n > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -59,6 +58,7 @@ _MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (
 """The sums of numbers and of their squares."""
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
+_HALF = 0.5
 _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
 
@@ -122,9 +122,10 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
 
 
 def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn of groups that have one outcome alone, which at most half of the others have.
+    """Warn of groups that have one outcome alone, which fewer than half of the others have.
 
-    These may be the cases of a numerator, without the other people of the group.
+    These may be the cases of a numerator, without the other people of the group; not where some
+    groups have the one outcome alone, and some the other.
     """
     if task is not Task.BINARY or cube.min_cell is not None:
         return
@@ -134,20 +135,22 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         positive = masks.labels if axis.role is Role.LABEL else masks.predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
         of_sides = zip(*(shares_by(cube, axis, s, (Role.FEATURE,)) for s in sides), strict=True)
-        for ((feature, groups, having, _, p), (_, _, others, *_)), (i, side) in product(
-            of_sides, enumerate(sides)
-        ):
-            this, other = (others, having) if i else (having, others)
-            alone = (other == 0) & (this >= FEWEST_ROWS) & (p < HARDLY_CHANCE)
-            for at in np.flatnonzero(alone & (this.sum() - this <= other.sum())).tolist():
-                rows, rest = int(this[at]), float(this.sum() - this[at])
-                if groups[at] in absent:
-                    continue
-                values = [name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of]
+        for (feature, groups, having, _, p), (_, _, lacking, *_) in of_sides:
+            held = ~np.isin(groups, [*absent]) & (p < HARDLY_CHANCE)
+            found = [
+                (groups[at], int(this[at]), share, side)
+                for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
+                for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
+                if (share := 1 - other.sum() / (this.sum() + other.sum() - this[at])) < _HALF
+            ]
+            if len({id(side) for *_, side in found}) != 1:
+                continue
+            for group, rows, share, side in found:
+                values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
                 yield Diagnostic.warning(
                     DiagnosticCode.GROUP_OF_ONE_OUTCOME, feature, column=axis.column,
-                    role=str(axis.role), values=tuple(values), group=groups[at], rows=rows,
-                    share=rest / (rest + float(other.sum())), **spec.unit,
+                    role=str(axis.role), values=tuple(values), group=group, rows=rows,
+                    share=float(share), **spec.unit,
                 )  # fmt: skip
 
 
@@ -246,6 +249,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
     rows, sums = _sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
     mean, alike = only_value(sums["w"], sums[total], sums[squares])
+    mean += cube.plan.centre * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
 
@@ -280,7 +284,8 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    sums = [float(table.sums[name][known].sum()) for name in ("y", "p")]
+    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * cube.plan.centre
+    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(

@@ -7,22 +7,28 @@ positive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ClassKind, Role, Task
+from fairgauge.enums import (
+    ClassKind,
+    Favourable,
+    Role,
+    Task,
+)
 from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
+    cells,
     if_absent,
-    listing,
     nearest,
     quote,
     refuse,
@@ -37,7 +43,6 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
-_MOST_SHOWN = 5
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
@@ -48,7 +53,8 @@ class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
-    value: the score of the positive is what is left of it.
+    value: the score of the positive is what is left of it. ``label_values`` names the labels of
+    observed positives and negatives, where they are two outcomes that are not cut.
     """
 
     labels: Mask
@@ -56,6 +62,7 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    label_values: Mapping[Cells, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -95,6 +102,9 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_mask((), label_levels), _mask((), prediction_levels)),)
     _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
+        if spec.favourable is Favourable.NEGATIVE:
+            message = "negative is of two outcomes; state which classes are positive (--positive)"
+            raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
         return _selections(cube, spec.positive, label_levels, prediction_levels)
@@ -111,15 +121,22 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
+    sides = {TP + FN: labels, TN + FP: ~labels} if label and not label.bins else {}
+    values = {
+        part: tuple(name_of(v) for v, of in zip(label_levels, mask.tolist(), strict=True) if of)
+        for part, mask in sides.items()
+    }
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        return (OutcomeMasks(labels, mask, turned=turned, label_values=values),)
     bins = np.arange(prediction.bins)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, label_values=values
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
 
@@ -374,7 +391,7 @@ def _no_such_value(
             f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
         )
         leave += "in which somebody has it"
-    has = values_held(map(name_of, levels), _MOST_SHOWN)
+    has = values_held(map(name_of, levels))
     return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
 
 
@@ -393,4 +410,4 @@ def _truth(levels: Sequence[Value]) -> Mask:
 
 
 def _some(levels: Sequence[Value]) -> str:
-    return listing(map(name_of, levels), _MOST_SHOWN) or "no value"
+    return cells(map(name_of, levels))

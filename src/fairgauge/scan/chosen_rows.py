@@ -23,8 +23,8 @@ from fairgauge.errors import (
     EmptyDataError,
     Problem,
     SpecError,
+    cells,
     if_absent,
-    listing,
     nearest,
     quote,
 )
@@ -38,7 +38,6 @@ from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_MOST_SHOWN = 5
 _MOST_PERIODS = 10_000
 
 
@@ -322,7 +321,7 @@ def _no_such_value(
         return f'{lacks}. Write a value that contains "or" in double quotes: {shlex.quote(quoted)}'
     meant = nearest(name, known)
     leave = if_absent(value, condition.values, meant)
-    return f"{lacks}.{meant} It has {listing(known, _MOST_SHOWN)}{leave}"
+    return f"{lacks}.{meant} It has {cells(known)}{leave}"
 
 
 def _read_as_several(name: str, condition: RowCondition, known: Iterable[str]) -> str | None:

@@ -87,7 +87,12 @@ from fairgauge.render.words.metric_words import (
     rate_heading,
     value_text,
 )
-from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, insufficiency
+from fairgauge.render.words.reason_sentences import (
+    INSUFFICIENT,
+    RARE_OUTCOME,
+    insufficiency,
+    rows_and_part,
+)
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disadvantage import favourable_of, favours_the_least, has_direction
@@ -372,7 +377,7 @@ class _Summary:
         equal = insignificant(self.results)
         rest: list[tree.Paragraph] = []
         if equal:
-            sentence = no_finding_sentence(equal, by_class)
+            sentence = no_finding_sentence(equal, by_class, self.terms)
             rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
@@ -451,14 +456,13 @@ class _Summary:
         for section in self.results:
             if section.class_scope.kind is ClassKind.WORST:
                 continue
+            of_group: dict[str | None, list[Estimate]] = {}
+            for each in (*section.estimates, *section.adjusted):
+                if not (each.reason and each.reason.code is ReasonCode.NEEDS_COLUMNS):
+                    of_group.setdefault(each.group, []).append(each)
             for group in section.groups:
                 key = section.feature, section.threshold, group.group
-                own = [
-                    each
-                    for each in (*section.estimates, *section.adjusted)
-                    if each.group == group.group
-                    and not (each.reason and each.reason.code is ReasonCode.NEEDS_COLUMNS)
-                ]
+                own = of_group.get(group.group, [])
                 found.setdefault(key, (section, group, []))[2].extend(own)
         yield from found.values()
 
@@ -621,6 +625,10 @@ def _above(own: Iterable[Estimate], favourable: Favourable) -> str:
 
 def _size(own: Iterable[Estimate], n: float) -> str:
     """Return the size of a group; of protected counts, also the smallest that agrees with them."""
+    own = [*own]
+    parts = (e.reason for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    if (part := next((each for each in parts if each.get("counts")), None)) is not None:
+        return rows_and_part(part)
     bounds = (e.reason for e in own if e.reason and e.reason.get("at_least"))
     least = next((reason["n"] for reason in bounds if reason.side == "group"), None)
     may_be = "" if least is None else f" after rounding, possibly {numbers.count(least)}"
