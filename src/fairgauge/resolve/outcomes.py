@@ -17,7 +17,12 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ClassKind, Role, Task
+from fairgauge.enums import (
+    ClassKind,
+    Favourable,
+    Role,
+    Task,
+)
 from fairgauge.errors import (
     DataError,
     Problem,
@@ -98,6 +103,9 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_mask((), label_levels), _mask((), prediction_levels)),)
     _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
+        if spec.favourable is Favourable.NEGATIVE:
+            message = "negative is of two outcomes; state which classes are positive (--positive)"
+            raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
         return _selections(cube, spec.positive, label_levels, prediction_levels)
