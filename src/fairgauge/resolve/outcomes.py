@@ -29,6 +29,7 @@ from fairgauge.errors import (
     SpecError,
     cells,
     if_absent,
+    may_name_people,
     nearest,
     quote,
     refuse,
@@ -342,7 +343,7 @@ def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
         names = [*map(name_of, levels)]
         stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
         likely = [*filter(is_yes, names), *(n for n in names if not is_refusal(n)), *names]
-        named[str(column)] = stated or likely[:1]
+        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
     return (
         f"if the columns have other words, name the favourable values of each, such as "
         f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"

@@ -96,6 +96,8 @@ class Regressors(NamedTuple):
 
 _STEPS = 60
 _HALVINGS = 20
+_LONGEST_STEP = 4.0
+"""Of a coefficient: effects of few rows may overshoot so far that their rates are 0 or 1."""
 _CONVERGED = 1e-9
 SEPARATED = 15.0
 _RANK = 1e-10
@@ -682,6 +684,7 @@ def fit_counts(design: Regressors, x: Array, n: Array) -> Array | None:
             )
         except np.linalg.LinAlgError:
             return None
+        step = step / max(float(np.abs(step).max()) / _LONGEST_STEP, 1.0)
         for _ in range(_HALVINGS):
             after = _likelihood(design, x, n, beta + step)
             if after >= likelihood - _CONVERGED:

@@ -673,9 +673,9 @@ def _worse_off(
             differences = "more differences"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _only_within_strata(report, words)
-    for each in _offsetting(report)[:MOST_FINDINGS]:
-        text = f"{called(each.feature or '')} = {describe_diagnostic(each)}."
-        yield Sentence(text, (f"diagnostics[{report.diagnostics.index(each)}]",))
+    for note in _offsetting(report)[:MOST_FINDINGS]:
+        text = f"{called(note.feature or '')} = {describe_diagnostic(note)}."
+        yield Sentence(text, (f"diagnostics[{report.diagnostics.index(note)}]",))
     if not disparities:
         yield from _without_disparities(report, words)
 
