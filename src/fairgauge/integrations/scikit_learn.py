@@ -165,7 +165,7 @@ class Scorer:
         except DataError:
             return -1.0
 
-    def _scored(self, columns: Any, y: Array, answer: Mapping[str, Array]) -> float:
+    def _scored(self, columns: Any, y: Array, answer: Mapping[str, Any]) -> float:
         report = audit(columns, label=y, **answer, **self.options)
         scores = [self._score(name, value) for name, value in self._values(report)]
         if not scores:

@@ -179,7 +179,7 @@ def test_values_are_read_before_anything_is_counted(tmp_path, monkeypatch):
     codes = {each.code for each in report.diagnostics}
     assert not codes & {"recoding", "same_names", "missing_marker", "undecided_outcomes"}
     after = CliRunner().invoke(main, ["audit", "export.csv", *columns])
-    (line,) = [x for x in " ".join(after.output.split()).split("recode them all: ")[1:]]
+    _, line = " ".join(after.output.split()).split("recode them all: ")
     flags = shlex.split(line.split("}'.")[0] + "}'")
     recoded = CliRunner().invoke(main, ["audit", "export.csv", *columns, *flags])
     assert recoded.exit_code == 0
