@@ -41,24 +41,6 @@ _USUAL = (2, 3, 4, 5)
 
 
 @dataclass(frozen=True)
-class ScoreLaw:
-    """What tables of scores are drawn from, for searches of calibration.
-
-    Attributes
-    ----------
-    setting : what is drawn, in words.
-    mean : the mean of the scores.
-    off : makes of the values of the features, and of the scores, the probabilities of the labels.
-    rows : the rows of a table.
-    """
-
-    setting: str
-    mean: float
-    off: Callable[[Codes, Rates], Rates]
-    rows: int = 3_000
-
-
-@dataclass(frozen=True)
 class Law:
     """What tables are drawn from.
 
@@ -209,16 +191,6 @@ LAWS = (
 )  # fmt: skip
 
 
-SCORE_LAWS = (
-    ScoreLaw("calibrated scores", 0.4, lambda _, s: s),
-    ScoreLaw("calibrated scores, rare labels", 0.05, lambda _, s: s),
-    ScoreLaw("calibrated scores, 800 rows", 0.3, lambda _, s: s, 800),
-    ScoreLaw("scores .1 too low in one group of 7%", 0.4,
-             lambda c, s: np.clip(s + 0.1 * ((c[:, 1] == 0) & (c[:, 3] == 0)), 0, 1)),
-    ScoreLaw("scores too extreme everywhere", 0.4, lambda _, s: 0.4 + 0.7 * (s - 0.4)),
-)  # fmt: skip
-
-
 def with_gaps(rng: Generator, rows: int) -> Codes:
     """Draw features of which a tenth of the values are missing, one feature's with the others'."""
     codes = independent(rng, rows)
@@ -259,44 +231,8 @@ FURTHER_LAWS = (
 )  # fmt: skip
 
 
-EVERY = (*LAWS, *SCORE_LAWS, *FURTHER_LAWS)
+EVERY = (*LAWS, *FURTHER_LAWS)
 """In this order, by which tables are drawn."""
-
-
-def searched_scores(law: ScoreLaw, rng: Generator) -> dict[str, float]:
-    """Draw a table of scores, search it for calibration, and return what happened."""
-    codes = independent(rng, law.rows)
-    scores = rng.beta(4 * law.mean, 4 * (1 - law.mean), law.rows)
-    labels = law.off(codes, scores)
-    names = [f"f{i}" for i in range(codes.shape[1])]
-    frame = pl.DataFrame(codes.astype(str), schema=names).with_columns(
-        s=pl.Series(scores), y=pl.Series((rng.random(law.rows) < labels).astype(int))
-    )
-    found = fg.find(frame, label="y", score="s", positive=1, features=names, depth=2,
-                    rate="calibration_gap")  # fmt: skip
-    every = _every([found])
-    inside = {
-        (name, str(value)): codes[:, i] == value
-        for i, name in enumerate(names)
-        for value in np.unique(codes[:, i])
-    }
-    parts = {value: i for i, value in enumerate(found.question.features[-1].values)}
-    tenth = np.minimum((scores * len(parts)).astype(int), len(parts) - 1)
-    inside |= {("s", value): tenth == i for value, i in parts.items()}
-    members = [np.logical_and.reduce([inside[each] for each in name]) for name in every]
-    true = np.array([(scores[each] - labels[each]).mean() for each in members])
-    low, high = (np.array([getattr(s, end) for s in every.values()]) for end in ("low", "high"))
-    wrong = ((low > 0) & (true <= _ROUNDING)) | ((high < 0) & (true >= -_ROUNDING))
-    return {
-        WRONG_WORSE: bool(wrong.any()),
-        LOW_FAILS: bool((low > true + _ROUNDING).any()),
-        HIGH_FAILS: bool((high < true - _ROUNDING).any()),
-        OUTSIDE: bool((low < -1).any() or (high > 1).any()),
-        "subgroups": found.examined,
-        "critical value": found.critical_value,
-        "worse": float((np.abs(true) > _ROUNDING).sum()),
-        "found": len(found.worse),
-    }
 
 
 def searched(law: Law, rng: Generator) -> dict[str, float]:
@@ -399,8 +335,7 @@ def main() -> None:
             rng = np.random.default_rng((2026, number, tables))
             sums = dict(record["sums"])
             for _ in range(_CHUNK):
-                happened = searched(law, rng) if isinstance(law, Law) else searched_scores(law, rng)
-                for name, value in happened.items():
+                for name, value in searched(law, rng).items():
                     sums[name] = sums.get(name, 0) + value
             _write(law, tables + _CHUNK, sums)
             print(f"{law.setting}: {tables + _CHUNK} {sums}", flush=True)
@@ -411,7 +346,7 @@ def _read() -> dict[str, Any]:
     return {record["setting"]: record for record in records}
 
 
-def _write(law: Law | ScoreLaw, tables: int, sums: Mapping[str, float]) -> None:
+def _write(law: Law, tables: int, sums: Mapping[str, float]) -> None:
     by_setting = _read()
     by_setting[law.setting] = {
         "setting": law.setting,

@@ -462,6 +462,7 @@ class DiagnosticCode(StrEnum):
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
+    OFFSETTING_PARTS = "offsetting_parts"  # metric, group, rates, differences; threshold, class
     GROUP_OF_ONE_OUTCOME = "group_of_one_outcome"
     # column, role, values, group, rows; share: of the others
     SIMPSON = "simpson"  # group, metric, overall, adjusted
@@ -740,7 +741,6 @@ class Worse(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    EITHER = "either"  # of calibration alone
 
 
 class SubgroupStatus(StrEnum):
@@ -760,7 +760,6 @@ class SearchedValues(StrEnum):
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
     ONE_HOT = "one_hot"
-    SCORE_BINS = "score_bins"
 
 
 class SearchedReference(StrEnum):
@@ -768,7 +767,6 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-    LABELS = "labels"  # of calibration: those of the subgroup itself
 
 
 class SearchControl(StrEnum):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,9 @@ NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows
 """What Excel writes is windows-1252 in Western Europe; as Latin-1 its dashes would be no text."""
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
+MOST_CELLS, _MOST_CATEGORIES = 3, 20
+_OF_SOMEONE = re.compile(r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d")
+"""Addresses: of mail, and of a street with the number of a house."""
 
 
 class FairgaugeError(Exception):
@@ -175,10 +179,39 @@ def listing(values: Iterable[object], limit: int = 8) -> str:
     return f"{text} and {len(every) - limit} more" if len(every) > limit else text
 
 
-def values_held(values: Iterable[object], limit: int = 8) -> str:
-    """Describe the values of a column: ``It has 'a' and 3 more``."""
-    shown = listing(values, limit)
-    return f"It has {shown}" if shown else "It holds no value"
+def cells(values: Iterable[object]) -> str:
+    """Show values of a column in a message: at most three, and of an identifier only their form.
+
+    A column of more values than categories have, of addresses or of mail, may name people.
+
+    >>> cells(["a", "b", "c", "d"]), cells([]), cells(["ann@mail.example"])
+    ("'a', 'b', 'c' and 1 more", 'no value', "values of the form 'aaa@aaaa.aaaaaaa'")
+    """
+    every = list(dict.fromkeys(map(str, values)))
+    if may_name_people(every):
+        return f"values of the form {quote(form_of(every[0]))}"
+    return listing(every, MOST_CELLS) or "no value"
+
+
+def may_name_people(values: Collection[str]) -> bool:
+    """Return whether different values of a column may be identifiers or addresses of people."""
+    return len(values) > _MOST_CATEGORIES or any(map(_OF_SOMEONE.search, values))
+
+
+def form_of(value: str) -> str:
+    """Return a value with its letters and digits replaced.
+
+    >>> form_of("CASE-00417 b")
+    'AAAA-00000 a'
+    """
+    letters = re.sub(r"[^\W\d_]", lambda each: "A" if each[0].isupper() else "a", value)
+    return re.sub(r"\d", "0", letters)
+
+
+def values_held(values: Iterable[object]) -> str:
+    """Describe the values of a column: ``It has 'a', 'b', 'c' and 3 more``."""
+    shown = cells(values)
+    return f"It has {shown}" if shown != "no value" else "It holds no value"
 
 
 def alternatives(texts: Iterable[str]) -> str:

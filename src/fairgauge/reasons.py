@@ -66,7 +66,7 @@ class ReasonCode(StrEnum):
     NOT_IDENTIFIED = "not_identified"  # groups
 
     # there is too little data
-    FEW_ROWS = "few_rows"  # n, minimum, side, at_least
+    FEW_ROWS = "few_rows"  # n, minimum, side, at_least; of a part: rows, counts, column, values
     FEW_EXPECTED = "few_expected"  # expected, minimum
     SPARSE_CLASS = "sparse_class"  # rows, minimum
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum

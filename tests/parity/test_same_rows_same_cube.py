@@ -417,8 +417,8 @@ OF_ARROW = {
 }  # fmt: skip
 """Columns of types that not every engine groups by itself, each with the values that it has."""
 NOT_HELD = {
-    "bool8": {"parquet"},  # a whole number there
-    "missing by code": {"parquet"},
+    "bool8": {"pandas_default", "parquet"},  # a whole number there
+    "missing by code": {"pandas_default", "parquet"},
     "float16": {"duckdb_relation"},
     "runs": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},
     "runs of numbers": {"polars_frame", "polars_lazy", "parquet", "dask_frame"},

@@ -39,6 +39,24 @@ def test_spark_counts_a_file_as_duckdb_does(tmp_path):
     assert reports[0]["data"]["fingerprint"] == reports[1]["data"]["fingerprint"]
 
 
+@pytest.mark.parametrize("values", [("a", "NULL"), ("1", "NULL"), ("1", "2")])
+def test_spark_reads_partitions_as_the_file_reader_does(tmp_path, values):
+    rows = pa.table({"y": [0, 1, 1], "h": ["NULL", None, "x"]})
+    engines.spark_frame(rows)
+    for value in (*values, "__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / f"g={value}").mkdir()
+        parquet.write_table(rows, tmp_path / f"g={value}" / "0.parquet")
+    (tmp_path / "_temporary").mkdir()
+    parquet.write_table(rows, tmp_path / "_temporary" / "0.parquet")
+    asked: dict[str, Any] = {"label": "y", "sensitive": ["g", "h"]}
+    found = fg.count(read_files("local[1]", [str(tmp_path)]), **asked)
+    assert found == fg.count(tmp_path, **asked)
+    (tmp_path / "_delta_log").mkdir()
+    (tmp_path / "_delta_log" / "0.json").touch()
+    with pytest.raises(DataError, match="is a Delta table"):
+        read_files("local[1]", [str(tmp_path)])
+
+
 def test_spark_counts_a_table_of_its_catalog_and_a_query():
     rows = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
     frame = engines.spark_frame(pa.table(rows))

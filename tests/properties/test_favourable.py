@@ -172,7 +172,7 @@ def of_search(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any
     asked = {"prediction": "prediction", "features": ["g", "stratum"], **coding}
     made = fg.find(table(), **asked, rate=rate)
     for each in made.worse:
-        yield each.name, each.value, each.n
+        yield each.name, each.n
 
 
 def of_people(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:

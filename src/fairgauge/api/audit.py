@@ -28,6 +28,7 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
+from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import (
     Config,
@@ -43,6 +44,7 @@ from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
+from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.person_checks import (
     alike_identifiers,
@@ -63,6 +65,7 @@ from fairgauge.resolve.question_checks import (
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
+from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -70,7 +73,8 @@ from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.coded_groups import with_coded
-from fairgauge.scan.input_files import copied_files, open_files, skipped_files
+from fairgauge.scan.far_numbers import about_centre
+from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
 
@@ -450,6 +454,18 @@ def check_groups(
     )
 
 
+def propose_recodings(data: object, **options: Unpack[Options]) -> Recodings:
+    """Return which values are probably spellings of one, no decision, or mean that it is unknown.
+
+    Raises
+    ------
+    SpecError, DataError
+        As for `count`.
+    """
+    cube, _, spec = counted(data, (), options)
+    return proposed_recodings([*doubtful_names(cube, spec), *undecided_outcomes(cube, spec)])
+
+
 def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
@@ -472,7 +488,7 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = with_coded(count(plan(spec, _median(source, spec))), count)[""]
+    cube = with_coded(about_centre(count(plan(spec, _median(source, spec))), count), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -508,7 +524,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return count_by(source, asked, column, spec.max_groups)
 
-    cubes = with_coded(count(plan(spec)), count)
+    cubes = with_coded(about_centre(count(plan(spec)), count), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()
@@ -527,15 +543,6 @@ def _median(source: Source, spec: Spec) -> float | None:
     return median_score(source, spec)
 
 
-def notes_of_files(data: object) -> list[Diagnostic]:
-    """Warn of copied files, and note how many of a folder or glob are skipped."""
-    files = [Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=f) for f in copied_files(data)]
-    if skipped := skipped_files(data):
-        note = {"files": len(skipped), "example": skipped[0]}
-        files.append(Diagnostic.note(DiagnosticCode.SKIPPED_FILES, **note))
-    return files
-
-
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
@@ -544,11 +551,12 @@ def repeated_rows(
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
     """
+    from fairgauge.rowwise.file_notes import notes_of_files
+    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
+
     of_files = notes_of_files(data)
     yield from of_files
     copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
-    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
-
     doubled = [] if copied else [*doubled_rows(source, cube, spec)]
     yield from doubled
     yield from alike_identifiers(cube, spec)

@@ -13,7 +13,7 @@ from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
@@ -243,11 +243,10 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
     assert in_use is not None
     if in_use.bins:
         return
-    stated = spec.positive if isinstance(spec.positive, tuple) else ()
-    known = [*cube.levels[in_use], *stated]
+    known = [*cube.levels[in_use], *spec.positive_of(in_use.column)]
     strange = {v: n for v, n in levels_with_cases(cube, candidate) if not is_one_of(v, known)}
     if strange and len(strange) == len(cube.levels[candidate]):
-        held, other = (listing(map(name_of, e), 5) for e in (cube.levels[in_use], strange))
+        held, other = (cells(map(name_of, e)) for e in (cube.levels[in_use], strange))
         message = (
             f"{quote(candidate.column)} holds {other}, which the model in use, "
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"

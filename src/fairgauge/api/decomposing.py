@@ -360,7 +360,8 @@ def _adjusted_for_numbers(
     )
     if max(values.values()) <= most_values and min(cells, cube.rows) <= most_cells:
         plain = tuple(replace(each, cuts=()) if each.column in values else each for each in strata)
-        exact = source.count(plan(replace(spec, strata=plain)), _MOST_VALUES)
+        every = plan(replace(spec, strata=plain)).about(cut.plan.centre)
+        exact = source.count(every, _MOST_VALUES)
         return adjusted_for_numbers(gaps, exact, cut, spec, values)
     if _streams(source):
         return adjusted_by_rows(gaps, partial(coded_rows, source, cube), cube, cut, spec, values)

@@ -28,6 +28,7 @@ from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
+from fairgauge.rowwise.file_notes import notes_of_files
 from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import read_rows
@@ -186,8 +187,6 @@ def _repeated_rows(
     data: object, source: Source | None, cube: Cube, question: SwapQuestion
 ) -> Iterator[Diagnostic]:
     """Warn of copied files, and of answers that are all there several times."""
-    from fairgauge.api.audit import notes_of_files
-
     of_files = notes_of_files(data)
     yield from of_files
     copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)

@@ -16,7 +16,6 @@ from fairgauge.api.audit import check_held, check_same_rows, counted_people, rep
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.catalogue.own_by_name import metric_or_name
-from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
@@ -36,7 +35,6 @@ from fairgauge.enums import (
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
 from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
-from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.options import OF_ROWS, flag_of
@@ -59,8 +57,6 @@ from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_pos
 from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import (
-    SCORE_BINS,
-    SCORE_SUM,
     most_cells,
     searched_rows,
     with_ends_of_fifths,
@@ -93,8 +89,7 @@ _MANY_EXCLUDED = 0.01
 """Share of rows from which those that are not searched are a warning."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
-_OF_DECISIONS = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
-_OF_SCORES = (Role.FEATURE, Role.LABEL, Role.SCORE)
+_OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
 
 def find(
@@ -127,16 +122,14 @@ def find(
         As of `fairgauge.audit`. Counts, and those that a report was made from, must hold all
         features together, as those that are counted with an intersection of all of them do.
     rate : str or Statistic
-        The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`. Or
-        "calibration_gap": in each tenth of the range of the ``score``, the mean score of all rows
-        and of every subgroup is compared with the share of positive labels.
+        The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
     features : list of str, `fairgauge.cut` or mapping
         The columns whose values are conditions, protected or not, in the forms of ``sensitive``. Of
         counts, and of a specification file, by default its sensitive features. Numbers of more
         than 12 values without cuts are cut into fifths of the rows; of more than 50 values the 50
         most frequent are kept, and all others are one.
-    worse : {"higher", "lower", "either"}, optional
-        The side that is worse; by default that of the catalogue, and of calibration either.
+    worse : {"higher", "lower"}, optional
+        The side that is worse; by default that of the catalogue.
     tolerance : float in [0, 1), default 0
         Worse means by more than this; 0.02 are 2 percentage points.
     depth : int, default 3
@@ -223,32 +216,20 @@ def find(
     compared = _word(SearchedReference, reference, "reference", problems)
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
     row = _searched_rate(rate, problems)
-    of_scores = row is not None and not isinstance(row, Rate)
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, problems)
-    if of_scores:
-        if compared is not SearchedReference.OTHERS or control is not SearchControl.FAMILYWISE:
-            problems.append(Problem("rate", _CALIBRATION))
-        if split is not None:
-            problems.append(Problem("split", "sums of scores are not split at random; search all"))
-        if rows.get("person") is not None:
-            problems.append(Problem("person", "calibration is searched of rows, not of people"))
-        compared = SearchedReference.LABELS
-    elif compared is SearchedReference.LABELS:
-        problems.append(Problem("reference", "labels are what calibration alone is compared with"))
     dependent = [name for name in ("weight", "cluster") if rows.pop(name, None) is not None]
     problems += [Problem(name, _DEPENDENT) for name in dependent]
     if features is None and not isinstance(data, Cube):
         problems.append(Problem("features", "name the columns to search (--features A,B,C)"))
     if problems or row is None or side is None:
         raise SpecError(problems)
-    if not of_scores and rows.get("prediction") is not None and not isinstance(data, Cube):
+    if rows.get("prediction") is not None and not isinstance(data, Cube):
         for name in ("score", "score_of"):  # the prediction decides
             rows.pop(name, None)
     asked = rows | {"metrics": [row], "missing": missing}
     prefixes = _names(features) if one_hot else []
-    roles = _OF_SCORES if of_scores else _OF_DECISIONS
-    counted = _counted(data, features, asked, prefixes, roles, together=split is not None)
+    counted = _counted(data, features, asked, prefixes, together=split is not None)
     cube, source, spec = counted.cube, counted.source, counted.spec
     one_hot_columns = _one_hot(prefixes, _columns_of(cube))
     rows_searched, searched = searched_rows(cube, spec, row, one_hot_columns, counted.read)
@@ -267,11 +248,8 @@ def find(
         min_cell=min_cell,
         definition=row,
     )
-    if not isinstance(row, Rate):
-        found = find_miscalibration(rows_searched, question)
-    else:
-        rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
-        found = find_subgroups(rows_searched, question, rng)
+    rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
+    found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task = decide_task(cube, spec)
     base = min_cell or 1
@@ -361,10 +339,6 @@ def _rounded(note: Diagnostic, min_cell: int | None) -> Diagnostic:
 
 _SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}
 """Rates that are functions of a share, which has the same worse subgroups."""
-_CALIBRATION = (
-    "of calibration the mean score of each subgroup is compared with its own labels, and alpha is "
-    "the chance of any wrong claim: state neither reference nor multiplicity"
-)
 _DEPENDENT = (
     "a search takes none: exact probabilities need independent, unweighted rows. Count "
     "people (person=...), or search one row of each cluster and audit what is found with all rows"
@@ -406,11 +380,9 @@ def _word(kind: type[Word], value: object, path: str, problems: list[Problem]) -
     return next(iter(kind)) if word is None else word
 
 
-def _searched_rate(
-    rate: str | Statistic | None, problems: list[Problem]
-) -> Rate | ScoreMean | None:
-    """Return the rate that is searched: a share of rows, or calibration."""
-    shares = [each.name for each in RATES if isinstance(each, Rate)] + ["calibration_gap"]
+def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
+    """Return the rate that is searched: a share of rows."""
+    shares = [each.name for each in RATES if isinstance(each, Rate)]
     if rate is None:
         message = f"name the rate to search (--rate NAME): {listing(shares, len(shares))}"
         problems.append(Problem("rate", message))
@@ -423,8 +395,6 @@ def _searched_rate(
         return None
     if isinstance(row, Rate):
         return row
-    if isinstance(row, ScoreMean) and row.of is ScoreTerm.CALIBRATION_GAP:
-        return row
     share = _SHARE_OF.get(row.name)
     instead = f"{share}, with which it rises and falls" if share else listing(shares, len(shares))
     message = (
@@ -436,21 +406,11 @@ def _searched_rate(
 
 
 def _worse_side(
-    worse: str | None,
-    row: Rate | ScoreMean | None,
-    favourable: Favourable,
-    problems: list[Problem],
+    worse: str | None, row: Rate | None, favourable: Favourable, problems: list[Problem]
 ) -> Worse | None:
     """Return which side is worse: as asked, or the opposite of the better one of the catalogue."""
-    of_scores = isinstance(row, ScoreMean)
     if worse is not None:
-        side = _word(Worse, worse, "worse", problems)
-        if side is Worse.EITHER and row is not None and not of_scores:
-            message = f"either side can be worse of calibration alone; of {row.title} state one"
-            problems.append(Problem("worse", f"{message} (higher, lower)"))
-        return side
-    if of_scores:
-        return Worse.EITHER
+        return _word(Worse, worse, "worse", problems)
     better = Better.NEITHER if row is None else better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:
@@ -535,14 +495,13 @@ def _counted(
     features: Any,
     options: Mapping[str, Any],
     prefixes: Sequence[str],
-    roles: Sequence[Role],
     *,
     together: bool,
 ) -> _Counted:
     """Return the counts of a search, and the question as it was understood."""
     if isinstance(data, Cube):
         features = _with_columns(features, prefixes, _columns_of(data))
-        return _Counted(data, None, _asked_of_counts(data, features, options, roles))
+        return _Counted(data, None, _asked_of_counts(data, features, options))
     source, named = open_rows(data, {**options, "sensitive": features})
     named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
@@ -556,13 +515,8 @@ def _counted(
     spec = with_task(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
-    axes = tuple(
-        replace(axis, grid=SCORE_BINS) if axis.role is Role.SCORE else axis
-        for axis in every.axes
-        if axis.role in roles
-    )
-    sums = tuple(each for each in every.moments if Role.SCORE in roles and each.name == SCORE_SUM)
-    joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
+    axes = tuple(axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES))
+    joint = Plan(axes, (tuple(range(len(axes))),), every.asked)
     one_hot = _one_hot(prefixes, columns)
 
     def count(asked: Plan) -> dict[str, Cube]:
@@ -641,9 +595,7 @@ def _counts_of_report(report: Report) -> Cube:
     )
 
 
-def _asked_of_counts(
-    cube: Cube, features: Any, options: Mapping[str, Any], roles: Sequence[Role]
-) -> Spec:
+def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
     """Return the question of counts, which are refused where they cannot answer it."""
     if cube.min_cell is not None:
         raise CubeError(
@@ -667,7 +619,7 @@ def _asked_of_counts(
     check_same_rows(cube, spec)
     check_held(cube, spec)
     axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
-    outcomes = [axis for role in roles[1:] if (axis := cube.plan.axis(role))]
+    outcomes = [axis for role in _OUTCOMES if (axis := cube.plan.axis(role))]
     if not any({*axes, *outcomes} <= set(table.axes) for table in cube.tables):
         raise CubeError(
             "these counts do not hold all features together; count the rows with an intersection "

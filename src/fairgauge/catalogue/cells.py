@@ -110,6 +110,13 @@ def needs_of(sums: tuple[Cells, ...]) -> frozenset[Need]:
 
 ALL = TP + FP + FN + TN
 
+
+def rows_in_any(sums: tuple[Cells, ...], counts: Array) -> Array:
+    """Count each row once that stands in any of some sums."""
+    inside = np.any([each.coefficients for each in sums], axis=0)
+    return np.asarray(counts[..., inside].sum(axis=-1))
+
+
 _WORDS = {
     TP: "true positives",
     FP: "false positives",
@@ -219,9 +226,10 @@ class ConfusionCounts:
         In a multiclass audit, the same groups with each class against all others.
     moments : mapping to arrays of shape (n,)
         In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)². Where
-        both columns are given, they are of rows with both.
+        both columns are given, they are of rows with both. Of y and p they are sums less `centre`.
     column_moments : mapping to such mappings
         Where both are given, the sums over the rows in which one is known, by that one.
+    centre : what y and p are summed less, which keeps the digits of numbers that are far from 0.
     scores : Scores, optional
         Histograms of the scores.
     joint : array of shape (n, K, K), optional
@@ -237,6 +245,7 @@ class ConfusionCounts:
     per_class: tuple[ConfusionCounts, ...] = ()
     moments: Mapping[str, Array] = field(default_factory=dict)
     column_moments: Mapping[frozenset[Need], Mapping[str, Array]] = field(default_factory=dict)
+    centre: float = 0.0
     scores: Scores | None = None
     joint: Array | None = None
     overall: ConfusionCounts | None = None

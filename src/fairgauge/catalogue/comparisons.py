@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide, subtract
+from fairgauge.catalogue.cells import (
+    Array,
+    Cells,
+    ConfusionCounts,
+    Need,
+    divide,
+    rows_in_any,
+    subtract,
+)
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
@@ -152,6 +160,21 @@ class ComparisonMetric(Metric):
     def size(self, side: ConfusionCounts) -> Array:
         """Return the rows that a side rests on; array of shape (n,)."""
         return side.size
+
+    def all_rows(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
+        """Return the rows of group and reference that it is of, not only the smallest part."""
+        if not self.denominators:
+            return self.sizes(group, reference)
+        ours, theirs = (
+            rows_in_any(self.denominators, each.counts(self.needs)) for each in (group, reference)
+        )
+        return ours, theirs
+
+    @property
+    def denominators(self) -> tuple[Cells, ...]:
+        """Return the sums of cells that the compared statistics divide by, if each does."""
+        of = [each.denominators for each in self.statistics]
+        return tuple(cells for each in of for cells in each) if all(of) else ()
 
     @abstractmethod
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:

@@ -288,7 +288,8 @@ class StandardisedDifference(ComparisonMetric):
         del profile
         n, total, _ = self._sums(side)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(total / n)
+            centre = side.centre if self.of in _SUMS else 0.0
+            return np.asarray(total / n + centre)
 
     def size(self, side: ConfusionCounts) -> Array:
         return self._sums(side)[0]

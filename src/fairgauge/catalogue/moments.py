@@ -57,6 +57,11 @@ class MomentStatistic(Statistic):
     def of_sums(self, sums: Sums) -> Array:
         """Return one number per group; it need not be right where rows are missing."""
 
+    def centre(self, side: ConfusionCounts) -> float:
+        """Return what the numbers that it is the mean of are summed less."""
+        del side
+        return 0.0
+
     @property
     def needs(self) -> frozenset[Need]:
         return BOTH
@@ -76,7 +81,7 @@ class MomentStatistic(Statistic):
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.of_sums(side.moments_of(self.needs))
+            values = self.of_sums(side.moments_of(self.needs)) + self.centre(side)
         enough = self.size(side) >= self.fewest_rows
         return np.where(enough & np.isfinite(values), values, np.nan)
 
@@ -108,6 +113,9 @@ class Mean(MomentStatistic):
     def range(self) -> tuple[float, float]:
         errors = self.of in (RegressionTerm.ABSOLUTE_ERROR, RegressionTerm.SQUARED_ERROR)
         return (0.0 if errors else -math.inf, math.inf)
+
+    def centre(self, side: ConfusionCounts) -> float:
+        return side.centre if self.of in _NEEDS else 0.0
 
     def of_sums(self, sums: Sums) -> Array:
         if self.of is RegressionTerm.ERROR:

@@ -296,6 +296,10 @@ class CellFunction(DrawnStatistic):
             values[defined] = self._computed(counts[defined])
         return values
 
+    @property
+    def denominators(self) -> tuple[Cells, ...]:
+        return (*self.nonzero, ALL)
+
     def size(self, side: ConfusionCounts) -> Array:
         counts = side.counts(BOTH)
         return np.asarray(np.min([cells.count(counts) for cells in (*self.nonzero, ALL)], axis=0))

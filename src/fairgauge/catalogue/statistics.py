@@ -14,7 +14,16 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts, Need, divide, needs_of
+from fairgauge.catalogue.cells import (
+    ALL,
+    Array,
+    Cells,
+    ConfusionCounts,
+    Need,
+    divide,
+    needs_of,
+    rows_in_any,
+)
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
@@ -115,9 +124,20 @@ class Statistic(ABC):
         del side
         return None
 
+    @property
+    def denominators(self) -> tuple[Cells, ...]:
+        """Return the sums of cells that it divides by; none where it divides by another number."""
+        return ()
+
     @abstractmethod
     def size(self, side: ConfusionCounts) -> Array:
-        """Return the number of rows each value rests on, its denominator; array of shape (n,)."""
+        """Return the rows each value rests on, its smallest denominator; array of shape (n,)."""
+
+    def all_rows(self, side: ConfusionCounts) -> Array:
+        """Return the rows that each value is of, those in any denominator; array of shape (n,)."""
+        if not self.denominators:
+            return self.size(side)
+        return rows_in_any(self.denominators, side.counts(self.needs))
 
     @abstractmethod
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
@@ -153,6 +173,10 @@ class Rate(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return (self.of, self.among)
+
+    @property
+    def denominators(self) -> tuple[Cells, ...]:
+        return (self.among,)
 
     @property
     def formula(self) -> str:
@@ -225,7 +249,7 @@ class Quotient(Statistic):
         return divide(self.over.count(counts), self.under.count(counts), profile)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return _rows_in_either(self.over, self.under, side.counts(self.needs))
+        return rows_in_any((self.over, self.under), side.counts(self.needs))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
@@ -251,6 +275,10 @@ class Blend(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return tuple(cells for rate in self.of for cells in rate.sums)
+
+    @property
+    def denominators(self) -> tuple[Cells, ...]:
+        return tuple(rate.among for rate in self.of)
 
     @property
     def formula(self) -> str:
@@ -293,6 +321,10 @@ class RelativeRate(DrawnStatistic):
         return (*self.of.sums, *self.to.sums)
 
     @property
+    def denominators(self) -> tuple[Cells, ...]:
+        return (self.of.among, self.to.among)
+
+    @property
     def formula(self) -> str:
         return f"[{self.of.formula}] / [{self.to.formula}]"
 
@@ -319,12 +351,6 @@ class RelativeRate(DrawnStatistic):
         """Return a rate of the rows that both rates can count."""
         counts = side.counts(self.needs)
         return divide(rate.of.count(counts), rate.among.count(counts), profile)
-
-
-def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:
-    """Count each row once that stands in either sum."""
-    inside = [a + b > 0 for a, b in zip(over.coefficients, under.coefficients, strict=True)]
-    return np.asarray(counts[..., inside].sum(axis=-1))
 
 
 def _bracket(cells: Cells) -> str:

@@ -10,7 +10,7 @@ import click
 
 from fairgauge.cli._command_group import Decorator, add_options
 from fairgauge.errors import Problem, SpecError
-from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec, parse_flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -184,7 +184,7 @@ def asked(
         elif given:
             (texts,) = given.values()
             texts = (texts,) if isinstance(texts, str) else texts
-            value = option.type.parse(texts, option.name, problems)
+            value = parse_flag(option, texts, problems, file | options)
             if value is not None:
                 options[option.name] = value
     return Asked(overridden(file, options), tuple(problems))

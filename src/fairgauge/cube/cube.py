@@ -25,8 +25,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import GROUPED, check_levels, in_reading_order, sorted_levels, typed
-from fairgauge.cube.plan import Axis, Plan, common_question, read_question
+from fairgauge.cube.levels import (
+    GROUPED,
+    check_levels,
+    in_reading_order,
+    sorted_levels,
+    typed,
+)
+from fairgauge.cube.plan import WEIGHTS, Axis, Plan, common_question, read_question
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import (
     ChangedCountsError,
@@ -383,6 +389,7 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
 
 def pooled(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
+    one, other = _about_one_centre(one, other)
     difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
     if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
@@ -421,6 +428,37 @@ def pooled(one: Cube, other: Cube) -> Cube:
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         undecided=values_together(each.undecided for each in (one, other)),
     )  # fmt: skip
+
+
+def _about_one_centre(*cubes: Cube) -> list[Cube]:
+    """Return cubes whose sums are about the centre that is furthest from 0."""
+    centre = max((cube.plan.centre for cube in cubes), key=lambda each: (abs(each), each))
+    return [cube if cube.plan.centre == centre else _about(cube, centre) for cube in cubes]
+
+
+def _about(cube: Cube, centre: float) -> Cube:
+    """Return a cube with sums about another centre, by the binomial theorem."""
+    plan, away, tables = cube.plan.about(centre), cube.plan.centre - centre, []
+    names = {(each.columns, each.factors, each.power): each.name for each in plan.moments}
+    for table in cube.tables:
+        known = {a.column: table.codes[:, table.axes.index(a)] >= 0 for a in plan.outcomes}
+        sums = dict(table.sums)
+        for columns, factors, power in names:
+            if columns[0] not in known:
+                continue
+            times = factors.count("x")
+            others, x = factors[: len(factors) - times], factors[len(factors) - times :]
+            rows = table.sums[WEIGHTS[power - 1]] if plan.weight else table.cases
+            lower = [
+                table.sums[names[columns, (*others, *x[:k]), power]]
+                if others or k
+                else rows * known[columns[0]]
+                for k in range(times + 1)
+            ]
+            parts = [math.comb(times, k) * away ** (times - k) * e for k, e in enumerate(lower)]
+            sums[names[columns, factors, power]] = np.sum(parts, axis=0)
+        tables.append(replace(table, sums=sums))
+    return replace(cube, plan=plan, tables=tuple(tables))
 
 
 def cases_alone(cube: Cube) -> int:

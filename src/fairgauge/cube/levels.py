@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, TooManyValues, quote
+from fairgauge.errors import DataError, TooManyValues, form_of, quote
 from fairgauge.question.category_words import FAR_BELOW
 from fairgauge.question.options import flag_of
 from fairgauge.values import (
@@ -203,9 +203,10 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     for level in levels:
         name = name_of(level)
         if name in names:
+            shown = name if axis.limited else form_of(name)  # of a cluster
             kinds = " and ".join(type(each).__name__ for each in (names[name], level))
             raise DataError(
-                f"column {quote(axis.column)} holds {quote(name)} as two types ({kinds}); "
+                f"column {quote(axis.column)} holds {quote(shown)} as two types ({kinds}); "
                 "make the column one type"
             )
         names[name] = level

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.enums import Closed, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import ValueSet, bins
-from fairgauge.question.features import Above, Feature
+from fairgauge.question.features import Above, ByColumn, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
 from fairgauge.values import meaning, name_of
@@ -171,13 +171,15 @@ Factor: TypeAlias = Literal["x", "gap", "distance", "log", "log_rest"]
 class Moment:
     """A number of each row that is summed, times its count and weight; 0 where it is missing.
 
-    It is the product of its factors, of columns x (and y). ``power`` is that of the weight.
+    It is the product of its factors, of columns x (and y), x less a centre. ``power`` is that of
+    the weight.
     """
 
     name: str
     columns: tuple[str, ...]
     factors: tuple[Factor, ...]
     power: int = 1
+    centre: float = 0.0
 
     @property
     def limited(self) -> bool:
@@ -273,6 +275,20 @@ class Plan:
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
     @property
+    def centre(self) -> float:
+        """Return what numbers are summed less, so that their squares are not far from 0."""
+        return max((moment.centre for moment in self.moments), key=abs, default=0.0)
+
+    def about(self, centre: float) -> Plan:
+        """Return the plan with sums of labels and predictions about a centre."""
+        numbers = {axis.column for axis in self.outcomes}
+        moments = (
+            replace(m, centre=centre) if m.columns[0] in numbers and "x" in m.factors else m
+            for m in self.moments
+        )
+        return replace(self, moments=tuple(moments))
+
+    @property
     def cases(self) -> str:
         """Return the measure of cases: a row is one, or stands for as many as its count states."""
         if not self.count:
@@ -286,7 +302,10 @@ class Plan:
         return {
             "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
-            "moments": [_by_field(moment) for moment in self.moments],
+            "moments": [
+                {k: v for k, v in _by_field(moment).items() if k != "centre" or v}
+                for moment in self.moments
+            ],
             "asked": {key: asked[key] for key in stated},
         }
 
@@ -306,7 +325,13 @@ class Plan:
         )
         tables = tuple(tuple(table) for table in found["tables"])
         moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m.get("power", 1))
+            Moment(
+                m["name"],
+                tuple(m["columns"]),
+                tuple(m["factors"]),
+                m.get("power", 1),
+                m.get("centre", 0.0),
+            )
             for m in found["moments"]
         )
         return cls(axes, tables, read_question(found["asked"]), moments)
@@ -379,9 +404,15 @@ def common_question(one: Spec, other: Spec) -> Spec:
 
 def _by_meaning(spec: Spec) -> Spec:
     """Return a question with positive values as what they mean, however they are written."""
+
+    def meant(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(map(meaning, values)))
+
     positive = spec.positive
     if isinstance(positive, tuple):
-        positive = tuple(dict.fromkeys(map(meaning, positive)))
+        positive = meant(positive)
+    elif isinstance(positive, ByColumn):
+        positive = ByColumn(tuple((column, meant(held)) for column, held in positive.columns))
     return replace(spec, positive=positive, score_of=meaning(spec.score_of))
 
 

@@ -44,8 +44,6 @@ class ClaimCounts:
             self._places[features][combined(values, self._sizes, features)] = 1 + i
         # all rows are one stratum of no claims; what is summed is in rows
         every = [(searched.n, subgroups.n), (searched.events, subgroups.events)]
-        if searched.scores is not None and subgroups.scores is not None:
-            every.append((searched.scores, subgroups.scores))
         self._of: tuple[int, ...] = ()
         self._inside = np.zeros((1, 0), dtype=bool)
         self._all = np.array([[total, *of[[*claims]]] for total, of in every])
@@ -62,8 +60,8 @@ class ClaimCounts:
         Returns
         -------
         inside : array of shape (strata, members): whether its rows are in each.
-        sums : array of shape (2 or 3, strata, 1 + claims): rows, events and scores of all rows, and
-            of those in each claim.
+        sums : array of shape (2, strata, 1 + claims): rows and events of all rows, and of those in
+            each claim.
         """
         if not set(members) <= set(self._of):
             self._count(tuple(dict.fromkeys((*members, *more))))
@@ -82,14 +80,12 @@ class ClaimCounts:
             codes = [code[held] for code in part.codes]
             cases = np.ones(len(held)) if part.cases is None else part.cases[held]
             summed = [cases, cases * (part.outcomes[held] == EVENT)]
-            if part.scores is not None:
-                summed.append(part.scores[held])
             here, strata = np.unique(patterns[held], return_inverse=True)
             sums = self._sums_of(codes, summed, strata.ravel(), len(here))
             for pattern, each in zip(here.tolist(), sums.swapaxes(0, 1), strict=True):
                 found[pattern] = found.get(pattern, 0.0) + each
         rest = self._all - sum(found.values())
-        found[0] = np.where(rest[0] > 0, rest, 0.0)  # sums of scores are rounded
+        found[0] = np.where(rest[0] > 0, rest, 0.0)
         patterns = np.array(sorted(found), dtype=np.int64)
         self._of = of
         self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)

@@ -46,6 +46,7 @@ class GapSides:
     sampling : of weighted and of clustered rows; None where rows are independent and alike.
     counts : successes and trials of independent rows with the same rates, which have the precision
         that the rows of a stratum have; of means the sums.
+    centre : what sums and squares of means are about.
     """
 
     x_d: Array
@@ -59,6 +60,7 @@ class GapSides:
     squares: tuple[Array, Array] | None
     sampling: Sampling | None
     counts: tuple[Array, Array, Array, Array]
+    centre: float = 0.0
 
     @property
     def common(self) -> Array:
@@ -90,18 +92,23 @@ class GapSides:
         return np.asarray(weights / weights.sum() if held.any() else weights)
 
 
-def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[GapSides, Index]:
+def gap_sides(
+    part: Slice, group: int, reference: int, of: Statistic, *, ratio: bool = False
+) -> tuple[GapSides, Index]:
     """Return both sides by number, and the order of their strata.
 
-    Strata are in an order of their own, so that renaming them changes no digit.
+    Strata are in an order of their own, so that renaming them changes no digit. Of a difference
+    sums are about the centre of the counts, of a ratio about 0.
     """
+    centre = 0.0 if isinstance(of, Rate) else part.counts.centre
+    about = centre if ratio else 0.0
     slots = np.arange(1, 1 + len(part.counts.strata))
     evidence = [part.evidence(np.full_like(slots, side), slots) for side in (group, reference)]
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side) for each in evidence)
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side, about) for each in evidence)
     order = np.lexsort([x_d, n_d, x_a, n_a])
     x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
     squares = None if isinstance(of, Rate) else (q_d, q_a)
-    sampling = _sampling(part, (group, reference), of, evidence, order)
+    sampling = _sampling(part, (group, reference), of, evidence, order, about)
     counts = (x_d, n_d, x_a, n_a)
     if sampling is not None and isinstance(of, Rate):
         (y_d, e_d), (y_a, e_a) = (_share(of, each) for each in evidence)
@@ -116,7 +123,8 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
         [sums[order] for sums in sums_of(of, each.cases)] for each in evidence
     )
     cases = rows_d, rows_a, cases_d, cases_a
-    return GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts), order
+    sides = GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts, centre - about)
+    return sides, order
 
 
 def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
@@ -146,14 +154,20 @@ def test_of_variation(
     return heterogeneity_of_means, (of_means.value, *variances, n_d, n_a)
 
 
-def sums_of(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
-    """Return successes and rows of one side in every stratum; of means sums, rows and squares."""
+def sums_of(
+    of: Statistic, side: ConfusionCounts, centre: float = 0.0
+) -> tuple[Array, Array, Array]:
+    """Return successes and rows of one side in every stratum; of means sums, rows and squares.
+
+    ``centre`` is added to every number.
+    """
     if isinstance(of, Rate):
         counts = side.counts(of.needs)
         return of.of.count(counts), of.among.count(counts), of.of.count(counts)
     column = "y" if of.needs == {"label"} else "p"
     sums = side.moments_of(of.needs)
-    return sums[column], sums["n"], sums[2 * column]
+    x, n, squares = sums[column], sums["n"], sums[2 * column]
+    return x + centre * n, n, squares + 2 * centre * x + centre**2 * n
 
 
 def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
@@ -163,14 +177,20 @@ def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
 
 
 def _sampling(
-    part: Slice, sides: tuple[int, int], of: Statistic, evidence: list[Evidence], order: Index
+    part: Slice,
+    sides: tuple[int, int],
+    of: Statistic,
+    evidence: list[Evidence],
+    order: Index,
+    centre: float,
 ) -> Sampling | None:
     """Return how rows were sampled; None where they are independent and alike."""
     if part.squares is None and part.clusters is None:
         return None
     squared = []
     for each in evidence:
-        values, rows, squares = (sums[order] for sums in sums_of(of, each.squares or each.side))
+        found = sums_of(of, each.squares or each.side, centre)
+        values, rows, squares = (sums[order] for sums in found)
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
     if part.clusters is not None:
@@ -189,7 +209,7 @@ def _sampling(
             np.where(on[0], 0, 1)[kept],
             place[stratum[kept]],
             m[kept],
-            x[kept],
+            (x + centre * m)[kept],
         )
     return Sampling(squared[0], squared[1], clusters)
 

@@ -38,8 +38,6 @@ _READING = 2
 _ROWS_OF_A_CELL = 8
 """Rows for each combination of such a set: of fewer its sums would take longer than the rows."""
 _THREADS = os.cpu_count() or 1
-_DIGITS = 6
-"""Digits of sums of scores that are the same in any order of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +50,6 @@ class Subgroups:
     of_set : array: the set of each subgroup.
     value : array: its combination of values within the set, as `conditions` reads it.
     rows, n, events : arrays of its counts.
-    scores : array: the sum of the scores of the rows that count; None where these have no part.
     duplicates : the number of combinations with the same rows as one with fewer conditions.
     sizes : the number of values of each feature.
     """
@@ -63,15 +60,13 @@ class Subgroups:
     rows: Array
     n: Array
     events: Array
-    scores: Array | None
     duplicates: int
     sizes: tuple[int, ...]
 
     def digest(self, counted: str) -> str:
         """Return a fingerprint of all counts; ``counted`` is that of each feature alone."""
         found = hashlib.sha256(counted.encode())
-        scores = [] if self.scores is None else [self.scores.round(_DIGITS)]
-        for each in (self.of_set, self.value, self.rows, self.n, self.events, *scores):
+        for each in (self.of_set, self.value, self.rows, self.n, self.events):
             found.update(each.astype("<f8").tobytes())
         return f"sha256:{found.hexdigest()}"
 
@@ -86,8 +81,7 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     """Count the conjunctions of up to ``depth`` values of different features.
 
     Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
-    with a condition less has the same rows, and is counted once. Of scores every conjunction has
-    one condition more, on the part of the score, and all rows of a part are a subgroup.
+    with a condition less has the same rows, and is counted once.
 
     Raises
     ------
@@ -95,11 +89,9 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
         There may be more than `MOST_SUBGROUPS`.
     """
     kept = [_common(each, min_rows) for each in rows.rows_of]
-    scored = rows.scores is not None
-    sets = _sets(rows.sizes, rows.rows, depth, min_rows, scored=scored)
+    sets = _sets(rows.sizes, rows.rows, depth, min_rows)
     place = {features: i for i, features in enumerate(sets)}
-    columns = OUTCOMES + scored
-    nothing = np.zeros(0, dtype=np.int64), np.zeros((0, columns))
+    nothing = np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES))
     found: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
     rows_of = tuple(
@@ -109,18 +101,16 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     if any((values != np.arange(len(values))).any() for values in kept):
         common = rows.changed(lambda part: _with_values(part, kept), rows_of=rows_of)
     for features, counts in _counted(common, sets):
-        held = counts[..., :OUTCOMES].sum(axis=-1)
-        wanted = held >= max(min_rows, 1)
-        if not scored:
-            wanted &= held < rows.rows
+        held = counts.sum(axis=-1)
+        wanted = (held >= max(min_rows, 1)) & (held < rows.rows)
         same = np.zeros(held.shape, dtype=bool)
         for axis in range(held.ndim):
             wanted[(slice(None),) * axis + (-1,)] = False  # no value
-        for axis in range(held.ndim - scored if held.ndim > 1 else 0):
+        for axis in range(held.ndim if held.ndim > 1 else 0):
             same |= held == held.sum(axis=axis, keepdims=True)
         duplicates += int((wanted & same).sum())
         value = np.flatnonzero(wanted & ~same)
-        found[place[features]] = value, counts.reshape(-1, columns)[value]
+        found[place[features]] = value, counts.reshape(-1, OUTCOMES)[value]
     counted = np.concatenate([nothing[1], *(counts for _, counts in found)])
     return Subgroups(
         sets=sets,
@@ -128,10 +118,9 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
             [nothing[0], *(np.full(len(v), i) for i, (v, _) in enumerate(found))]
         ),
         value=np.concatenate([nothing[0], *(value for value, _ in found)]),
-        rows=counted[:, :OUTCOMES].sum(axis=1),
-        n=counted[:, COUNTED:OUTCOMES].sum(axis=1),
+        rows=counted.sum(axis=1),
+        n=counted[:, COUNTED:].sum(axis=1),
         events=counted[:, EVENT],
-        scores=counted[:, OUTCOMES] if scored else None,
         duplicates=duplicates,
         sizes=rows.sizes,
     )
@@ -228,14 +217,10 @@ class _KeysOfSets:
         self._last = [codes * self._kinds + outcomes for codes in self._codes]
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Array]]:
-        """Yield for sets in order the counts by their values, and by outcome; then the scores."""
+        """Yield for sets in order the counts by their values, and by outcome."""
         for features, key in self._keys(sets):
             shape = [*(self._widths[f] for f in features), self._kinds]
             counts: NDArray[Any] = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
-            if self._part.scores is not None:
-                scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
-                of_counted = scores[..., COUNTED - self._least :].sum(axis=-1, keepdims=True)
-                counts = np.concatenate([counts, of_counted], axis=-1)
             yield features, counts
 
     def _keys(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Codes]]:
@@ -375,23 +360,16 @@ def _with_values(part: OutcomeRows, kept: Sequence[Codes]) -> OutcomeRows:
 
 
 def _sets(
-    sizes: Sequence[int], rows: float, depth: int, min_rows: int, *, scored: bool
+    sizes: Sequence[int], rows: float, depth: int, min_rows: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of features in order, if not too many subgroups may have enough rows.
-
-    The last feature is in all sets of scores, beside up to ``depth`` others.
-    """
-    always = (len(sizes) - 1,) if scored else ()
-    features = [f for f, size in enumerate(sizes) if size > 0 and f not in always]
+    """Return the sets of features in order, if not too many subgroups may have enough rows."""
+    features = [f for f, size in enumerate(sizes) if size > 0]
     fitting = max(rows // max(min_rows, 1), 1.0)
     deepest = min(depth, len(features))
-    depths = range(0 if scored else 1, deepest + 1)
+    depths = range(1, deepest + 1)
     at_depth = (
         [
-            sum(
-                min(prod(sizes[f] for f in (*each, *always)), fitting)
-                for each in combinations(features, k)
-            )
+            sum(min(prod(sizes[f] for f in each), fitting) for each in combinations(features, k))
             for k in depths
         ]
         if comb(len(features), deepest) <= MOST_SUBGROUPS
@@ -407,7 +385,7 @@ def _sets(
             "features, a smaller depth (--depth) or larger subgroups (--min-rows)"
         )
         raise SpecError(Problem("depth", message))
-    sets = tuple((*each, *always) for k in depths for each in combinations(features, k))
+    sets = tuple(each for k in depths for each in combinations(features, k))
     widest = max((prod(sizes[f] + 1 for f in each) for each in sets), default=1)
     if widest > _MOST_COMBINATIONS:
         message = (

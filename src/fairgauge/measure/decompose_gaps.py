@@ -517,8 +517,9 @@ def _sides_in(
     estimate: Estimate, part: Slice, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
     """Return both sides of a gap in every stratum, and the strata in the same order."""
-    of = _contrast(estimate).of
-    sides, order = gap_sides(part, *numbers_of_sides(estimate, part), of)
+    metric = _contrast(estimate)
+    numbers = numbers_of_sides(estimate, part)
+    sides, order = gap_sides(part, *numbers, metric.of, ratio=metric.by == "ratio")
     places = order.tolist()
     strata = tuple(crossed.strata[s] for s in places)
     named = tuple(crossed.named[s] for s in places)
@@ -931,7 +932,9 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
     columns = dict(zip(crossed.columns, crossed.codes, strict=True))
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
     main, by_side = (
-        adjusted_gap(counts, sides.squares, columns, spec.confidence, effects, sides.sampling)
+        adjusted_gap(
+            counts, sides.squares, columns, spec.confidence, effects, sides.sampling, sides.centre
+        )
         for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
     )
     if isinstance(main, WhyNoRegression):
@@ -964,6 +967,7 @@ def adjusted_gap(
     confidence: float,
     effects: ColumnEffects,
     sampling: Sampling | None = None,
+    centre: float = 0.0,
 ) -> AdjustedGap | WhyNoRegression:
     """Return the difference adjusted by logistic regression, of means by linear regression.
 
@@ -974,11 +978,14 @@ def adjusted_gap(
     columns : the level of each cell in each column by name, or its number.
     confidence, effects : of the interval; whether columns have effects by side.
     sampling : of weighted and clustered rows.
+    centre : what the sums of means are less.
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
     codes = list(columns.values())
     if squares is not None:
-        found = adjusted_mean(*counts, squares, codes, z, by_side=by_side, sampling=sampling)
+        found = adjusted_mean(
+            *counts, squares, codes, z, by_side=by_side, sampling=sampling, centre=centre
+        )
     else:
         found = adjusted_effect(*counts, codes, z, by_side=by_side, sampling=sampling)
     if isinstance(found, WhyNoRegression):
@@ -1139,8 +1146,8 @@ def _strata(
         "n_reference": sides.rows_a,
         "share_group": sides.n_d / sides.n_d.sum(),
         "share_reference": sides.n_a / sides.n_a.sum(),
-        "rate_group": rates[0],
-        "rate_reference": rates[1],
+        "rate_group": rates[0] + sides.centre,
+        "rate_reference": rates[1] + sides.centre,
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],

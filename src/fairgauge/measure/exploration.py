@@ -29,6 +29,7 @@ from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.enums import (
     Closed,
+    Favourable,
     Level,
     Method,
     Profile,
@@ -132,6 +133,9 @@ def explored(
     count = _comparisons(tables, groupings, len(metrics))
     confidence = spec.confidence
     references = list(_references(tables, groupings, list(metrics), resolution))
+    rules = dict(_RULES)
+    if spec.favourable is Favourable.NEITHER:
+        del rules[ReferenceRule.BEST]
     return {
         "digest": cube.digest,
         "rows": cube.rows,
@@ -150,7 +154,7 @@ def explored(
             "outcomes": FEWEST_OUTCOMES,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
-        "rules": _RULES if references else {},
+        "rules": rules if references else {},
         "references": references,
         "among": list(_among(tables, confidence)),
         "exact": exact and base is None and _smallest(tables) < FEWEST_PERSONS,

@@ -67,7 +67,13 @@ def adjusted_for_numbers(
             }
             made = (
                 adjusted_gap(
-                    counts, squares, values, spec.confidence, ColumnEffects.NUMBERS, sampling
+                    counts,
+                    squares,
+                    values,
+                    spec.confidence,
+                    ColumnEffects.NUMBERS,
+                    sampling,
+                    exact.plan.centre,
                 )
                 if all(np.isfinite(each).all() for each in values.values())
                 else None  # infinite numbers have no straight line
@@ -347,7 +353,8 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
         place[side, held] = np.arange(held.sum()) + (int(cells.held[0].sum()) if side else 0)
     z = critical(resolution.spec.confidence)
     if squares is not None:
-        return _GapFit(gap, role, place, StreamedLinear(cells, len(layout.numbers), z))
+        linear = StreamedLinear(cells, len(layout.numbers), z, centre=layout.cube.plan.centre)
+        return _GapFit(gap, role, place, linear)
     middles = {a.column: _middles(a)[of_column[a.column]] for a in layout.numbers}
     number = np.tile(layout.scaled(middles), (2, 1))
     cell = np.concatenate([place[0, combination], place[1, combination]])
@@ -355,13 +362,12 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     unit = 1.0
     if sampling is not None:
         unit = float(sampling.group.rows.sum() + sampling.reference.rows.sum()) / float(n.sum())
-    x, n, has_rows = x / unit, n / unit, n > 0
-    by_cell = (np.bincount(cell[has_rows], each[has_rows]) for each in (x, n))
-    cells = cells.settling(*by_cell)
+    cell, number, x, n = (each[n > 0] for each in (cell, number, x / unit, n / unit))
+    cells = cells.settling(*(np.asarray(np.bincount(cell, e), dtype=float) for e in (x, n)))
     if isinstance(cells, WhyNoRegression):
         return None
-    used = np.flatnonzero(has_rows)[np.isnan(cells.settled)[cell[has_rows]]]
-    start = rough_fit(cells, cell[used], number[used], x[used], n[used])
+    mixed = np.isnan(cells.settled)[cell]
+    start = rough_fit(cells, cell[mixed], number[mixed], x[mixed], n[mixed])
     if start is None:
         return None
     regression = StreamedLogistic(cells, start, z, unit=unit)
@@ -413,7 +419,7 @@ def _outcome(
     assert isinstance(metric, Contrast)
     if not isinstance(metric.of, Rate):
         number = rows.numbers[axis.column]
-        return np.nan_to_num(number), ~np.isnan(number)
+        return np.nan_to_num(number) - cube.plan.centre, ~np.isnan(number)
     masks = resolution.outcomes[0]
     mask = masks.predictions if fit.role is Role.PREDICTION else masks.labels
     codes = rows.codes[axis]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, divide
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, divide, rows_in_any
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
     Contrast,
@@ -41,7 +41,7 @@ from fairgauge.inference.protected_counts import (
     protected_worst_cases,
 )
 from fairgauge.inference.uncertainty import rate_values
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import Parameter, Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import protection_obstacle
 from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.group_counts import (
@@ -182,6 +182,11 @@ class Slice:
         rates = list(rates)
         if self.ranges is None:
             values = rate_values(rates, evidence, margin, how, profile)
+            for composite in (each for each in rates if len(each.denominators) > 1):
+                values[composite.name] = [
+                    each and replace(each, reason=self._with_part(each.reason, composite, cases, i))
+                    for i, each in enumerate(values[composite.name])
+                ]
         else:
             values = protected_rates(rates, self._range(which, slots), side, margin, how)
         weighted, has_cells = self.counts.weighted, self._has_cells
@@ -346,12 +351,13 @@ class Slice:
         intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
-        n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in cases)
+        rows = metric.all_rows(group.cases, reference.cases)
+        n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in rows)
         whole = Compared(
             once.groups[margin], once.references[margin], once.slots[margin], compared.each
         )
         every = self.comparisons(metric, whole)
-        all_cases = metric.sizes(every.group.cases, every.reference.cases)
+        all_cases = metric.all_rows(every.group.cases, every.reference.cases)
         few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
         determined = self._decided_by_strata(metric, evidence, strata)
         incomplete = self._without_stratum.change(
@@ -562,7 +568,8 @@ class Slice:
         rates = metric.side_values(group, reference, profile)
         if isinstance(metric, Imbalance):  # of sums of weights
             rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
-        sizes = metric.sizes(evidence.group.cases, evidence.reference.cases)
+        cases = evidence.group.cases, evidence.reference.cases
+        sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
         intervals = self.uncertainty.of_metric(metric, evidence, values)
         lacking = not profile.rules.empty_facet_has_metrics
@@ -579,14 +586,39 @@ class Slice:
                 reason = metric.why_undefined(group, reference, i)
                 reason = _of_weights(reason) if self.counts.weighted else reason
                 return {**sides, "status": status, "reason": reason}
+            how = certainty(intervals, i, self.spec.confidence)
+            why = how["reason"]
             return {
                 **sides,
                 "value": value,
                 "error": None if error is None else as_number(error[i]) or None,
-                **certainty(intervals, i, self.spec.confidence),
+                **how,
+                "reason": self._with_part(
+                    why, metric, cases[why is not None and why.side == "reference"], i
+                ),
             }
 
         return result, intervals.together
+
+    def _with_part(
+        self,
+        reason: Reason | None,
+        of: ComparisonMetric | Statistic,
+        side: ConfusionCounts,
+        at: int,
+    ) -> Reason | None:
+        """Return why data are insufficient, with the part of the rows that is, if not all are."""
+        if reason is None or reason.code is not ReasonCode.FEW_ROWS or len({*of.denominators}) < 2:
+            return reason
+        counts = side.counts(of.needs)[at]
+        part = min(of.denominators, key=lambda each: float(each.count(counts)))
+        more: dict[str, Parameter] = {
+            "counts": part.described, "rows": as_count(rows_in_any(of.denominators, counts)),
+        }  # fmt: skip
+        if part in self.outcome.label_values:
+            more |= {"column": self.spec.label, "values": self.outcome.label_values[part]}
+        made = Reason.of(reason.code, **{**dict(reason.parameters), **more})
+        return made.on(reason.side) if reason.side else made
 
     def _protection(self, metric: Metric) -> Reason | None:
         """Return why a metric has no bounds under protected counts."""
@@ -607,7 +639,7 @@ class Slice:
         theirs = self._range(compared.references, compared.slots)
         values = metric.value(group, reference, self.spec.profile)
         rates = metric.side_values(group, reference, self.spec.profile)
-        sizes = metric.sizes(group, reference)
+        sizes = metric.all_rows(group, reference)
         every = contrast_bounds(metric, ours, theirs)
         intervals = contrast_intervals(metric, ours, theirs, margin, self.uncertainty)
 

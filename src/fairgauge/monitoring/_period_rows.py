@@ -324,14 +324,15 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     named = all(_has_names(cube, axis) for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return _NO_AGREEMENT
-    wanted, unknown = _wanted(question), {*map(name_of, question.unknown)}
+    unknown = {*map(name_of, question.unknown)}
+    words = question.words_of_predictions is not None and not prediction.bounds
 
     def outcome(axis: Axis, value: Value) -> str | bool | None:
         if axis.bounds:
             return _is_positive(axis, value, question)
         if name_of(value) in unknown:
             return None
-        return is_one_of(value, wanted) or (not prediction.bounds and name_of(meaning(value)))
+        return _is_positive(axis, value, question) or (words and name_of(meaning(value)))
 
     table = cube.marginal([label, prediction])
     outcomes = [[outcome(axis, v) for v in cube.levels[axis]] for axis in (label, prediction)]
@@ -354,17 +355,13 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     return n - same, same, equal, max(centred, 0.0) / (n - 1)
 
 
-def _wanted(question: Spec) -> tuple[Value, ...]:
-    """Return the positive values."""
-    return question.positive if isinstance(question.positive, tuple) else BY_DEFAULT[1:]
-
-
 def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
     """Return whether an outcome is positive: of a score, the decision at its threshold."""
     if not axis.bounds:
-        return is_one_of(value, _wanted(question))
-    of_positive = question.score_of is None or is_one_of(question.score_of, _wanted(question))
-    return bool(value) == of_positive
+        wanted = question.positive_of(axis.column)
+        return is_one_of(value, wanted if question.positive else BY_DEFAULT[1:])
+    wanted = question.positive_of(question.label) or BY_DEFAULT[1:]
+    return bool(value) == (question.score_of is None or is_one_of(question.score_of, wanted))
 
 
 def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:

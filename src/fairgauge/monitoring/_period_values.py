@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fairgauge.cube.cube import HANDFUL, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
-from fairgauge.errors import ValuesError, listing, quote
+from fairgauge.errors import ValuesError, cells, listing, quote
 from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
@@ -21,7 +21,6 @@ from fairgauge.values import Value, canonical, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
-_MOST_SHOWN = 5
 _TWO = 2
 
 
@@ -213,7 +212,7 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
         if late:
             values = dict.fromkeys(itertools.chain(*late.values()))
             raise ValuesError(
-                f"{quote(recoding.column)} holds {listing(values)} in the rows of "
+                f"{quote(recoding.column)} holds {cells(values)} in the rows of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)",
                 late,
@@ -255,17 +254,18 @@ def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding
     task = decide_task(cube if other is None else other, question)
     if task is Task.REGRESSION or cube.min_cell is not None:
         return
-    positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
     labels: tuple[Value, ...] = ()
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
+        positive = question.positive_of(axis.column)
+        wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
         elsewhere = () if other is None else _held(other, axis, question)
         if task is Task.BINARY and not positive:
             elsewhere += BY_DEFAULT
         held = _held(cube, axis, question)
-        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *labels))), wanted)
+        shared = labels if question.words_of_predictions else ()
+        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *shared))), wanted)
         labels = tuple(value for value in held if other is None or value not in coding.foreign)
         yield coding
 
@@ -288,4 +288,4 @@ def _levels(cube: Cube, axis: Axis) -> list[Value]:
 
 
 def _some(values: Sequence[Value]) -> str:
-    return listing(dict.fromkeys(map(name_of, values)), _MOST_SHOWN)
+    return cells(map(name_of, values))

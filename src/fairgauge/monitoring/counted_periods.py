@@ -33,12 +33,12 @@ def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[s
                for i, cube in enumerate(ordered)]  # fmt: skip
     asked = ordered[0].asked
     decided = asked.prediction or asked.score
-    outcomes = {asked.label: None} | {decided: asked.label}
+    outcomes = {asked.label: None} | {decided: asked.words_of_predictions}
     checked = check_history(
         periods,
         counted,
         outcomes={column: of for column, of in outcomes.items() if column is not None},
-        positive=asked.positive if isinstance(asked.positive, tuple) else (),
+        positive=(*asked.positive_of(asked.label), *asked.positive_of(asked.prediction)),
         features=list(dict.fromkeys(each.column for each in asked.sensitive)),
         cluster=asked.cluster,
         weight=asked.weight,

@@ -383,7 +383,11 @@ def _findings(
         },
         later={str(label): len(periods) if due is None else due} if later else {},
         outcomes=_outcomes(asked),
-        positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
+        positive=tuple(
+            value
+            for column in (asked.question.label, asked.question.prediction)
+            for value in asked.question.positive_of(column)
+        ),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
         intersections=asked.question.intersections,
         named={(each.column, name) for each in asked.question.recode for name in each.names}
@@ -487,7 +491,7 @@ def _outcomes(asked: MonitorSpec) -> dict[str, str | None]:
     }
     question = asked.question
     label, decided = question.label, question.prediction or question.score
-    of = {"label": (label, None), "prediction": (decided, label)}
+    of = {"label": (label, None), "prediction": (decided, question.words_of_predictions)}
     return {column: other for need, (column, other) in of.items() if need in needs and column}
 
 

@@ -242,17 +242,30 @@ def write_intersections(intersections: Iterable[Iterable[str]]) -> list[str]:
 
 
 def parse_positive(
-    texts: Texts, path: str, problems: list[Problem]
+    texts: Texts, path: str, problems: list[Problem], columns: Sequence[str] = ()
 ) -> list[str] | dict[str, float] | dict[str, list[str]]:
     """Read values separated by commas, a cut (``>50000``), or ordered levels (``A > B > C``).
+
+    Values after the name of a column of outcomes and ``=`` are those of this column.
 
     >>> parse_positive([">50000"], "", [])
     {'above': 50000.0}
     >>> parse_positive(["top > middle > bottom"], "", [])
     {'ordered': ['top', 'middle', 'bottom']}
+    >>> parse_positive(["y=yes,1", "p=a"], "", [], ["y", "p"]), parse_positive(["y=1"], "", [])
+    ({'y': ['yes', '1'], 'p': ['a']}, ['y=1'])
     """
     if len(texts) == 1 and len(levels := _ORDER.split(texts[0].strip())) > 1:
         return {"ordered": list(map(unescape, levels))}
+    by_column: dict[str, list[str]] = {}
+    column = ""
+    for part in (part for text in texts for part in split(text, ",")):
+        first, *rest = re.split(r"(?<!\\)=", part, maxsplit=1)
+        named = bool(rest) and unescape(first) in columns
+        column = unescape(first) if named else column
+        by_column.setdefault(column, []).append(unescape(rest[0] if named else part))
+    if "" not in by_column:
+        return by_column
     values = parse_names(texts, path, problems)
     cuts = [number for value in values if (number := _cut(value)) is not None]
     if cuts and len(values) > 1:
@@ -267,7 +280,11 @@ def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[s
         return write_names(value)
     if "ordered" in value:
         return [" > ".join(map(escape, value["ordered"]))]
-    return [f">{_text(value['above'])}"]
+    if isinstance(value.get("above"), int | float):
+        return [f">{_text(value['above'])}"]
+    return [
+        f"{escape(column)}={text}" for column, held in value.items() for text in write_names(held)
+    ]
 
 
 def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
-from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.errors import Problem, SpecError, form_of, listing, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Problems, items, read_value
@@ -126,15 +126,17 @@ class Range:
         """Return the time that a value is, in UTC if it has a zone."""
         moment = _moment(value) if isinstance(value, str) else None
         if moment is None:
+            form = quote(form_of(name_of(value)))
             raise LookupError(
-                f"has {quote(name_of(value))}, which is no date and no time in the "
-                "form 2026-01-31 or 2026-01-31T12:00; write all in it, in a copy of the data"
+                f"has a value of the form {form}, which is no date and no time in the form "
+                "2026-01-31 or 2026-01-31T12:00; write all in it, in a copy of the data"
             )
         for end in (self.low, self.high):
             if isinstance(end, dt.datetime) and end.tzinfo and not moment.tzinfo:
+                form = quote(form_of(name_of(value)))
                 raise LookupError(
-                    f"has {quote(name_of(value))}, which has no time zone; compare it with a time "
-                    f"that has none: {end.replace(tzinfo=None).isoformat()}"
+                    f"has a value of the form {form}, which has no time zone; compare it with a "
+                    f"time that has none: {end.replace(tzinfo=None).isoformat()}"
                 )
         return _in_utc(moment)
 

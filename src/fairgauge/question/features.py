@@ -90,8 +90,19 @@ class Ordered:
         return {"ordered": list(self.levels)}
 
 
-Positive: TypeAlias = tuple[Value, ...] | Above | Ordered
-"""What is favourable: values, numbers above a cut, or each cut of ordered levels."""
+@dataclass(frozen=True, slots=True)
+class ByColumn:
+    """Favourable values of label and of prediction, which have other words for the outcomes."""
+
+    columns: tuple[tuple[str, tuple[Value, ...]], ...]
+
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Return the keys of a specification file."""
+        return {column: list(values) for column, values in self.columns}
+
+
+Positive: TypeAlias = tuple[Value, ...] | ByColumn | Above | Ordered
+"""What is favourable: values, those of each column, numbers above a cut, or each cut of levels."""
 
 
 def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "right") -> Feature:

@@ -23,6 +23,7 @@ from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
+    ByColumn,
     Feature,
     Ordered,
     Positive,
@@ -214,9 +215,14 @@ def _read_positive(value: object, path: str, problems: Problems) -> Positive:
         return Above(float(value["above"]))
     if set(value) == {"ordered"}:
         return read_ordered(value["ordered"], f"{path}.ordered", problems)
-    allowed = "values, {above = NUMBER} or {ordered = [VALUE, ...]}"
-    problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
-    return ()
+    if set(value) <= {"above", "ordered"}:
+        allowed = "values, {COLUMN = VALUE, ...}, {above = NUMBER} or {ordered = [VALUE, ...]}"
+        problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
+        return ()
+    return ByColumn(tuple(
+        (str(column), read_values(values, f"{path}.{column}", problems))
+        for column, values in sorted(value.items())
+    ))  # fmt: skip
 
 
 def _read_threshold(value: object, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
@@ -410,6 +416,12 @@ POSITIVE = OptionType(
         _SCALAR,
         _table({"above": _NUMBER}, "above"),
         _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
+        {
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"not": {"enum": ["above", "ordered"]}},
+            "additionalProperties": one_or_many(_SCALAR),
+        },
     ),
     plain=lambda value: plain(value) or None,  # no values: they are not asked for
     parse=syntax.parse_positive,

@@ -33,7 +33,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question.category_words import is_code_of_missing, means_missing
-from fairgauge.question.features import Above, Feature, Ordered, Positive
+from fairgauge.question.features import Above, ByColumn, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
     COLUMNS,
@@ -64,6 +64,7 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
+from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
 from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.values import name_of
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.errors import Problem
     from fairgauge.question.conditions import Conditions
     from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.recoding import Recodings
@@ -188,8 +190,8 @@ class Spec:
         syntax="Several: 0.3,0.5. The median of all rows: median.",
         counted=True, effect="scores decide differently")
     positive: Positive = option(
-        (), POSITIVE, "Favourable label values (default 1 and true), the number above which a label is favourable, or all values in order",
-        syntax="A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
+        (), POSITIVE, "Favourable label values (default 1 and true), those of each column, the number above which a label is favourable, or all values in order",
+        syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
         counted=True)
     favourable: Favourable = option(
         Favourable.POSITIVE, word(Favourable, "F"), "What is better for a person: the positive or the negative outcome, of amounts the higher or the lower one, or neither",
@@ -369,6 +371,25 @@ class Spec:
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
     @property
+    def names_values(self) -> bool:
+        """Return whether outcomes are favourable by their values, not by a cut or an order."""
+        return not isinstance(self.positive, Above | Ordered)
+
+    @property
+    def words_of_predictions(self) -> str | None:
+        """Return the label whose words for the outcomes predictions have; None where none has."""
+        return None if isinstance(self.positive, ByColumn) else self.label
+
+    def positive_of(self, column: str | None) -> tuple[Value, ...]:
+        """Return the values of a column of outcomes that are stated as favourable."""
+        if isinstance(self.positive, ByColumn):
+            values = dict(self.positive.columns)
+            decided = (held for of, held in self.positive.columns if of != self.label)
+            # a candidate has the words of the prediction
+            return values.get(column or "") or values.get(self.prediction or "") or next(decided, ())
+        return self.positive if isinstance(self.positive, tuple) else ()
+
+    @property
     def unit(self) -> dict[str, str]:
         """Return what numbers are of where they are not of rows: people, or cases of a count."""
         return {"unit": "people"} if self.of_people else {"unit": "cases"} if self.count else {}
@@ -448,7 +469,7 @@ class Options(TypedDict, total=False):
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
-    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
+    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, Value | Sequence[Value]]
     favourable: str
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
@@ -522,6 +543,16 @@ def flag_of(name: str, value: Any, flag: str = "") -> str:
     row = BY_NAME[name]
     named = flag or next(iter(row.flags))
     return shlex.join(word for text in row.type.write(value) for word in (named, text))
+
+
+def parse_flag(
+    row: Option, texts: Sequence[str], problems: list[Problem], given: Mapping[str, object]
+) -> object:
+    """Return the texts of a flag as a specification file has them, beside other options."""
+    if row.type is not POSITIVE:
+        return row.type.parse(texts, row.name, problems)
+    columns = [c for name in ("label", "prediction", "candidate") for c in items(given.get(name))]
+    return syntax.parse_positive(texts, row.name, problems, [*map(str, columns)])
 
 
 OF_ROWS = (

@@ -17,7 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote, shown
+from fairgauge.errors import (
+    MOST_CELLS,
+    DataError,
+    Problem,
+    SpecError,
+    form_of,
+    listing,
+    may_name_people,
+    quote,
+    shown,
+)
 from fairgauge.object_stores import read_limited
 from fairgauge.question.readers import Problems, items, read_value
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
@@ -342,7 +352,6 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
 """Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
 _INFINITE = re.compile(r"\s*[-+]?inf(inity)?\s*", re.IGNORECASE)
-_MOST_TEXTS = 8
 
 
 NO_CUT_POINTS = (
@@ -375,8 +384,14 @@ def not_numbers(
     'inf' is infinite: give a finite number, or an empty cell where it is not known
     """
     every = sorted(set(texts))
-    found, more = every[:_MOST_TEXTS], " and others" if len(every) > _MOST_TEXTS else ""
-    message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
+    hidden = may_name_people(every)
+    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
+    words = [] if may_name_people(words) else words
+    if hidden:
+        every = sorted(set(map(form_of, every)))
+    found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
+    of = "values of the form " if hidden else ""
+    message = f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}"
     interval = next(filter(_OF_INTERVAL.search, found), None)
     if interval and recoded:
         remedy = (
@@ -402,13 +417,12 @@ def not_numbers(
             f"; {quote(infinite)} is infinite: give a finite number, or an empty cell where it is "
             "not known"
         )
-    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
-    unknown = words[:_MOST_TEXTS] or ([] if number or infinite else found)
+    unknown = words[:MOST_CELLS] or ([] if number or infinite else found)
     if unknown and cut:
         return f"{message}; {NO_CUT_POINTS}"
     if unknown:
         message += "; a number that is missing is an empty cell"
-    if unknown and recoded:
+    if unknown and recoded and (words or not hidden):
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
         message += f", or is listed as unknown: {recoding_flag(line)}"
     return message

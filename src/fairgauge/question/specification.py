@@ -23,7 +23,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError, alternatives, listing, nearest, quote, refuse
 from fairgauge.question._argument_syntax import parse_sensitive
-from fairgauge.question.features import Above, Ordered
+from fairgauge.question.features import Above, ByColumn, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import preset, preset_names
@@ -213,6 +213,7 @@ def _contradictions(
         yield Problem("missing", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
+    yield from _wrong_columns_of_positive(spec)
     yield from _wrong_favourable(spec)
 
 
@@ -401,6 +402,22 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
         else:
             continue
         yield Problem(f"recode.{each.column}", f"{quote(each.column)} {what}, {how}")
+
+
+def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
+    """Yield the columns that have favourable values and no outcomes, or the reverse."""
+    if not isinstance(spec.positive, ByColumn):
+        return
+    stated = [column for column, _ in spec.positive.columns]
+    wanted = [each for each in (spec.label, spec.prediction) if each]
+    for column in stated:
+        if column not in (*wanted, *spec.candidate):
+            of = listing(wanted) or "these columns, once they are named (label, prediction)"
+            message = f"is no label and no prediction; name the favourable values of {of}"
+            yield Problem(f"positive.{column}", message)
+    for column in wanted:
+        if column not in stated:
+            yield Problem("positive", f"names no value of {quote(column)}; name one of each column")
 
 
 def _wrong_order(spec: Spec) -> Iterator[Problem]:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, listing, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, listing, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
-from fairgauge.question.features import Ordered
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
@@ -301,14 +300,14 @@ def _positive(
     """Return 1 for every favourable decision, 0 for others and for a missing one."""
     if axis.cuts:
         return np.array([0.0, 1.0, 0.0])
-    levels, asked = cube.levels[axis], question.spec.positive
+    levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
     column = quote(axis.column)
-    if isinstance(asked, Ordered) or not isinstance(asked, tuple):
+    if not question.spec.names_values:
         problems.append(Problem("positive", "name the favourable decisions (--positive VALUE)"))
         asked = (1,)
     elif not asked:
         if not all(is_one_of(level, (0, 1)) for level in levels):
-            has = listing([name_of(level) for level in levels])
+            has = cells(map(name_of, levels))
             message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
             problems.append(Problem("positive", message))
         asked = (1,)
@@ -341,8 +340,7 @@ def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
         if makes_unclear(each)
         for value in each["values"]
     }
-    positive = question.spec.positive
-    stated = positive if isinstance(positive, tuple) else ()
+    stated = question.spec.positive_of(axis.column)
     names = [name_of(value) for value in stated]
     return np.array([
         *(
@@ -388,7 +386,7 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
     feature = " * ".join(question.feature)
     named = answers.named
     if len(named) < 2:
-        has = listing([answers.groups[g] for g in named]) or "none"
+        has = cells(answers.groups[g] for g in named)
         yield Problem("sensitive", f"{feature} must have at least two groups to compare, not {has}")
         return
     there = answers.n > 0

@@ -113,7 +113,7 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         if column is None or name not in counts.counts:
             continue
         n, total = (counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name))
-        means = quotient(total, n)
+        means = quotient(total, n) + counts.centre
         if means.min() > 0 and means.max() >= OTHER_UNIT * means.min():
             low, high = large[means.argmin()], large[means.argmax()]
             yield Diagnostic.warning(

@@ -46,7 +46,6 @@ from fairgauge.values import Value, is_one_of, match, name_of
 
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
-_MOST_SHOWN = 5
 _MOST_JOINT_CELLS = 30_000_000
 """Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
@@ -171,6 +170,7 @@ class GroupCounts:
     excluded : the cases of groups that are excluded by name; shape (labels + 1, predictions + 1).
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     all_decided : whether a row without any outcome counts, as one of a negative one.
+    centre : what numbers are summed less.
     """
 
     feature: str
@@ -188,6 +188,7 @@ class GroupCounts:
     unknown_clusters: ClusterCells | None = None
     mean_weight: float = 1.0
     all_decided: bool = False
+    centre: float = 0.0
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -691,7 +692,7 @@ def _find(
         known = [name_of(level) for level in levels]
         message = str(error) or (
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
-            f"{values_held(known, _MOST_SHOWN)}"
+            f"{values_held(known)}"
         )
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
@@ -728,6 +729,7 @@ def _arranged(
         clusters=_cluster_cells(cube, crossing),
         unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
+        centre=plan.centre,
     )
 
 

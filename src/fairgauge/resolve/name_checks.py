@@ -83,21 +83,24 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     groups = _known_groups(cube, spec, to_nearest)
     classes = decide_task(cube, spec) is Task.MULTICLASS
     outcomes = [
-        _TextValue(axis.column, level, rows, _outcome(level, spec, classes))
+        _TextValue(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_cases(cube, axis, to_nearest)
         # levels of rows that are protected, or of another decision of a person, may have none
         if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
     ]
+    alike = [outcomes]
+    if not spec.words_of_predictions:
+        alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
     for each in (
         *_missing_markers(cube, spec, groups),
         *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_numbers(cube, spec),
-        *_same_names(spec, groups, outcomes, classes),
+        *_same_names(spec, groups, alike, classes),
         *_unseen_values(cube, spec),
         *_recodings(cube, spec, to_nearest, groups),
-        *_outcome_recodings(outcomes, spec, classes),
+        *(note for some in alike for note in _outcome_recodings(some, spec, classes)),
     ):
         yield each.of(spec.unit)
 
@@ -243,12 +246,17 @@ def _mean(cube: Cube, role: str) -> float:
 def _same_names(
     spec: Spec,
     groups: Mapping[Axis, list[tuple[Value, int]]],
-    outcomes: Iterable[_TextValue],
+    outcomes: Iterable[Iterable[_TextValue]],
     classes: bool,
 ) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names are spellings of one value."""
     alike: list[tuple[str | None, list[_TextValue]]] = [*_groups_alike(spec, groups)]
-    alike += [(None, each) for each in _alike(outcomes) if not (classes and _apart(each, spec))]
+    alike += [
+        (None, each)
+        for some in outcomes
+        for each in _alike(some)
+        if not (classes and _apart(each, spec))
+    ]
     for feature, several in alike:
         counted = feature is not None or not spec.of_people
         of_classes = {"classes": True} if classes and feature is None else {}
@@ -304,10 +312,10 @@ def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
-def _outcome(level: str, spec: Spec, classes: bool) -> Hashable:
+def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
     """Return whether a level is favourable, or its class of ``classes`` or where none is stated."""
-    if isinstance(spec.positive, tuple) and spec.positive and not classes:
-        return is_one_of(level, spec.positive)
+    if (positive := spec.positive_of(column)) and not classes:
+        return is_one_of(level, positive)
     return meaning(level)  # of "True", "true" and "1"
 
 

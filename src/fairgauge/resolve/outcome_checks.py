@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -59,6 +58,7 @@ _MOMENTS = {Role.LABEL: ("y", "yy"), Role.PREDICTION: ("p", "pp"), Role.SCORE: (
 """The sums of numbers and of their squares."""
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
+_HALF = 0.5
 _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
 
@@ -122,9 +122,10 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
 
 
 def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn of groups that have one outcome alone, which at most half of the others have.
+    """Warn of groups that have one outcome alone, which fewer than half of the others have.
 
-    These may be the cases of a numerator, without the other people of the group.
+    These may be the cases of a numerator, without the other people of the group; not where some
+    groups have the one outcome alone, and some the other.
     """
     if task is not Task.BINARY or cube.min_cell is not None:
         return
@@ -134,20 +135,22 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         positive = masks.labels if axis.role is Role.LABEL else masks.predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
         of_sides = zip(*(shares_by(cube, axis, s, (Role.FEATURE,)) for s in sides), strict=True)
-        for ((feature, groups, having, _, p), (_, _, others, *_)), (i, side) in product(
-            of_sides, enumerate(sides)
-        ):
-            this, other = (others, having) if i else (having, others)
-            alone = (other == 0) & (this >= FEWEST_ROWS) & (p < HARDLY_CHANCE)
-            for at in np.flatnonzero(alone & (this.sum() - this <= other.sum())).tolist():
-                rows, rest = int(this[at]), float(this.sum() - this[at])
-                if groups[at] in absent:
-                    continue
-                values = [name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of]
+        for (feature, groups, having, _, p), (_, _, lacking, *_) in of_sides:
+            held = ~np.isin(groups, [*absent]) & (p < HARDLY_CHANCE)
+            found = [
+                (groups[at], int(this[at]), share, side)
+                for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
+                for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
+                if (share := 1 - other.sum() / (this.sum() + other.sum() - this[at])) < _HALF
+            ]
+            if len({id(side) for *_, side in found}) != 1:
+                continue
+            for group, rows, share, side in found:
+                values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
                 yield Diagnostic.warning(
                     DiagnosticCode.GROUP_OF_ONE_OUTCOME, feature, column=axis.column,
-                    role=str(axis.role), values=tuple(values), group=groups[at], rows=rows,
-                    share=rest / (rest + float(other.sum())), **spec.unit,
+                    role=str(axis.role), values=tuple(values), group=group, rows=rows,
+                    share=float(share), **spec.unit,
                 )  # fmt: skip
 
 
@@ -246,6 +249,7 @@ def _only_number(cube: Cube, axis: Axis) -> float | None:
     rows, sums = _sums_of_known(cube, [axis])
     total, squares = _MOMENTS[axis.role]
     mean, alike = only_value(sums["w"], sums[total], sums[squares])
+    mean += cube.plan.centre * (total != SUM)
     return mean if alike and rows >= FEWEST_ROWS else None
 
 
@@ -280,7 +284,8 @@ def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)
-    sums = [float(table.sums[name][known].sum()) for name in ("y", "p")]
+    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * cube.plan.centre
+    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
     if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
         most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
         yield Diagnostic.warning(
@@ -297,10 +302,10 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
         return
-    if isinstance(spec.positive, Ordered):  # which names every value of both
+    if isinstance(spec.positive, Ordered) or not spec.words_of_predictions:  # of both columns
         return
-    labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
-    if task is Task.BINARY and isinstance(spec.positive, tuple):
+    labels = [*cube.levels[label], *spec.positive_of(spec.label)]
+    if task is Task.BINARY and spec.names_values:
         labels += no_outcomes(cube.levels[prediction])
     levels = levels_with_cases(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
@@ -331,13 +336,13 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     Of HMDA's codes also of approvals that do. Of people, whose decisions count as one, how many
     rows have each is not known any more.
     """
-    if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
+    if not spec.names_values:  # an order names every value, and numbers are cut
         return
-    asked = spec.positive or (1,)
-    requested = {action_code(name_of(each)) for each in asked}
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
+        asked = spec.positive_of(axis.column) or (1,)
+        requested = {action_code(name_of(each)) for each in asked}
         levels = levels_with_cases(cube, axis)
         values = [level for level, _ in levels]
         codes = are_actions(axis.column, values)
@@ -374,7 +379,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 positive=tuple(sorted(e for e in both if action_code(e) not in PREAPPROVALS)),
             )
         # of two outcomes, one is meant; predictions that no label has are warned of apart
-        if i == 0 and len(refused) > 1:
+        if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
             if not codes:
                 rest = [each for each in refused if each not in (*undecided, *apart)]
                 yield from _unlisted_outcomes(cube, spec, axis, rest)
@@ -439,7 +444,7 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
 
 def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
     """Return the names of outcomes, by their column, of which it is unclear what they are."""
-    if not isinstance(spec.positive, tuple) or task is Task.REGRESSION:
+    if not spec.names_values or task is Task.REGRESSION:
         return {}
     two = task is Task.BINARY
     every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
@@ -450,8 +455,9 @@ def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
         unclear = {name for each in warned if each["column"] == axis.column
                    for name in each["values"]} | respelt.get(axis, set())  # fmt: skip
         if two and not axis.bins:
-            labels = cube.levels[label] if label and axis is not label else ()
-            unclear |= unlike_refusals(cube.levels[axis], spec.positive, labels)
+            other = label if spec.words_of_predictions and axis is not label else None
+            labels = cube.levels[other] if other else ()
+            unclear |= unlike_refusals(cube.levels[axis], spec.positive_of(axis.column), labels)
         if unclear:
             found[axis] = unclear
     return found
@@ -515,7 +521,7 @@ def _unlisted_outcomes(
     Those resemble it, or one group alone has them. Others beside plain refusals are warned of, too,
     and withhold nothing.
     """
-    stated = spec.positive if isinstance(spec.positive, tuple) else ()
+    stated = spec.positive_of(axis.column)
     known = [without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
     adverse = any(is_adverse(name_of(value)) for value in stated)
     names = [name_of(value).strip() for value, _ in refused]

@@ -7,36 +7,43 @@ positive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ClassKind, Role, Task
+from fairgauge.enums import (
+    ClassKind,
+    Favourable,
+    Role,
+    Task,
+)
 from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
+    cells,
     if_absent,
-    listing,
+    may_name_people,
     nearest,
     quote,
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_undecided, may_be_value
+from fairgauge.question.category_words import is_refusal, is_undecided, is_yes, may_be_value
 from fairgauge.question.conditions import RowCondition
-from fairgauge.question.features import Ordered
+from fairgauge.question.features import ByColumn, Ordered
+from fairgauge.question.options import flag_of
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
-_MOST_SHOWN = 5
 _TWO = 2
 _CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
 """How files write whether something is so: two of them in one column are two codings."""
@@ -47,7 +54,8 @@ class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
-    value: the score of the positive is what is left of it.
+    value: the score of the positive is what is left of it. ``label_values`` names the labels of
+    observed positives and negatives, where they are two outcomes that are not cut.
     """
 
     labels: Mask
@@ -55,6 +63,7 @@ class OutcomeMasks:
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
+    label_values: Mapping[Cells, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def of_no_class(self) -> OutcomeMasks:
@@ -94,24 +103,41 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_mask((), label_levels), _mask((), prediction_levels)),)
     _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
+        if spec.favourable is Favourable.NEGATIVE:
+            message = "negative is of two outcomes; state which classes are positive (--positive)"
+            raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
         return _selections(cube, spec.positive, label_levels, prediction_levels)
     present = _plain_levels(cube)
-    wanted = _wanted(spec, present, label or prediction)
+    wanted = of_predictions = _wanted(spec, present, label or prediction)
+    if isinstance(spec.positive, ByColumn):
+        own = {
+            axis: _wanted(replace(spec, positive=stated), [cube.levels[axis]], axis)
+            for axis in cube.plan.outcomes
+            if not axis.bins and (stated := spec.positive_of(axis.column))
+        }
+        wanted, of_predictions = (own.get(each, ()) for each in (label, prediction))  # type: ignore[arg-type]
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
+    sides = {TP + FN: labels, TN + FP: ~labels} if label and not label.bins else {}
+    values = {
+        part: tuple(name_of(v) for v, of in zip(label_levels, mask.tolist(), strict=True) if of)
+        for part, mask in sides.items()
+    }
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
-        mask = _truth(prediction_levels) if cut else _mask(wanted, prediction_levels)
-        return (OutcomeMasks(labels, mask, turned=turned),)
+        mask = _truth(prediction_levels) if cut else _mask(of_predictions, prediction_levels)
+        return (OutcomeMasks(labels, mask, turned=turned, label_values=values),)
     bins = np.arange(prediction.bins)
     return tuple(
-        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(
+            labels, (bins > i) == of_positive, threshold, turned=turned, label_values=values
+        )
         for i, threshold in enumerate(prediction.cuts)
     )
 
@@ -162,11 +188,10 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
 
     Where the positive values name both ways, the column is as it is meant.
     """
-    positive = spec.positive if isinstance(spec.positive, tuple) else ()
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
-        held = ways_of_writing(cube.levels[axis], positive)
+        held = ways_of_writing(cube.levels[axis], spec.positive_of(axis.column))
         if len(held) > 1:
             ways = " and ".join(", ".join(quote(text) for text in sorted(each)) for each in held)
             raise DataError(
@@ -259,8 +284,8 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
         problems.append(Problem(
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
-            "outcomes would be favourable, and each favourable prediction wrong; use the same "
-            "values in both columns (recode, --recode)",
+            "outcomes would be favourable, and each favourable prediction wrong; "
+            f"{_of_each_column(spec, present)}",
         ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
     # of a part of the rows the others may have unfavourable ones
@@ -294,7 +319,7 @@ def _all_favourable(positive: Sequence[Value], levels: Sequence[Value], column: 
 
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     """Refuse predictions that are no decisions: scores, or the values of another column."""
-    if len(present) < _TWO:
+    if len(present) < _TWO or not spec.words_of_predictions:
         return
     labels, predictions = present
     strange = [value for value in predictions if not is_one_of(value, labels)]
@@ -305,10 +330,24 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); use the same values in both (recode, --recode), or give a score as "
-            "score (--score COL)"
+            f"{_some(labels)}); {_of_each_column(spec, present)}, or give a score as score "
+            "(--score COL)"
         )
         raise SpecError(Problem("prediction", message))
+
+
+def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
+    """Return how favourable values of label and prediction are stated that have other words."""
+    named = {}
+    for column, levels in zip((spec.label, spec.prediction), present, strict=True):
+        names = [*map(name_of, levels)]
+        stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
+        likely = [*filter(is_yes, names), *(n for n in names if not is_refusal(n)), *names]
+        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
+    return (
+        f"if the columns have other words, name the favourable values of each, such as "
+        f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"
+    )
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
@@ -317,6 +356,8 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
         f"{_some(present[0])}"
     )
+    if len(present) == _TWO and not any(is_one_of(value, present[0]) for value in present[1]):
+        return f"{message}; {_of_each_column(spec, present)}"
     if len(present[0]) <= _TWO:
         return message
     return (
@@ -343,15 +384,15 @@ def _no_such_value(
     leave = "" if nobody else if_absent(value, beside, meant)
     if not levels and len(beside) > 1:
         leave = (
-            "; if labels have other words for the outcomes than predictions, give both the same "
-            "(recode, --recode), and name the favourable one"
+            "; if labels have other words for the outcomes than predictions, name the favourable "
+            "values of each column (--positive COLUMN=VALUE)"
         )
     if nobody and not (stated or meant):
         leave = (
             f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
         )
         leave += "in which somebody has it"
-    has = values_held(map(name_of, levels), _MOST_SHOWN)
+    has = values_held(map(name_of, levels))
     return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
 
 
@@ -370,4 +411,4 @@ def _truth(levels: Sequence[Value]) -> Mask:
 
 
 def _some(levels: Sequence[Value]) -> str:
-    return listing(map(name_of, levels), _MOST_SHOWN) or "no value"
+    return cells(map(name_of, levels))

@@ -273,12 +273,12 @@ def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     """
     levels = rows.levels[axis]
     numbers = np.arange(len(levels))
-    if isinstance(spec.positive, tuple) and spec.positive and spec.task in (None, Task.BINARY):
+    positive = spec.positive_of(axis.column)
+    if positive and spec.task in (None, Task.BINARY):
         unclear = unclear_names(replace(rows, plan=plan), spec, Task.BINARY).get(axis, set())
         for of in (
-            [is_one_of(level, spec.positive) for level in levels],
-            [not is_one_of(level, spec.positive) and name_of(level) not in unclear
-             for level in levels],
+            [is_one_of(level, positive) for level in levels],
+            [not is_one_of(level, positive) and name_of(level) not in unclear for level in levels],
         ):  # fmt: skip
             numbers[of] = numbers[of].max(initial=0)
     return np.append(numbers, -1)

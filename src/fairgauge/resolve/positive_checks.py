@@ -79,20 +79,21 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         A preset would call such an outcome by the word for its opposite, whether or not it is
         stated.
     """
-    if not isinstance(spec.positive, tuple) or task is not Task.BINARY:
+    if not spec.names_values or task is not Task.BINARY:
         return
     if spec.favourable is Favourable.NEITHER:
         return
     negative = spec.favourable is Favourable.NEGATIVE
     for i, axis in enumerate(cube.plan.outcomes):
-        better = _better_outcomes(axis, cube.levels[axis], spec.positive or (1,), negative=negative)
+        positive = spec.positive_of(axis.column)
+        better = _better_outcomes(axis, cube.levels[axis], positive or (1,), negative=negative)
         if better and axis is cube.plan.outcomes[-1]:
             _refuse_denials(spec, axis.column, better)
-        if better and i == 0 and (spec.positive or negative):
+        if better and (i == 0 or not spec.words_of_predictions) and (positive or negative):
             yield Diagnostic.warning(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE,
                 column=axis.column,
-                values=tuple(map(name_of, spec.positive or (1,))),
+                values=tuple(map(name_of, positive or (1,))),
                 others=tuple(map(name_of, better)),
                 negative=negative,
             )

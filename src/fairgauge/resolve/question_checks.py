@@ -225,7 +225,9 @@ def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if total not in table.sums:
             continue
         cases, held = table.cases, table.codes[:, 0] >= 0
-        below = held & (table.sums[total] < 0)  # numbers are counted apart above 0, and not above
+        below = held & (
+            table.sums[total] + table.cases * cube.plan.centre < 0
+        )  # numbers are counted apart above 0, and not above
         if below.any():
             made = Diagnostic.warning if term in ruled else Diagnostic.note
             yield made(

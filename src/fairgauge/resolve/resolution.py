@@ -10,7 +10,7 @@ from typing import TypeVar
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Task
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import Problem, SpecError, cells, nearest, quote, refuse
 from fairgauge.identity import FeatureId, texts_of
 from fairgauge.question.option_types import POPULATION_ROUNDING
 from fairgauge.question.specification import Spec, strata_alone
@@ -25,7 +25,6 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.values import name_of
 
 Resolved = TypeVar("Resolved")
-_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ def absent_exclusions(cubes: Sequence[Cube], spec: Spec) -> Iterator[Problem]:
     held = {*texts, *map(name_of, spec.unknown)}  # rows of unknown groups are in none already
     for i, name in enumerate(spec.exclude_groups):
         if name not in held:
-            known = listing(sorted(texts), _MOST_SHOWN) or "none"
+            known = cells(sorted(texts))
             message = f"no feature has a group {quote(name)}.{nearest(name, texts)} Groups: {known}"
             yield Problem(f"exclude_groups[{i}]", message)
 
@@ -158,7 +157,7 @@ def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[
         path, whole = f"population.{feature.feature}", total > 1 - POPULATION_ROUNDING
         if whole and absent and held:
             message = (
-                f"leaves no share for {listing(absent, _MOST_SHOWN)}, which the data "
+                f"leaves no share for {cells(absent)}, which the data "
                 "have; give every group its share, or shares of the whole population that leave "
                 "some to the groups that are not named"
             )

@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.score_statistics import ScoreMean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import Closed, Role, SearchedValues, Task
+from fairgauge.enums import Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.identity import Bin, GroupId, MissingValue, Part, ValueSet, bins, group_names
+from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
 from fairgauge.question.category_words import codes_of_missing, may_be_no_number
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import Grouping, group_columns, unknown_levels
@@ -39,10 +37,6 @@ _MOST_NUMBERS = 12
 """Different numbers of a column up to which each is a value of its own."""
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
-SCORE_SUM = "s"
-"""The sum of the scores in a cell, as `fairgauge.cube.plan` names it."""
-SCORE_BINS = 10
-"""Parts of the range of scores in which calibration is searched."""
 OTHER_VALUES = "other values"
 NONE_OF_THESE = "none of these"
 _MISSING, _EXCLUDED = 2, 3
@@ -67,13 +61,11 @@ class OutcomeRows:
         condition.
     outcomes : array: what they are to the rate.
     cases : array: how many rows each stands for; None where each is one.
-    scores : array: the sum of their scores; None where these have no part in what is searched.
     """
 
     codes: tuple[Levels, ...]
     outcomes: Index
     cases: Array | None
-    scores: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +79,6 @@ class SearchedRows:
     outcomes : array: the rows of each outcome.
     parts : reads the rows.
     counted : of rows in many parts the digest of the counts by each feature alone, None of cells.
-    scores : the sum of all scores of rows that are counted, of a search of calibration; its last
-        feature is the part of the score, which only rows with a label and a score have.
     lacking : by each outcome that the statistic needs and some rows lack, for each feature an
         array: how many rows of each value lack it.
     """
@@ -98,7 +88,6 @@ class SearchedRows:
     outcomes: Array
     parts: Callable[[], Iterable[OutcomeRows]]
     counted: str | None = None
-    scores: float | None = None
     lacking: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
     @property
@@ -151,11 +140,11 @@ class SearchedRows:
 def searched_rows(
     cube: Cube,
     spec: Spec,
-    statistic: Rate | ScoreMean,
+    rate: Rate,
     one_hot: Mapping[str, Sequence[str]],
     read: Callable[[], Iterable[CodedRows]] | None = None,
 ) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
-    """Return the rows of a statistic by the values of all features, and these values.
+    """Return the rows of a rate by the values of all features, and these values.
 
     Columns of ``one_hot`` are values of one feature, which is at the place of the first of them.
     ``read`` yields the rows by the positions in the levels of ``cube``, which then holds the counts
@@ -165,19 +154,13 @@ def searched_rows(
     Raises
     ------
     SpecError
-        The outcomes are not binary, a value is asked for that the data do not have, columns are not
-        one-hot, or scores are no probabilities of the positive value.
+        The outcomes are not binary, a value is asked for that the data do not have, or columns are
+        not one-hot.
     CubeError
         The counts do not hold all features together.
     """
     features = _features(cube, list(group_columns(cube, spec).values()), one_hot)
-    scored = not isinstance(statistic, Rate)
-    axes: Sequence[Axis]
-    if isinstance(statistic, Rate):
-        axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, statistic)
-    else:
-        axes, outcomes = _scored_outcomes(cube, spec)
-        features.append(_parts_of_scores(cube, axes, outcomes))
+    axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, rate)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
@@ -187,7 +170,6 @@ def searched_rows(
             ),
             outcomes=outcomes[tuple(rows.codes[axis] for axis in axes)],
             cases=rows.cases,
-            scores=rows.scores if scored else None,
         )
 
     if read is None:
@@ -195,11 +177,7 @@ def searched_rows(
         together = _cells(cube, [*(columns | dict.fromkeys(axes))])
         cells = part_of(together)
     alone = _cells(cube, axes)
-    absent = [
-        axis
-        for axis in axes
-        if (scored or axis.role in statistic.needs) and (alone.codes[axis] < 0).any()
-    ]
+    absent = [axis for axis in axes if axis.role in rate.needs and (alone.codes[axis] < 0).any()]
     kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
         sizes=tuple(len(feature.feature.values) for feature in features),
@@ -207,9 +185,6 @@ def searched_rows(
         outcomes=_summed(kinds, alone, OUTCOMES),
         parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
         counted=None if read is None else cube.digest,
-        scores=float(alone.scores[kinds != NOT_COUNTED].sum())
-        if scored and alone.scores is not None
-        else None,
         lacking=_lacking(features, absent, [together] if read is None else read())
         if absent
         else {},
@@ -238,18 +213,13 @@ def _lacking(
             for feature, lacking in zip(features, by_feature, strict=True):
                 values = feature.value_of([part.codes[of][rows] for of in feature.axes])
                 lacking += np.bincount(values, cases, len(lacking))
-    return {
-        "score" if axis.bounds else str(axis.role): tuple(by_feature)
-        for axis, by_feature in found.items()
-    }
+    return {str(axis.role): tuple(by_feature) for axis, by_feature in found.items()}
 
 
 def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     """Return the cells by some axes, as rows that stand for several."""
     table = cube.marginal(axes)
-    return CodedRows(
-        dict(zip(axes, table.codes.T, strict=True)), table.cases, table.sums.get(SCORE_SUM)
-    )
+    return CodedRows(dict(zip(axes, table.codes.T, strict=True)), table.cases)
 
 
 def _summed(values: Index, cells: CodedRows, number: int) -> Array:
@@ -263,51 +233,6 @@ def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
     sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes if axis.column not in in_one]
     sizes += [len(columns) + 1 for columns in one_hot.values()]
     return float(min(cube.rows, math.prod(sizes)))
-
-
-def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Index]:
-    """Return the axes of labels and scores, and what rows are, by the codes of these.
-
-    Raises
-    ------
-    SpecError
-        The labels are not binary, or scores are no probabilities of the positive value.
-    """
-    label, score = (cube.plan.axis(role) for role in (Role.LABEL, Role.SCORE))
-    task = decide_task(cube, spec)
-    masks = outcome_masks(cube, spec, task)
-    of_positive = task is Task.BINARY and masks[0].turned is None
-    if label is None or score is None or spec.score_range != (0.0, 1.0) or not of_positive:
-        message = (
-            "calibration is searched of binary labels (label) and of scores (score) that are "
-            "probabilities, from 0 to 1, of the favourable value (positive)"
-        )
-        raise SpecError(Problem("score", message))
-    known = np.append(np.where(masks[0].labels, EVENT, COUNTED), NOT_COUNTED)
-    outcomes = np.repeat(known[:, None], score.bins + 1, axis=1)
-    outcomes[:, -1] = NOT_COUNTED  # code -1 reads the last
-    return [label, score], outcomes
-
-
-def _parts_of_scores(cube: Cube, axes: Sequence[Axis], outcomes: Index) -> _MadeFeature:
-    """Return the parts of the range of scores as a feature, of rows with a label and a score."""
-    score = axes[-1]
-    part = (np.arange(score.bins + 1) - 1) // 2 * SCORE_BINS // score.grid
-    values = np.where(outcomes == NOT_COUNTED, SCORE_BINS, np.clip(part, 0, SCORE_BINS - 1))
-    cells = _cells(cube, axes)
-    edges = [f"{i / SCORE_BINS:g}" for i in range(SCORE_BINS + 1)]
-    names = [f"[{low}, {high})" for low, high in pairwise(edges)]
-    names[-1] = f"{names[-1][:-1]}]"
-    ends = pairwise([-math.inf, *(score.edge(i) for i in range(1, SCORE_BINS)), math.inf])
-    parts = [GroupId.of(Bin(low, high, Closed.LEFT)).to_plain() or [] for low, high in ends]
-    feature = SearchedFeature(
-        name=score.column,
-        made=SearchedValues.SCORE_BINS,
-        values=tuple(names),
-        conditions={name: part for name, (part,) in zip(names, parts, strict=True)},
-    )
-    rows = _summed(values[tuple(cells.codes.values())], cells, SCORE_BINS + 1)
-    return _MadeFeature(feature, tuple(axes), lambda codes: values[tuple(codes)], rows)
 
 
 def _features(

@@ -66,6 +66,7 @@ class CountsBySide:
         self.whole = side_of_all(len(counted.groups))
         self.others = side_of_others(len(counted.groups))
         self._slots = 1 + len(counted.strata)
+        self._centre = counted.centre
         self._counts = with_others(counts)
         self._states = _states(self._counts, outcome, profile)
         self._open = None
@@ -114,6 +115,7 @@ class CountsBySide:
             strata=self._by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
+            centre=self._centre,
             column_moments={
                 column: {name: sums[which, slots] for name, sums in of.items()}
                 for column, of in self._of_columns.items()

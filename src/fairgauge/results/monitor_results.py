@@ -589,6 +589,22 @@ class MonitorReport(ResultOfMetrics):
         return tuple(each for each in self.findings if each.problem is small)
 
     @property
+    def faults(self) -> tuple[HistoryFinding, ...]:
+        """Return why nothing passes: rows that are there twice, or a group that is missing now."""
+        crossed = (column for columns in self.spec["intersections"] for column in columns)
+        columns = {*(each["column"] for each in self.spec["sensitive"]), *crossed}
+        columns |= {each.feature for each in self.comparisons}
+        twice = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
+        now = self.concerning(self.periods[-1]) if self.periods else ()
+        return tuple(
+            each
+            for each in self.findings
+            if each.problem in twice
+            or (each.problem is HistoryProblem.VANISHED_VALUE and each.column in columns
+                and each in now)
+        )  # fmt: skip
+
+    @property
     def exit_code(self) -> int:
         """Return the exit code of a monitor: 1 an alarm, 3 none and something is undecided."""
         return exit_code(self.verdict)
@@ -596,7 +612,8 @@ class MonitorReport(ResultOfMetrics):
     @property
     def verdict(self) -> Outcome:
         """Return fail with an alarm, pass where all is decided, inconclusive otherwise."""
-        return self.outcome(self.state, absent=bool(self.unmatched) or not self.comparisons)
+        absent = bool(self.unmatched or self.faults) or not self.comparisons
+        return self.outcome(self.state, absent=absent)
 
     def explore(self, history: object = None, *, exact: bool = False) -> Any:
         """Make a page that computes every view of all periods together, as `explore` does.

@@ -12,6 +12,7 @@ from itertools import product
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
 from fairgauge.enums import ClassKind, Favourable, Outcome
 from fairgauge.results.disadvantage import (
@@ -149,21 +150,26 @@ def _stated(
     of_shares = _is_of_shares(row, contrast.class_scope)
     event = event_of(row) if of_shares and isinstance(row, Rate) else None
     adverse = 0
-    if row is not None and (of_shares or not row.is_share):
-        adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
+    of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
+    quantile = isinstance(of, RowMetric) and of.q is not None
+    if quantile or (row is not None and (of_shares or not row.is_share)):
+        assert of is not None
+        adverse = adverse_sign(of, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
-    subject = other if turned else contrast.group
-    failed, failed_beside = [], []
+    worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
+    failed: list[Verdict] = []
+    failed_beside: list[Verdict] = []
     for each in rules:
         if before_counting(each) is Outcome.FAIL and is_about(each, contrast):
-            own = is_of_all_groups(each.definition) or each.group == subject
-            (failed if own or is_of_both_sides(each) else failed_beside).append(each)
+            of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)
+            own = of_all or each.group == subject or not worse
+            (failed if own else failed_beside).append(each)
     made = StatedComparison(
         contrast=contrast,
         row=row,
         is_of_shares=of_shares,
         turned=turned,
-        worse=turned or adverse * gap(contrast) > 0,
+        worse=worse,
         better=not turned and adverse * gap(contrast) < 0,
         judged=bool(rules) and contrast.class_scope.kind is not ClassKind.AVERAGE,
         fails=bool(failed),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar
 
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     DiagnosticCode,
     Missing,
@@ -78,7 +78,7 @@ class SearchedFeature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuestion(OfRow[Statistic]):
+class SearchQuestion(OfRow[Rate]):
     """What was searched for.
 
     Attributes
@@ -237,8 +237,7 @@ class Funnel:
     Attributes
     ----------
     marks : the subgroups; of more than a few hundred, those that are alike as one.
-    edge : the smallest difference that is shown to be worse, by size; of calibration on each side
-        that is asked for, where scores have the mean of all.
+    edge : the smallest difference that is shown to be worse, by size.
     """
 
     marks: tuple[FunnelMark, ...]
@@ -328,11 +327,9 @@ class SubgroupSearch(ResultOfMetrics):
     def is_constant(self) -> bool:
         """Return whether the rate is 0% or 100% of all rows, so that no subgroup can differ.
 
-        Of rounded counts it is so where they do not show that any differs. Calibration is decided
-        by scores and labels that are all the same.
+        Of rounded counts it is so where they do not show that any differs.
         """
-        of_rate = self.question.reference is not SearchedReference.LABELS
-        return of_rate and not self.worse and self.overall.events in (0, self.overall.n)
+        return not self.worse and self.overall.events in (0, self.overall.n)
 
     def __getitem__(self, name: str) -> Subgroup:
         """Return a listed subgroup by its name.

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role, Task
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.question.swap_question import SwapQuestion
@@ -72,7 +72,7 @@ def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spe
     odd = next((v for v in predictions if isinstance(v, str) or v in (np.inf, -np.inf)), None)
     if numbers and len(of_label) > _FEW_AMOUNTS and odd is not None:
         raise DataError(
-            f"column {quote(spec.prediction or '')} (prediction) holds {quote(str(odd))}, which is "
+            f"column {quote(spec.prediction or '')} (prediction) holds {cells([odd])}, which is "
             f"no number that can be averaged, while the label {quote(spec.label or '')} holds "
             "amounts: write each prediction as a number, or leave it empty; of decisions beside "
             "amounts, cut the label (positive='>x', --positive '>x')"

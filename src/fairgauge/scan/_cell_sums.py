@@ -117,12 +117,11 @@ def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
     x, y = (numbers[column] for column in (moment.columns * 2)[:2])
     if moment.limited:
         x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
-    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+    about = x - moment.centre if moment.centre else x
+    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
 
 
 def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
-    if factor == "x":
-        return x
     if factor == "gap":
         return y - x
     if factor == "distance":

@@ -189,7 +189,7 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
         array = np.asarray(value)
         if array.dtype.kind in "biuf" and array.ndim == 1:
             return doubles(array) if array.dtype.kind == "f" else array
-        value = array.astype("datetime64[us]") if array.dtype.kind == "M" else array
+        value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))

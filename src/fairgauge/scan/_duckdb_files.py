@@ -38,14 +38,21 @@ def csv_rows(
     *,
     header: bool = True,
     quoted_nulls: bool = True,
+    line_end: str = "",
 ) -> str:
-    """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns."""
+    """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns.
+
+    Without a ``line_end`` DuckDB takes the first line break of a file for it, a quoted one too; it
+    heeds one where ``strict_mode`` is not stated, which is then true.
+    """
+    known = f"new_line={literal(line_end.encode('unicode_escape').decode())}"
+    ends = known if line_end else "strict_mode=true"
     types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
     return (
         f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
         f"escape='\"', header={str(header).lower()}, nullstr='', "
         f"{'' if quoted_nulls else 'allow_quoted_nulls=false, '}auto_detect=false, "
-        f"strict_mode=true, null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"{ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
         f"buffer_size={_BUFFER}, columns={{{types}}})"
     )
 

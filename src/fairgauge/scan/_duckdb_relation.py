@@ -6,6 +6,7 @@ DuckDB works in memory and without network: one connection for the life of the p
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -166,12 +167,16 @@ def _connection() -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         # a file written anew within the clock's grain would be answered from memory
         "enable_external_file_cache": "false",
-        "temp_directory": str(folder_of_process() / "spill"),
     }
-    connection = duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings | spilling())
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
     connection.execute("SET enable_progress_bar_print = false")
     return connection
+
+
+def spilling() -> dict[str, str]:
+    """Return the settings of a connection whose rows may not fit into memory: a private folder."""
+    return {"temp_directory": tempfile.mkdtemp(prefix="spill-", dir=folder_of_process())}
 
 
 _VIEW = "fairgauge_rows"
@@ -231,19 +236,6 @@ def last_of_times(key: str, times: Sequence[datetime]) -> str:
     return f"CASE WHEN {known} THEN {found} ELSE {text} END"
 
 
-_MOST_DIGITS = 38
-
-
-def is_wide(kind: str) -> bool:
-    """Return whether a type is of decimals of more digits than DuckDB reads.
-
-    >>> is_wide("DECIMAL(50)"), is_wide("DECIMAL(38,2)"), is_wide("DOUBLE")
-    (True, False, False)
-    """
-    found = re.match(r"DECIMAL\((\d+)", kind)
-    return found is not None and int(found[1]) > _MOST_DIGITS
-
-
 def _fetched_as_text(expression: str, kind: str) -> str:
     """Write a value, as a text where it is fetched as something else or needs another library."""
     if kind == "UUID":
@@ -274,21 +266,11 @@ def typed_columns(
         for column, (expression, kind) in written.items()
     }
 
-    def held(column: str) -> tuple[str, str]:
-        expression, kind = written[column]
-        if is_wide(kind):
-            raise DataError(
-                f"column {quote(column)} has the type {kind}, a decimal of more digits than DuckDB "
-                f"reads ({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give "
-                "the frame that pyarrow reads in place of the files"
-            )
-        return expression, kind
-
     def key(column: str) -> str:
-        return _fetched_as_text(*held(column))
+        return _fetched_as_text(*written[column])
 
     def double_or_nan(column: str) -> str:
-        expression, kind = held(column)
+        expression, kind = written[column]
         if column in texts:
             return text_as_number(expression)
         if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
@@ -303,7 +285,7 @@ def typed_columns(
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     def of_texts(column: str) -> tuple[str, str] | None:
-        expression, kind = held(column)
+        expression, kind = written[column]
         text = f"CAST({expression} AS VARCHAR)"
         is_text = kind == "VARCHAR" or kind.startswith("ENUM")
         return (text_as_number(text), not_a_number(text)) if is_text else None

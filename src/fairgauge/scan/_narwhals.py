@@ -245,14 +245,12 @@ def _plain(frame: Frame) -> Frame:
     import polars as pl
 
     native: Any = frame.to_native()
-    made = []
+    made: list[Any] = []
     for name, kind in native.collect_schema().items():
         column = pl.col(name)
         if kind == pl.Datetime("ns") and kind.time_zone is None:  # polars hands over microseconds
             text = column.dt.strftime("%Y-%m-%dT%H:%M:%S%.9f")
             made.append(text.str.replace(NANOSECONDS, "$2"))
-        elif kind == pl.Datetime("ns"):
-            made.append(column.cast(pl.Datetime("us", kind.time_zone)))
         elif str(kind).startswith("Extension("):
             stored = column.ext.storage()
             made.append(stored != 0 if "'arrow.bool8'" in str(kind) else stored)
@@ -416,12 +414,11 @@ def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
 def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
     held = "fg_l" if moment.limited else "fg_v"
     x, y = (nw.col(f"{held}{numbers.index(c)}") for c in (moment.columns * 2)[:2])
-    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+    about = x - moment.centre if moment.centre else x
+    return reduce(mul, (about if each == "x" else _factor(each, x, y) for each in moment.factors))
 
 
 def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
-    if factor == "x":
-        return x
     if factor == "gap":
         return y - x
     if factor == "distance":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._sql import identifier
@@ -131,11 +131,11 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
 def unmatched(feature: Probabilities, values: list[Any]) -> str:
     """Return that no row has a key of the table, with some of both; ``values`` are of the rows."""
     table = read_table(feature, "")
-    theirs = listing(list(table.rows)[:_SHOWN])
-    ours = listing(dict.fromkeys(_key(value) for value in values if value is not None))
+    theirs = cells(table.rows)
+    ours = cells(_key(value) for value in values if value is not None)
     return (
         f"no row has a value of {quote(feature.on)} that is in {quote(feature.table)}: the data "
-        f"have {ours or 'none'}, the table {theirs}; keys are compared as texts, with leading zeros"
+        f"have {ours}, the table {theirs}; keys are compared as texts, with leading zeros"
     )
 
 

@@ -285,12 +285,12 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
 def _moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
     held = "l" if moment.limited else "v"
     x, y = (f"{held}{numbers.index(c)}" for c in (moment.columns * 2)[:2])
-    return " * ".join(_factor(factor, x, y, columns) for factor in moment.factors)
+    about = f"({x} - {columns.constant(moment.centre)})" if moment.centre else x
+    factors = (about if each == "x" else _factor(each, x, y, columns) for each in moment.factors)
+    return " * ".join(factors)
 
 
 def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
-    if factor == "x":
-        return x
     if factor == "gap":
         return f"({y} - {x})"
     if factor == "distance":

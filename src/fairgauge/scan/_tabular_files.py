@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
-    is_wide,
     last_of_times,
     not_a_number,
     reason,
@@ -54,9 +54,9 @@ def open_csv(paths: list[Place], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
-        alike.setdefault((each.delimiter, each.header), []).append(each.path)
+        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -71,26 +71,31 @@ def open_csv(paths: list[Place], name: str) -> Source:
 
 
 def _read_csv(
-    paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
+    paths: list[Place],
+    delimiter: str,
+    line_end: str,
+    header: tuple[str, ...],
+    columns: tuple[str, ...],
 ) -> str:
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
-    return (
-        f"SELECT {chosen} FROM {csv_rows(paths, [f'h{i}' for i in range(len(header))], delimiter)}"
-    )
+    names = [f"h{i}" for i in range(len(header))]
+    return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What separates the columns of a CSV file, and their names."""
+    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
 
     path: Place
     delimiter: str
+    line_end: str
     header: tuple[str, ...]
 
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
-    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(lines[0])
+    first, line_end = _first_record(lines)
+    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(first)
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -100,7 +105,22 @@ def _dialect(path: Place) -> _Dialect:
     if header.count("") > 1:
         raise DataError(_without_names(header, lines, delimiter, path))
     check_unique_names(header, quote(path))
-    return _Dialect(path, delimiter, tuple(header))
+    return _Dialect(path, delimiter, line_end, tuple(header))
+
+
+def line_end_of(path: Place) -> str:
+    """Return the line end of a CSV file whose header holds another one in quotes, else nothing."""
+    return _first_record(_first_lines(path))[1]
+
+
+def _first_record(lines: Sequence[str]) -> tuple[str, str]:
+    """Return the lines of the header, and their end where there are several."""
+    header = ""
+    for count, line in enumerate(lines, 1):
+        header += line
+        if header.count('"') % 2 == 0:
+            return header, line[len(line.rstrip("\r\n")) :] if count > 1 else ""
+    return header, ""
 
 
 def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
@@ -114,7 +134,7 @@ def _without_names(header: list[str], lines: list[str], delimiter: str, path: Pl
     for row in islice(rows, 1, _MOST_ABOVE):
         if len({*row, ""}) == len(header) + 1:
             return (
-                f"{text}; line {rows.line_num} has {listing(row, _MOST_NAMES)}: if these are the "
+                f"{text}; line {rows.line_num} has {cells(row)}: if these are the "
                 "names, remove the lines above it"
             )
     return f"{text}; name each column"
@@ -166,11 +186,6 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     parts = [_read(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
-    for schema in alike:  # DuckDB 1 reads such decimals as wrong doubles
-        wide = {
-            c: kind for c, kind in zip(schema.names, schema.kinds, strict=True) if is_wide(kind)
-        }
-        kinds = [wide.get(c, kind) for c, kind in zip(first.names, kinds, strict=True)]
     written = {
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
@@ -191,22 +206,30 @@ def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     Floats become the decimals that they stand for before files of other schemas join them.
     """
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
-    chosen = []
-    for i, column in enumerate(columns):
-        at = schema.names.index(column)
-        value = f"h{at}"
-        if column in schema.partitions:
-            missing = ", ".join(map(literal, _MISSING_PARTITIONS))
-            value = f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
-        elif write := _DECIMALS.get(schema.kinds[at]):
-            value = write(value)
-        chosen.append(f"{value} AS c{i}")
+    held = ((column, schema.names.index(column)) for column in columns)
+    chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
     return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
 
 
-_HALF = "FLOAT16"
+def _value(schema: _Schema, column: str, at: int) -> str:
+    value, kind = f"h{at}", schema.kinds[at]
+    if column in schema.partitions:
+        missing = ", ".join(map(literal, _MISSING_PARTITIONS))
+        return f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
+    if kind.startswith(_WIDE):  # which DuckDB 1 reads as a wrong double
+        wrong = (
+            f"the type of column {quote(column)} is {kind}, more than DuckDB reads "
+            f"({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give the frame "
+            "that pyarrow reads in place of the files"
+        )
+        return f"CASE WHEN {value} IS NOT NULL THEN error({literal(wrong)}) END"
+    return _DECIMALS.get(kind, str)(value)
+
+
+_HALF, _WIDE, _MOST_DIGITS = "FLOAT16", "decimals of ", 38
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
-_MISSING_PARTITIONS = ("NULL", "__HIVE_DEFAULT_PARTITION__")
+MISSING_PARTITION = "NULL"
+_MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
 """What DuckDB, and Hive and Spark, name the folder of the rows without a value."""
 
 
@@ -247,8 +270,8 @@ def _schema(path: Place) -> _Schema:
     for i, (_, _, logical, precision) in enumerate(tree):
         if logical == "Float16Type()":
             kinds[i] = _HALF
-        elif is_wide(wide := f"DECIMAL({precision or 0})"):
-            kinds[i] = wide
+        elif (precision or 0) > _MOST_DIGITS:
+            kinds[i] = f"{_WIDE}{precision} digits"
     return _Schema((*names, *partitions), tuple(kinds), tuple(partitions))
 
 

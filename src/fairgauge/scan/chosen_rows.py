@@ -23,8 +23,8 @@ from fairgauge.errors import (
     EmptyDataError,
     Problem,
     SpecError,
+    cells,
     if_absent,
-    listing,
     nearest,
     quote,
 )
@@ -38,7 +38,6 @@ from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
 from fairgauge.values import Value, is_one_of, matches, name_of
 
-_MOST_SHOWN = 5
 _MOST_PERIODS = 10_000
 
 
@@ -322,7 +321,7 @@ def _no_such_value(
         return f'{lacks}. Write a value that contains "or" in double quotes: {shlex.quote(quoted)}'
     meant = nearest(name, known)
     leave = if_absent(value, condition.values, meant)
-    return f"{lacks}.{meant} It has {listing(known, _MOST_SHOWN)}{leave}"
+    return f"{lacks}.{meant} It has {cells(known)}{leave}"
 
 
 def _read_as_several(name: str, condition: RowCondition, known: Iterable[str]) -> str | None:
@@ -348,8 +347,7 @@ def _doubtful(
     missing = [
         level for level in missing_words(levels) if not (of_outcomes and is_refusal(name_of(level)))
     ]
-    stated = spec.positive if of_outcomes else ()
-    meant = (*condition.values, *(stated if isinstance(stated, tuple) else ()))
+    meant = (*condition.values, *(spec.positive_of(condition.column) if of_outcomes else ()))
     of_codes = of_outcomes and all(map(_has_digit, condition.values))
     for i, level in enumerate(levels):
         name = name_of(level)
@@ -392,7 +390,7 @@ def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -
 
 def _is_favourable(level: Value, column: str, spec: Spec) -> bool:
     """Return whether an outcome is a stated one that no condition on its column excludes."""
-    stated = isinstance(spec.positive, tuple) and is_one_of(level, spec.positive)
+    stated = is_one_of(level, spec.positive_of(column))
     return stated and all(each.holds(level) for each in spec.where if each.column == column)
 
 

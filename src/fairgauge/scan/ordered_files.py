@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
 from fairgauge.scan._duckdb_files import csv_rows, listed
-from fairgauge.scan._duckdb_relation import engine_errors
+from fairgauge.scan._duckdb_relation import engine_errors, spilling
 from fairgauge.scan._sql import identifier, literal
+from fairgauge.scan._tabular_files import line_end_of
 from fairgauge.scan.input_files import check_readable, standard_input
 from fairgauge.scan.source import Record
 
@@ -91,7 +92,7 @@ class OrderedFiles:
         DataError
             The files cannot be read.
         """
-        with engine_errors(self.name), duckdb.connect(config=_SETTINGS) as connection:
+        with engine_errors(self.name), duckdb.connect(config=_SETTINGS | spilling()) as connection:
             kept = ", ".join(_value(f"c{i}", self.types[i]) for i in dict.fromkeys(columns))
             connection.execute(
                 f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
@@ -142,22 +143,19 @@ def ordered_csv(files: Sequence[tuple[Path, bool]], width: int, name: str) -> Or
     columns = [f"c{i}" for i in range(width)]
     # a blank line is no row; in a file of one column it reads as a missing cell
     blank = " WHERE c0 IS NOT NULL" if width == 1 else ""
-    parts = [
-        f"(SELECT * FROM {csv_rows(paths, columns, header=header, quoted_nulls=False)}{blank})"
-        for header, paths in _alike(files)
+    tables = [
+        csv_rows(paths, columns, header=header, quoted_nulls=False, line_end=end)
+        for header, end, paths in _alike(files)
     ]
+    parts = [f"(SELECT * FROM {table}{blank})" for table in tables]
     return OrderedFiles(name, f"({' UNION ALL '.join(parts)})", [None] * width)
 
 
-def _alike(files: Sequence[tuple[Path, bool]]) -> list[tuple[bool, list[Path]]]:
+def _alike(files: Sequence[tuple[Path, bool]]) -> Iterator[tuple[bool, str, list[Path]]]:
     """Put neighbouring files that are read alike together."""
-    found: list[tuple[bool, list[Path]]] = []
-    for path, header in files:
-        if found and found[-1][0] is header:
-            found[-1][1].append(path)
-        else:
-            found.append((header, [path]))
-    return found
+    ends = [(header, line_end_of(path) if header else "", path) for path, header in files]
+    for (header, end), group in groupby(ends, key=lambda each: each[:2]):
+        yield header, end, [path for *_, path in group]
 
 
 def ordered_parquet(paths: Sequence[Path], name: str) -> tuple[OrderedFiles, list[str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from pathlib import PurePath
+import re
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan._tabular_files import delimiter_of
+from fairgauge.scan._file_listing import list_files
+from fairgauge.scan._tabular_files import MISSING_PARTITION, delimiter_of
 from fairgauge.scan.source import Opened, check_unique_names
 from fairgauge.scan.spark import SparkFrame, spark_session
 
@@ -44,11 +46,20 @@ def read_files(master: str, paths: Sequence[str]) -> Opened:
             known = ", ".join(_FILES)
             raise DataError(f"Spark reads files of one format: {known}; not {name}")
         kind = str(kinds.pop())
+        for path in paths if kind == "parquet" else ():
+            if Path(path).exists() and (table := list_files(path).table):
+                raise table.error()
         read = {"csv": _read_csv, "json": _read_json}.get(kind)
         frame = read(session, paths) if read else session.read.format(kind).load(list(paths))
         check_unique_names(frame.columns, name)
-        untyped = (f.name for f in frame.schema.fields if f.dataType.typeName() == "string")
-        return Opened(SparkFrame(", ".join(paths), frame, frozenset(untyped if read else ())))
+        untyped = {f.name for f in frame.schema.fields if f.dataType.typeName() == "string"}
+        if not read and untyped:
+            untyped &= set(_PARTITION.findall("\n".join(frame.inputFiles())))
+            frame = frame.replace(MISSING_PARTITION, None, sorted(untyped)) if untyped else frame
+        return Opened(SparkFrame(", ".join(paths), frame, frozenset(untyped)))
+
+
+_PARTITION = re.compile(r"/([^/=]+)=(?=[^/]*/)")
 
 
 def _kinds(session: SparkSession, path: str) -> set[str | None]:

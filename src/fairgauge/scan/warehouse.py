@@ -20,7 +20,7 @@ from typing import Any
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, cells, quote
 from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
@@ -313,7 +313,7 @@ def _reader(source: str) -> Callable[[object, str], float | None]:
             found = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise DataError(
-                f"{quote(source)}: column {column} must hold numbers, but has {quote(value)}; "
+                f"{quote(source)}: column {column} must hold numbers, but has {cells([value])}; "
                 "export the answer as it is"
             ) from None
         return None if math.isnan(found) else found
@@ -327,7 +327,7 @@ def _text(value: object, column: str, number: object) -> str | None:
         return None
     if not isinstance(value, str) or not value.endswith(MARK):
         raise DataError(
-            f"column {column} must hold texts that end in {MARK}, but has {quote(value)}; export "
+            f"column {column} must hold texts that end in {MARK}, but has {cells([value])}; export "
             "the answer as it is"
         )
     return value.removesuffix(MARK)
@@ -345,7 +345,7 @@ def _boolean(value: object, column: str, number: object) -> bool | None:
         return None
     known = {"true": True, "false": False}.get(str(value).lower())
     if known is None:
-        raise DataError(f"column {column} must hold true or false, but has {quote(value)}")
+        raise DataError(f"column {column} must hold true or false, but has {cells([value])}")
     return known
 
 
@@ -357,7 +357,7 @@ def _date(value: object, column: str, number: Callable[[object, str], float | No
         return date(int(found) // 10_000, int(found) // 100 % 100, int(found) % 100)
     except ValueError:
         raise DataError(
-            f"column {column} must hold dates such as 20261121, but has {quote(value)}"
+            f"column {column} must hold dates such as 20261121, but has {cells([value])}"
         ) from None
 
 

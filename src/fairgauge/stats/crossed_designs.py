@@ -12,7 +12,7 @@ Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -32,9 +32,11 @@ class Variance:
     ----------
     parts : independent estimates that it is the sum of, each with its degrees of freedom; those of
         what is subtracted are negative.
+    most_degrees : of freedom, however many those of the parts are.
     """
 
     parts: tuple[tuple[float, float], ...]
+    most_degrees: float = math.inf
 
     @property
     def value(self) -> float:
@@ -45,7 +47,7 @@ class Variance:
     def degrees_of_freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom."""
         spread = math.fsum(value**2 / df for value, df in self.parts if df > 0)
-        return self.value**2 / spread if spread > 0 else math.inf
+        return min(self.value**2 / spread if spread > 0 else math.inf, self.most_degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +76,14 @@ class CrossedDifference:
     def total(self, names: Variance | None = None) -> Variance:
         """Return the variance; ``names`` is another term for names in place of its own.
 
-        It is never below a term alone, because what is subtracted is itself an estimate.
+        It is never below a term alone, because what is subtracted is itself an estimate. Of few
+        families, Satterthwaite's degrees of freedom follow the estimates too closely.
         """
         names = self.names if names is None else names
         subtracted = tuple((-value, df) for value, df in self.residual.parts)
         both = Variance((*names.parts, *self.items.parts, *subtracted))
-        return max(both, names, self.items, key=lambda term: term.value)
+        total = max(both, names, self.items, key=lambda term: term.value)
+        return replace(total, most_degrees=self.items.most_degrees)
 
 
 def crossed_difference(
@@ -119,7 +123,10 @@ def crossed_difference(
     of = item if family is None else family
     shares = np.bincount(of, weight * centred_side**2) / scale
     by_item = np.bincount(of, influence).astype(np.float64)
-    items = Variance((_clustered(by_item) if family is None else _of_parts(by_item, shares),))
+    items = Variance((_clustered(by_item),))
+    if family is not None:
+        of_families = _of_parts(by_item, shares)
+        items = Variance((of_families,), most_degrees=of_families[1])
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),

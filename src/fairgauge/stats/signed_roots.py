@@ -2,15 +2,10 @@
 
 Many groups are each compared with all other rows, and one critical value serves all of them: it
 bounds the summed probabilities that any statistic exceeds it, whatever their dependence.
-
-Labels that are drawn from calibrated scores vary less than binomial counts of their mean score do
-(Hoeffding 1956), so that binomial tails bound how often the root of one rate against a known one
-exceeds a critical value.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -210,22 +205,34 @@ def _log_choose(n: ArrayLike, k: Array) -> Array:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-class SummedTails(ABC):
-    """The summed exact tails of the signed roots of many groups, whatever their dependence."""
+class SimultaneousTails:
+    """The summed exact tails of the signed roots of many groups, each against all other rows.
 
-    tests: int
+    Parameters
+    ----------
+    n : array
+        The trials of every group.
+    events, total : float
+        The events and trials of all rows.
+    """
 
-    @abstractmethod
+    def __init__(self, n: Array, events: float, total: float) -> None:
+        # tails depend on the number of trials alone
+        self.sizes, self.groups = np.unique(n, return_counts=True)
+        self.events, self.total = events, total
+        self.tests = int(self.groups.sum())
+
     def _fewest(self, c: float) -> Array:
-        """Return of every size the fewest events whose root exceeds c."""
+        return fewest_exceeding(self.sizes, self.events, self.total, c)
 
-    @abstractmethod
     def _tails(self, x: Array) -> Array:
-        """Return of every size the summed probabilities of at least so many events."""
+        tails = hypergeometric_tail(x, self.sizes, self.events, self.total)
+        return np.asarray(self.groups * tails)
 
-    @abstractmethod
     def _of_counts(self, x: Array, at: Index) -> Limits:
-        """Return the roots of counts of some sizes, and their summed probabilities."""
+        n = self.sizes[at]
+        roots = signed_root(x, n, self.events - x, self.total - n)
+        return roots, self.groups[at] * _hypergeometric(x, n, self.events, self.total)
 
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
@@ -279,36 +286,6 @@ class SummedTails(ABC):
         exact = np.append(1.0, np.cumsum(sums[::-1])[::-1][1:])
         at = np.searchsorted(points, roots, side="right")
         return np.asarray(np.minimum(np.maximum(exact[at], normal), 1.0))
-
-
-class SimultaneousTails(SummedTails):
-    """The summed exact tails of the signed roots of many groups, each against all other rows.
-
-    Parameters
-    ----------
-    n : array
-        The trials of every group.
-    events, total : float
-        The events and trials of all rows.
-    """
-
-    def __init__(self, n: Array, events: float, total: float) -> None:
-        # tails depend on the number of trials alone
-        self.sizes, self.groups = np.unique(n, return_counts=True)
-        self.events, self.total = events, total
-        self.tests = int(self.groups.sum())
-
-    def _fewest(self, c: float) -> Array:
-        return fewest_exceeding(self.sizes, self.events, self.total, c)
-
-    def _tails(self, x: Array) -> Array:
-        tails = hypergeometric_tail(x, self.sizes, self.events, self.total)
-        return np.asarray(self.groups * tails)
-
-    def _of_counts(self, x: Array, at: Index) -> Limits:
-        n = self.sizes[at]
-        roots = signed_root(x, n, self.events - x, self.total - n)
-        return roots, self.groups[at] * _hypergeometric(x, n, self.events, self.total)
 
 
 def detectable_gap(
@@ -366,91 +343,3 @@ def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float, scal
     beyond[likely] = False
     others = np.flatnonzero(beyond)
     return max(largest, float(ends(others).max())) if len(others) else largest
-
-
-@quiet
-def binomial_root(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
-    """Return the signed root of the likelihood ratio of a rate p, positive above it.
-
-    Examples
-    --------
-    >>> binomial_root([30, 20, 5], 100, 0.2).round(4).tolist()
-    [2.3735, 0.0, -4.3346]
-    """
-    x, n, p = floats(x, n, p)
-    ratio = deviance(x, n, p) + deviance(n - x, n, 1 - p)
-    return np.asarray(np.sign(x / n - p) * np.sqrt(np.maximum(2 * ratio, 0.0)))
-
-
-def lower_rate(x: ArrayLike, n: ArrayLike, c: float) -> Array:
-    """Return the rates below which the signed root exceeds c.
-
-    Examples
-    --------
-    >>> end = lower_rate([30, 0], 100, 3.0)
-    >>> end.round(4).tolist(), binomial_root(30, 100, end[0]).round(6).tolist()
-    ([0.177, 0.0], 3.0)
-    """
-    x, n = floats(x, n)
-
-    def above(rate: Array) -> Array:
-        return np.asarray(np.clip(binomial_root(x, n, rate), -1e3, 1e3) - c)
-
-    return np.where(x > 0, falling_root(above, np.zeros(x.shape), x / n), 0.0)
-
-
-class BinomialTails(SummedTails):
-    """The summed exact tails of the signed roots of many groups, each against its own rate.
-
-    Parameters
-    ----------
-    n, p : array
-        The trials of every group, and its rate.
-    """
-
-    def __init__(self, n: Array, p: Array) -> None:
-        self.n, self.p = floats(n, p)
-        self.tests = len(self.n)
-
-    def _fewest(self, c: float) -> Array:
-        return fewest_above(self.n, self.p, c)
-
-    def _tails(self, x: Array) -> Array:
-        from scipy.special import betainc  # not for what needs no critical value
-
-        held = x <= self.n
-        n, k = self.n[held], x[held]
-        return np.asarray(betainc(k, n - k + 1, self.p[held]))
-
-    def _of_counts(self, x: Array, at: Index) -> Limits:
-        from scipy.special import xlog1py, xlogy
-
-        n, p = self.n[at], self.p[at]
-        logs = _log_choose(n, x) + xlogy(x, p) + xlog1py(n - x, -p)
-        return binomial_root(x, n, p), np.exp(logs)
-
-
-def fewest_above(n: ArrayLike, p: ArrayLike, c: float) -> Array:
-    """Return the fewest events of n trials whose signed root exceeds c; n + 1 where none does.
-
-    Examples
-    --------
-    >>> fewest_above([100, 10, 2], [0.2, 0.2, 0.9], 3.0).tolist()
-    [33.0, 7.0, 3.0]
-    """
-    n, p = floats(n, p)
-    return _fewest(lambda x: binomial_root(x, n, p) > c, np.floor(n * p), n + 1)
-
-
-def detectable_excess(n: float, p: float, c: float, tolerance: float, power: float) -> float | None:
-    """Return the smallest excess over a rate p that is probably found among n trials; or None.
-
-    Examples
-    --------
-    >>> round(detectable_excess(100, 0.2, 3.0, 0.0, 0.8), 3)
-    0.166
-    """
-    from scipy.special import betaincinv
-
-    fewest = float(fewest_above(n, min(p + tolerance, 1.0), c))
-    return float(betaincinv(fewest, n - fewest + 1, power)) - p if fewest <= n else None

@@ -199,12 +199,13 @@ class StreamedLinear:
     cells : the cells of both sides, and their design.
     numbers : how many numbers there are.
     z : the critical value, of which that of Student's t is taken.
+    centre : what the outcomes are less.
     """
 
-    def __init__(self, cells: CellsOfSides, numbers: int, z: float) -> None:
+    def __init__(self, cells: CellsOfSides, numbers: int, z: float, *, centre: float = 0.0) -> None:
         self.done = False
         self.found: AdjustedEffect | None = None
-        self._cells, self._z = cells, z
+        self._cells, self._z, self._centre = cells, z, centre
         self._of_rows, self._squared, self._values, self._meat, self._crossed = (
             _CellSums(len(cells.on_group), numbers) for _ in range(5)
         )
@@ -251,6 +252,7 @@ class StreamedLinear:
             return float(np.sqrt(slope @ covariance @ slope + spread))
 
         self.done = True
+        reference += self._centre
         means = reference + float(beta[side]), reference
         found = mean_of_sides(means, float(beta[side]), error, spare, self._z)
         self.found = found and found._replace(cells=len(self._cells.on_group))

@@ -126,12 +126,11 @@ def test_a_half_that_chooses_by_chance_is_seldom_followed_by_the_other():
     [
         ({"split": 1.0}, "split: must be a number between 0 and 1"),
         ({"min_cell": 1}, "min_cell: must be a number of at least 2"),
-        ({"split": 0.5, "rate": "calibration_gap", "score": "s"}, "are not split at random"),
     ],
 )
 def test_mistakes_are_refused(options, message):
     with pytest.raises(SpecError, match=message):
-        fg.find(PEOPLE.with_columns(s=pl.lit(0.5)), **{**ASKED, **options})
+        fg.find(PEOPLE, **{**ASKED, **options})
 
 
 def test_rows_of_too_many_cells_are_not_split(monkeypatch):

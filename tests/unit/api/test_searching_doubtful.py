@@ -150,7 +150,3 @@ def test_labels_that_one_group_lacks_matter_to_rates_that_need_them_alone(find):
     assert not find(labelled, label="y").lacks_outcomes
     (_, missing) = warnings_of(find(labelled, label="y", rate="false_positive_rate"))
     assert (missing["what"], missing["most"]) == ("label", "Black")
-    scored = labelled.with_columns(s=pl.col("p") * 0.2 + 0.4)
-    asked = {"rate": "calibration_gap", "label": "y", "score": "s", "prediction": None}
-    (_, missing) = warnings_of(find(scored, **asked))
-    assert (missing["what"], missing["most"]) == ("label", "Black")

@@ -200,3 +200,20 @@ def test_a_change_of_sides_within_sampling_variation_is_not_described_as_one():
     assert (one.crossed, one.other_side) == (True, False)
     assert "worse off" not in str(found)
     assert "better off" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"Fir": 14}, {"Ash": 3, "Fir": 19}, {"Ash": 1, "Fir": 2, "Yew": 8}]
+)
+def test_each_group_that_is_too_small_is_named_with_its_rows(sizes):
+    few = [pl.DataFrame({"sex": [name] * n, "repaid": [i % 2 for i in range(n)]})
+           for name, n in sizes.items()]  # fmt: skip
+    models = {name: pl.col("repaid") for name in ("current", "fairer", "unfair", "random")}
+    small = pl.concat(few).with_columns(region=pl.lit("north"), **models)
+    data = pl.concat([PEOPLE.drop("weight", "person"), small], how="diagonal_relaxed")
+    found = fg.compare_models(data, **QUESTION, candidate="fairer", margins=MARGINS)
+    assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
+    text = " ".join(str(found).split())
+    assert "Not tested is" in text
+    for name, n in sizes.items():
+        assert f"{name}: {n} row{'s' * (n > 1)}" in text

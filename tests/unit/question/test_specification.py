@@ -169,15 +169,15 @@ def test_unknown_options_name_the_nearest():
         ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
         (
             {"positive": {"above": True}},
-            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+            "positive: must be values, {COLUMN = VALUE, ...}, {above",
         ),
         (
             {"positive": {"above": math.nan}},
-            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+            "positive: must be values, {COLUMN = VALUE, ...}, {above",
         ),
         (
             {"positive": {"above": 10**400}},
-            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+            "positive: must be values, {COLUMN = VALUE, ...}, {above",
         ),
         ({"positive": math.nan}, "positive: must not be missing"),
         ({"positive": np.array([1, 2])}, "positive: must be one value, not "),

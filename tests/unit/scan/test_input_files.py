@@ -443,3 +443,21 @@ def test_what_is_no_data(data):
 def test_an_object_that_is_no_frame():
     with pytest.raises(DataError, match="cannot audit data of type object; give a frame"):
         cells(object())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("within", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_line_break_in_a_quoted_name(write, end, within, delimiter):
+    """As Excel writes a header with Alt+Enter; the body may have line breaks, too."""
+    name, value = f"paid{within}back", f"a{within}b"
+    header = delimiter.join([f'"{name}"', "g", '"say ""so"""'])
+    rows = [delimiter.join([y, f'"{value}"', "x"]) for y in "1101"]
+    path = write(end.join([header, *rows, ""]))
+    counted = fg.count(path, label=name, sensitive="g")
+    assert counted.rows == 4
+    assert fg.audit(counted, metrics="base_rate").groups[0].n == 4
+    with pytest.raises(DataError, match="a quote is not closed"):
+        fg.count(
+            write(f'{header}{end}1{delimiter}"a"b{delimiter}x{end}'), label=name, sensitive="g"
+        )

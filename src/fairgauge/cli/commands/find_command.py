@@ -20,8 +20,7 @@ WORSE, NOTHING_SHOWN = 1, 3
 _SEARCH: dict[str, dict[str, Any]] = {
     "rate": {
         "metavar": "RATE",
-        "help": "Rate to search, a share of rows (for example false_positive_rate), or "
-        "calibration_gap.",
+        "help": "Rate to search, a share of rows (for example false_positive_rate).",
     },
     "features": {
         "metavar": LISTED_FEATURES.metavar,
@@ -36,7 +35,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
     },
     "worse": {
         "type": click.Choice([*map(str, Worse)]),
-        "help": "Side that is worse (default: that of the rate; of calibration either).",
+        "help": "Side that is worse (default: that of the rate).",
     },
     "tolerance": {
         "type": float,
@@ -45,7 +44,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
     "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
     "reference": {
-        "type": click.Choice((str(SearchedReference.OTHERS), str(SearchedReference.OVERALL))),
+        "type": click.Choice([*map(str, SearchedReference)]),
         "help": "What a subgroup is compared with (default others).",
     },
     "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},

@@ -50,7 +50,7 @@ from fairgauge.compat.smclarify.bias.report_values import performance
 from fairgauge.compat.uri_paths import Places
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.question.options import Options
 from fairgauge.render.documents.report_notes import note_lines, report_warnings
@@ -552,8 +552,8 @@ def _check_words(label: BinaryOutcome, prediction: BinaryOutcome) -> None:
     held, known = (sorted(map(canonical, column.used), key=sort_key) for column in columns)
     if held and known and not any(matches(a, b) for a in held for b in known):
         raise DataError(
-            f"{columns[0].name}: holds {listing(held)}, which the label {quote(columns[1].name)} "
-            f"does not (it holds {listing(known)}); write both alike in the table"
+            f"{columns[0].name}: holds {cells(held)}, which the label {quote(columns[1].name)} "
+            f"does not (it holds {cells(known)}); write both alike in the table"
         )
 
 
@@ -578,7 +578,7 @@ def _without_rows(
     names = {name_of(canonical(level)) for level in column.used}
     absent = [value for value in listed if name_of(canonical(value)) not in names]
     if absent:
-        yield f"no row has {listing(absent)}; it has {listing(column.used)}"
+        yield f"no row has {listing(absent)}; it has {cells(column.used)}"
 
 
 def _type(word: str | None) -> DataType | None:

@@ -32,7 +32,7 @@ from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.uri_paths import Places, json_lines
 from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
 from fairgauge.enums import DiagnosticCode, Level, Profile
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.render.documents.report_notes import note_lines, report_warnings
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
@@ -517,7 +517,7 @@ class _Evaluation:
         if not any(positive):
             names = [name_of(canonical(level)) for level in column.levels]
             hint = nearest(self._labels[0], names)
-            message = f"no label is {listing(self._labels)}.{hint} The data have {listing(names)}"
+            message = f"no label is {listing(self._labels)}.{hint} The data have {cells(names)}"
             raise SpecError(Problem(f"{self._path}.labels", message))
         return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
 

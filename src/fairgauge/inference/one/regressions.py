@@ -99,7 +99,7 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
         about2, about3 = _central(statistic.of, evidence.side)
         third = heavier_third(about2, about3, *_central(statistic.of, whole))
         return of_mean(value, about2, third, n, _kurtosis(statistic.of, whole))
-    own = _moments(statistic.of, evidence)
+    own = _moments(statistic.of, evidence)._replace(mean=value)
     methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
     if not absolute:
         return StatisticInterval(value, n, partial(mean_limits, own), methods)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
+from fairgauge.catalogue.cells import ALL, FP, TP
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Status, Task
 from fairgauge.render.brief._compared_means import ComparedMeans
@@ -25,6 +29,7 @@ from fairgauge.results.disparities import (
     after_adjusting,
     gap,
     is_ratio,
+    is_significant,
     significant_strata,
     singled_out,
     with_both_sides,
@@ -70,27 +75,31 @@ class StatedFinding:
             self.shares = ComparedShares(report, words, contrast, row)
         elif row is not None and not row.is_share:
             self.means = ComparedMeans(words, contrast, row)
+        elif isinstance(contrast.definition, RowMetric) and contrast.definition.q is not None:
+            alone = contrast.simultaneous is None
+            self.means = ComparedMeans(words, contrast, contrast.definition, alone=alone)
         self.source = _source(report, contrast)
         beside = stated.failing_beside
-        self._better_off: tuple[ComparedShares, tuple[str, ...]] | None = None
-        if beside is not None and isinstance(beside.row, Rate) and beside.contrast is not contrast:
-            shares = ComparedShares(report, words, beside.contrast, beside.row)
-            self._better_off = shares, _source(report, beside.contrast)
+        self._better_off: tuple[str, str, tuple[str, ...]] | None = None
+        if beside is not None and beside.contrast is contrast:
+            in_words = self.shares or self.means
+            if in_words is not None:
+                self._better_off = in_words.other, "", self.source
+        elif beside is not None and isinstance(beside.row, Rate):
+            turn = not (beside.turned or beside.better)  # else its group is better off
+            shares = ComparedShares(report, words, beside.contrast, beside.row, turn=turn)
+            people = shares.other if turn else shares.subject
+            counts = "" if turn else shares.sentence() or ""
+            self._better_off = people, counts, _source(report, beside.contrast)
 
     def better_off_sentence(self) -> Sentence | None:
         """Return for whom a rule fails as the better-off side; None where it does for nobody."""
         if self._better_off is not None:
-            shares, source = self._better_off
-            counts = shares.sentence() or "."
-            beside = f": {counts[0].lower()}{counts[1:]}" if counts != "." else counts
-            people = capitalised(shares.subject)
-            return Sentence(f"{people} fail as the better-off side{beside}", source)
+            people, counts, source = self._better_off
+            beside = f": {counts[0].lower()}{counts[1:]}" if counts else "."
+            return Sentence(f"{capitalised(people)} fail as the better-off side{beside}", source)
         if self.stated.fails and self.stated.better:
             return Sentence("They fail as the better-off side.", self.source)
-        in_words = self.shares or self.means
-        if self.stated.failing_beside is not None and in_words is not None:
-            people = capitalised(in_words.other)
-            return Sentence(f"{people} fail as the better-off side.", self.source)
         return None
 
     def headline(self) -> str:
@@ -117,7 +126,7 @@ class StatedFinding:
         in_words = self.shares or self.means
         counted = in_words is not None and in_words.sentence() is not None
         both = not counted and self.finding.beside is not None
-        return 1 + both + (self._better_off is not None)
+        return 1 + both + bool(self._better_off and self._better_off[1])
 
     @property
     def after_adjusting(self) -> AfterAdjusting | None:
@@ -239,6 +248,39 @@ def headline_adjusted(report: Report, words: Vocabulary, adjusted: Estimate) -> 
     sides = words.group(adjusted.feature, adjusted.group), words.reference(adjusted)
     name = f"{capitalised(row.title)}{place_of(words, adjusted)}"
     return f"{name} is {level} for {sides[0]} than for {sides[1]}"
+
+
+def disagreement(
+    report: Report, disparities: list[StatedFinding]
+) -> tuple[StatedFinding, StatedFinding] | None:
+    """Return two findings that compare the same people the other way round.
+
+    They are of a mean and of a quantile of the same numbers, or of a whole list and of its top.
+    """
+    for one, other in combinations(disparities, 2):
+        if {_kind(one), _kind(other)} not in _DISAGREE:
+            continue
+        asked, first = other.finding, one.finding.estimate
+        same = (asked.metric, first.feature, first.group, asked.class_scope)
+        turned = (each for each in report.estimates
+                  if (each.metric, each.feature, each.group, each.class_scope) == same)  # fmt: skip
+        if any(is_significant(each) and gap(each) * gap(first) < 0 for each in turned):
+            return one, other
+    return None
+
+
+_DISAGREE = ({"mean", "quantile"}, {"list", "top"})
+
+
+def _kind(found: StatedFinding) -> str | None:
+    """Return what a finding is of, where another one may be of the same numbers or ranking."""
+    definition, row = found.finding.estimate.definition, found.stated.row
+    if isinstance(definition, RowMetric):
+        of_top = definition.kind in ("top", "exposure")
+        return "quantile" if definition.q is not None else "top" if of_top else None
+    if isinstance(row, Mean):
+        return "mean" if row.of is RegressionTerm.LABEL else None
+    return "list" if isinstance(row, Rate) and (row.of, row.among) == (TP + FP, ALL) else None
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

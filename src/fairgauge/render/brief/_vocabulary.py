@@ -301,6 +301,8 @@ class Vocabulary:
             return f"{called(column)} {'above' if positive else 'below'} a cut of the order {order}"
         if not asked:  # 1 or true, 0 or false: other values are refused
             return f"{called(column)} = {'1' if positive else '0'}"
+        if isinstance(asked, dict) and column in asked:  # favourable values of each column
+            asked = asked[str(column)]
         values = positive_words(asked)
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"

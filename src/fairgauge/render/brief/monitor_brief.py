@@ -321,6 +321,7 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
         MonitorState.WAITING: "No alarm; some of what is monitored waits for labels",
     }
     no_alarm = f"No alarm in {numbered(len(report.periods), f'{report.length}s')}"
+    no_alarm += ", but rows are there twice, or a group is missing" * bool(report.faults)
     return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
 
 
@@ -340,7 +341,9 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
     if found := _doubtful(report):
-        yield Sentence(f"The rows may be wrong {_spans(found)}, see below.", ("findings",))
+        text = f"The rows may be wrong {_spans(found)}, see below"
+        stays = ": nothing passes until they are corrected" if report.faults else ""
+        yield Sentence(f"{text}{stays}.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
         wait = len(report.waiting)
@@ -357,8 +360,9 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
 
 
 def _doubtful(report: MonitorReport) -> list[HistoryFinding]:
-    """Return what may be wrong with the last period, and with those of an alarm."""
+    """Return what may be wrong with the last period, with those of an alarm, or lets none pass."""
     concerning = report.concerning(report.periods[-1]) if report.periods else ()
+    concerning += report.faults
     alarmed = [each.alarm.since for each in report.alarms if each.alarm is not None]
     since = min(alarmed, default=None)
     return [

@@ -12,18 +12,16 @@ from fairgauge.render.words.command_line import command_against, command_decompo
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
 from fairgauge.render.words.search_sentences import (
+    HEADING,
     among,
     audited_by,
-    bad_words,
     claim,
     decided,
     detectable,
     examined,
     guaranteed,
-    heading,
     is_constant,
     nothing_shown,
-    of_scores,
     sized,
     without_tolerance,
     would_have_been_found,
@@ -61,23 +59,18 @@ def search_brief(found: SubgroupSearch) -> Brief:
 
 
 def _headline(found: SubgroupSearch) -> Sentence:
-    bad = bad_words(found.question)
     if not found.examined:
         return Sentence("No subgroup has enough rows to be examined", ("examined",))
     if is_constant(found):
         title, rate = called(found.question.definition.title), percent(found.overall.rate)
         return Sentence(f"The {title} is {rate} in all subgroups", ("overall",))
     if not found.worse:
-        none = f"No subgroup is shown to be {bad}{among(found)}"
+        none = f"No subgroup is shown to be worse{among(found)}"
         would = None if found.lacks_outcomes else would_have_been_found(found, _USUAL_SHARE)
         if would is None:
             return Sentence(none, ("worse",))
         return Sentence(f"{none}; {would}", ("worse", "detectable"))
     members = [called(each.name) for each in found.worse if each.explained_by is None]
-    if of_scores(found.question):
-        more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""
-        verb = plural(len(members), "is", "are")
-        return Sentence(f"{members[0]}{more} {verb} {bad}", ("summary",))
     places = [f"in {name}" for name in members[:_MOST_NAMED]]
     if (more_places := len(members) - len(places)) > 0:
         places.append(f"in {numbered(more_places, 'more subgroups')}")
@@ -93,7 +86,7 @@ def _headline(found: SubgroupSearch) -> Sentence:
 def _verdict(found: SubgroupSearch) -> Sentence:
     if not found.worse:
         return Sentence(nothing_shown(found), ("worse",))
-    of = f"Of the {numbered(found.examined, 'parts' if of_scores(found.question) else 'subgroups')}"
+    of = f"Of the {numbered(found.examined, 'subgroups')}"
     return Sentence(f"{of} {claim(found)}", ("examined", "worse", "summary"))
 
 
@@ -103,12 +96,12 @@ def _found(found: SubgroupSearch) -> Iterator[Sentence]:
         rates = f"{percent(each.rate)} vs {percent(each.reference_rate)}, "
         yield Sentence(
             f"{called(each.name)} ({sized(found, each)}): "
-            f"{'' if of_scores(found.question) else rates}{points(each.difference)} pp, at least "
+            f"{rates}{points(each.difference)} pp, at least "
             f"{points(guaranteed(found, each))} pp.",
             (f"worse[{found.worse.index(each)}]",),
         )
     if (more := len(members) - _MOST_FOUND) > 0:
-        where = f"under “{heading(found.question)}”"
+        where = f"under “{HEADING}”"
         yield Sentence(f"{more:,} more {plural(more, 'is', 'are')} {where}.", ("summary",))
 
 
@@ -128,19 +121,19 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
                 "model decides by it may differ by design.",
                 ("summary",),
             )
-        name, where = called(first.name), f"under “{heading(found.question)}”"
+        name, where = called(first.name), f"under “{HEADING}”"
         if command_against(found, first) is not None:
             yield analyst(f"compare {name} with all others in a report: the command is {where}.")
         elif command_inside(found, first) is not None:
             by = audited_by(found, first)
             yield analyst(f"audit the rows of {name} {by}: the command is {where}.")
         of = found.question.definition
-        if not of_scores(found.question) and not found.own and has_decomposition(of):
+        if not found.own and has_decomposition(of):
             line = command_decomposing(found.spec, of)
             yield analyst(f"find where the difference arises ({line} --strata COLUMN).")
     elif found.undecided and not found.is_constant:
         if not found.question.tolerance:
-            yield owner(without_tolerance(found.question), ("question",))
+            yield owner(without_tolerance(), ("question",))
         largest = found.undecided[0]
         if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
             rows = float(f"{largest.rows_needed:.2g}")

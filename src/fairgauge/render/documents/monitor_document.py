@@ -167,7 +167,7 @@ def _verdict(report: MonitorReport) -> str:
     if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
         return f"{state}; {count:,} {words} undefined {in_last_period(report)}"
-    return state
+    return f"{state}, BUT NO PASS: rows may be wrong" if report.faults else state
 
 
 def _tone(report: MonitorReport) -> tree.Tone:

@@ -87,7 +87,12 @@ from fairgauge.render.words.metric_words import (
     rate_heading,
     value_text,
 )
-from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, insufficiency
+from fairgauge.render.words.reason_sentences import (
+    INSUFFICIENT,
+    RARE_OUTCOME,
+    insufficiency,
+    rows_and_part,
+)
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disadvantage import favourable_of, favours_the_least, has_direction
@@ -372,7 +377,7 @@ class _Summary:
         equal = insignificant(self.results)
         rest: list[tree.Paragraph] = []
         if equal:
-            sentence = no_finding_sentence(equal, by_class)
+            sentence = no_finding_sentence(equal, by_class, self.terms)
             rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
@@ -620,6 +625,10 @@ def _above(own: Iterable[Estimate], favourable: Favourable) -> str:
 
 def _size(own: Iterable[Estimate], n: float) -> str:
     """Return the size of a group; of protected counts, also the smallest that agrees with them."""
+    own = [*own]
+    parts = (e.reason for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    if (part := next((each for each in parts if each.get("counts")), None)) is not None:
+        return rows_and_part(part)
     bounds = (e.reason for e in own if e.reason and e.reason.get("at_least"))
     least = next((reason["n"] for reason in bounds if reason.side == "group"), None)
     may_be = "" if least is None else f" after rounding, possibly {numbers.count(least)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.enums import Level, SearchControl, SearchedValues, SubgroupStatus, Worse
+from fairgauge.enums import Level, SearchControl, SearchedValues, SubgroupStatus
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import (
     Field,
@@ -45,15 +45,6 @@ METHOD_OF_DISCOVERIES = (
     "overlap. Rows are taken to be independent. A subgroup is a place to look: its difference has "
     "no known cause, and may arise from something that no feature holds."
 )
-METHOD_OF_CALIBRATION = (
-    "In each tenth of the range of the score, the share of positive labels of all rows and of "
-    "every subgroup is compared with their mean score by the signed root of the binomial "
-    "likelihood ratio. One critical value for each side serves all of them: that of Bonferroni, "
-    "raised until the exact binomial probabilities that any of them exceeds it add up to the error "
-    "rate of the side at most; labels drawn from calibrated scores vary less than that (Hoeffding "
-    "1956). Rows are taken to be independent. A subgroup is a place to look: what makes its scores "
-    "wrong is not known."
-)
 
 
 def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.DocumentTree:
@@ -72,7 +63,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.Documen
         verdict=_verdict(found),
         tone=tree.Tone.BAD if found.worse else tree.Tone.PLAIN,
         sections=[
-            *([listed("worse", words.heading(question), *_summary(found))] if found.worse else []),
+            *([listed("worse", words.HEADING, *_summary(found))] if found.worse else []),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -82,11 +73,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.Documen
 
 
 def _title(question: SearchQuestion) -> str:
-    if not words.of_scores(question):
-        return f"Where is the {called(question.definition.title)} {question.worse}?"
-    if question.worse is Worse.EITHER:
-        return "Where are the scores not calibrated?"
-    return f"Where are the scores too {words.HIGH_OR_LOW[question.worse]}?"
+    return f"Where is the {called(question.definition.title)} {question.worse}?"
 
 
 def _verdict(found: SubgroupSearch) -> str:
@@ -94,11 +81,11 @@ def _verdict(found: SubgroupSearch) -> str:
         return "No subgroup could be examined"
     if words.is_constant(found):
         return f"Nothing is decided: the rate is {numbers.percent(found.overall.rate)} everywhere"
-    number, bad = len(found.worse), words.bad_words(found.question)
+    number = len(found.worse)
     if not number:
         rows = numbers.numbered(found.overall.rows, words.of_whom(found))
-        return f"No subgroup is shown to be {bad} ({found.examined:,} examined, {rows})"
-    return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
+        return f"No subgroup is shown to be worse ({found.examined:,} examined, {rows})"
+    return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} worse"
 
 
 def _summary(found: SubgroupSearch) -> Iterator[tree.Block]:
@@ -135,9 +122,8 @@ def _bounds(found: SubgroupSearch) -> Iterator[tree.Block]:
     yield tree.Paragraph(words.decided(found))
     largest = found.largest
     if largest.by_at_most is not None:
-        off = "off" if found.question.worse is Worse.EITHER else words.bad_words(found.question)
         text = (
-            f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
+            f"With {_level(found.question)} confidence no subgroup examined is worse by more than "
             f"{words.in_points(largest.by_at_most)}{words.among(found)}"
         )
         if largest.by_at_most_of_large is not None:
@@ -191,10 +177,7 @@ def _funnel(found: SubgroupSearch) -> tree.FunnelChart:
         )
         for i, each in enumerate(members, 1)
     ]
-    bad = words.bad_words(found.question)
-    where = ", where scores have the mean of all" if words.of_scores(found.question) else ""
-    edge = f" Dashed: the smallest difference that is shown to be {bad}{where}."
-    edge = edge if found.funnel.edge else ""
+    edge = " Dashed: the smallest difference that is shown to be worse." * bool(found.funnel.edge)
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
     return tree.FunnelChart(
         _charted(found.question),
@@ -203,7 +186,7 @@ def _funnel(found: SubgroupSearch) -> tree.FunnelChart:
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
             (
-                f"Filled: {bad}; open: shown not to be {bad}; grey: undecided. A larger dot stands "
+                "Filled: worse; open: shown not to be worse; grey: undecided. A larger dot stands "
                 f"for several subgroups.{edge}"
             ),
             *([f"With a line to what is guaranteed: {named}."] if named else []),
@@ -212,8 +195,6 @@ def _funnel(found: SubgroupSearch) -> tree.FunnelChart:
 
 
 def _charted(question: SearchQuestion) -> str:
-    if words.of_scores(question):
-        return "Mean score less share of positive labels of each subgroup, in pp"
     return f"Difference in {called(question.definition.title)} of each subgroup, in pp"
 
 
@@ -236,7 +217,7 @@ def _table(
             lambda each: tree.Cell(called(each.name), name=True),
         ),
         (words.counted(found), lambda each: numbers.count(each.n)),
-        ("score" if words.of_scores(question) else "rate", lambda each: numbers.percent(each.rate)),
+        ("rate", lambda each: numbers.percent(each.rate)),
         (str(question.reference), lambda each: numbers.percent(each.reference_rate)),
         ("difference, pp", lambda each: numbers.points(each.difference)),
         last,
@@ -303,8 +284,6 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
 
 
 def _method(question: SearchQuestion) -> str:
-    if words.of_scores(question):
-        return METHOD_OF_CALIBRATION
     return METHOD_OF_DISCOVERIES if question.multiplicity is SearchControl.FDR else METHOD
 
 

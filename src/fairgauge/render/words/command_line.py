@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.decomposable import usual_rate
-from fairgauge.enums import DiagnosticCode, SearchedReference, SearchedValues, Task
+from fairgauge.enums import DiagnosticCode, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.options import BY_NAME, OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
@@ -95,7 +95,7 @@ def command_against(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     """
     made = [each for each in found.question.features if each.name in subgroup.conditions]
     named = all(subgroup.conditions[each.name] in each.conditions for each in made)
-    if found.own or found.question.reference is SearchedReference.LABELS or not named:
+    if found.own or not named:
         return None
     columns = [*found.where(subgroup)]
     if len(columns) > len(made):  # of one-hot columns, the rows with a 1 in none of them

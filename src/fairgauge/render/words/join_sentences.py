@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairgauge.errors import quote
+from fairgauge.errors import form_of, quote
 from fairgauge.render.words.numbers import plural
 from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
 
@@ -37,7 +37,8 @@ def describe_join(counts: JoinCounts) -> Iterator[str]:
 def describe_disjoint(found: DisjointIdentifiers) -> str:
     """State that two files have no identifier in common, and what to look at."""
     return (
-        f"no label has the identifier of a prediction (predictions have {quote(found.predictions)}"
-        f", labels have {quote(found.labels)}), so that every row is without a label. Are these "
-        "the files of the same rows? Identifiers are compared as text: '01' is not '1'"
+        "no label has the identifier of a prediction (predictions have the form "
+        f"{quote(form_of(found.predictions))}, labels {quote(form_of(found.labels))}), so that "
+        "every row is without a label. Are these the files of the same rows? Identifiers are "
+        "compared as text: '01' is not '1'"
     )

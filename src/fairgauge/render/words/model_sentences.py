@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Uncounted
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status, Uncounted
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.excluded_rows import unit_excluded
@@ -118,7 +119,29 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
     joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
-    return f"{subject}: {joined}."
+    small = _too_small(each) if each.verdict is CandidateVerdict.BETTER_WHERE_TESTED else {}
+    without = numbers.listing(
+        [f"{group}: {rows}" for group, rows in small.items()], most=len(small)
+    )
+    return f"{subject}: {joined}.{f' Not tested is {without}.' if small else ''}"
+
+
+def _too_small(each: Candidate) -> dict[str, str]:
+    """Return the groups that have too few rows for a test, with these."""
+    sizes = {(of.feature, of.group): of.n for of in each.reclassified if of.among == "all"}
+    found: dict[str, str] = {}
+    for one in each.untested:
+        of = one.change if isinstance(one, MarginTest) else one
+        rows = sizes.get((of.feature, of.group))
+        on_reference = of.reason is not None and of.reason.side == "reference"
+        if of.status is Status.OK or rows is None or on_reference:
+            continue
+        least = None if of.reason is None else of.reason.get("n")
+        text = f"{numbers.count(rows)} {numbers.plural(int(rows), 'row', 'rows')}"
+        if least is not None and least < rows and rows >= FEWEST_ROWS:
+            text += f", {numbers.count(least)} of which it takes"
+        found.setdefault(group_called(of.group, of.feature, apart=False), text)
+    return found
 
 
 def verdict_words(each: Candidate) -> str:

@@ -374,8 +374,11 @@ def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
     if isinstance(asked, Mapping) and "ordered" in asked:
         return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
-    if isinstance(asked, Mapping):
+    if isinstance(asked, Mapping) and isinstance(asked.get("above"), int | float):
         return f"above {_text(asked.get('above'))}"
+    if isinstance(asked, Mapping):
+        stated = [f"{called(column)} = {positive_words(held)}" for column, held in asked.items()]
+        return listing(stated, "and")
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
     return listing([_text(value) for value in values], "or")
 
@@ -509,18 +512,16 @@ def without_probabilities(note: Diagnostic, report: Report) -> str:
     """Return how many rows have no probabilities, and what becomes of them."""
     without, open_, sampled = note["without"], note["unplaced"], note["sampled"]
     every = numbered(note["people"] + (0 if sampled else open_), unit(report))
-    has = "has" if without == 1 else "have"
-    text = f"{without:,} of {every} {has} no probabilities of {called(note.feature or '')}"
-    if answered := without - open_:
-        text += f", {answered:,} of which {'has' if answered == 1 else 'have'} an answer"
+    text = f"{without:,} of {every} {plural(without, 'has', 'have')} no probabilities of "
+    text += called(note.feature or "")
+    if without > open_:
+        text += f"; the groups of {without - open_:,} of these are known"
     if not open_:
         return f"{text}."
-    others = f"the other {open_:,}" if answered else "they"
-    left = "not as of a random sample of all, and " * bool(note["random"] and note["known"])
-    stand = "answers stand for them in the rates" if sampled else f"{left}{others} are in no rate"
-    whom = others if sampled else "they"
-    limit = f"; no rule passes unless it does whatever groups {whom} are in"
-    return f"{text}: {stand}{limit * bool(report.spec.get('rules'))}."
+    others = "these" if without == open_ else f"the other {open_:,}"
+    rates = "A random sample stands in the rates for" if sampled else "Rates are without"
+    limit = "; no rule passes unless it does whatever groups they are in"
+    return f"{text}. {rates} {others}{limit * bool(report.spec.get('rules'))}."
 
 
 def unknown_sentence(report: Report) -> str:
@@ -696,6 +697,8 @@ def _positive_sentence(report: Report) -> str:
         return f"{text}."
     if ordered:
         return f"{text}: a false positive is predicted above a cut, with a label below it."
+    if isinstance(asked, Mapping) and spec.get("prediction") in asked:  # values of each column
+        values = _quoted_values(asked[spec["prediction"]])
     return f"{text}: a false positive is a wrong prediction of {values}."
 
 

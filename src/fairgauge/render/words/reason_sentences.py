@@ -9,7 +9,7 @@ from typing import Any
 from fairgauge.errors import listing
 from fairgauge.question.options import flag_of
 from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.numbers import amount, numbered
 from fairgauge.results.scopes import Diagnostic
 
@@ -309,6 +309,16 @@ def _below_minimum(reason: Reason) -> str:
     return f"{where}, below {reason['minimum']:g}"
 
 
+def rows_and_part(reason: Reason) -> str:
+    """Return how many rows there are, and of several parts how many the smallest has."""
+    if reason.get("counts") is None:
+        return f"n {'may be as small as' if reason.get('at_least') else '='} {amount(reason['n'])}"
+    part = reason["counts"]
+    if reason.get("column") is not None:
+        part = f"with {called(reason['column'])} = {all_called(reason['values'], 'or', 3)}"
+    return f"{numbered(reason['rows'], 'rows')}, {amount(reason['n'])} of them {part}"
+
+
 def _one_decision(reason: Reason) -> str:
     at = "" if reason.get("threshold") is None else f" at threshold {reason['threshold']:g}"
     if reason.get("cut") is not None:
@@ -361,10 +371,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.NO_CLASS_DEFINED: lambda reason: (
         f"{_of_side(reason)}it is defined in no class ({_every(reason)})"
     ),
-    ReasonCode.FEW_ROWS: lambda reason: (
-        f"n {'may be as small as' if reason.get('at_least') else '='} {amount(reason['n'])}"
-        f"{_below_minimum(reason)}"
-    ),
+    ReasonCode.FEW_ROWS: lambda reason: f"{rows_and_part(reason)}{_below_minimum(reason)}",
     ReasonCode.FEW_EXPECTED: _few_expected,
     ReasonCode.FEW_CLUSTERS: lambda reason: (
         f"{numbered(reason['clusters'], 'effective clusters')}{_below_minimum(reason)}"

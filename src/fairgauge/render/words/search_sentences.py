@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, SearchControl, SearchedReference, Worse
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import other_features
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import called
 from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
 
 
-def of_scores(question: SearchQuestion) -> bool:
-    """Return whether scores are compared with labels, and not a rate with that of others."""
-    return question.reference is SearchedReference.LABELS
-
-
-HIGH_OR_LOW = {Worse.HIGHER: "high", Worse.LOWER: "low"}
-
-
-def bad_words(question: SearchQuestion) -> str:
-    """Return what is claimed of subgroups: that they are ``worse``."""
-    if not of_scores(question):
-        return "worse"
-    return (
-        "miscalibrated"
-        if question.worse is Worse.EITHER
-        else f"scored too {HIGH_OR_LOW[question.worse]}"
-    )
-
-
 def counted(found: SubgroupSearch) -> str:
     """Return what the rate is a share of: ``observed negatives``."""
-    rate = found.question.definition
-    described = rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
+    described = found.question.definition.among.described
     return of_whom(found) if described == "rows" else described
 
 
 def complete(found: SubgroupSearch) -> str:
     """Return what else they have, of which other rows have one alone: `` with a prediction``."""
-    rate = found.question.definition
-    lacking = {f"missing {each}": each for each in ("label", "prediction", "score")}
+    lacking = {f"missing {each}": each for each in ("label", "prediction")}
     without = [
         lacking[note["reason"]]
         for note in found.diagnostics
         if note.code is DiagnosticCode.EXCLUDED and note["reason"] in lacking
     ]
-    return f" with a {numbers.listing(without)}" if without and isinstance(rate, Rate) else ""
+    return f" with a {numbers.listing(without)}" if without else ""
 
 
 def among(found: SubgroupSearch) -> str:
@@ -62,16 +40,12 @@ def of_whom(found: SubgroupSearch) -> str:
 
 def examined(found: SubgroupSearch) -> str:
     """State how many rows, which subgroups were examined, and what each is compared with."""
-    of_rates = _scores_examined if of_scores(found.question) else _rates_examined
-    return f"{numbers.numbered(found.overall.rows, of_whom(found))}: {of_rates(found)}"
-
-
-def _rates_examined(found: SubgroupSearch) -> str:
     question = found.question
     features = len(question.features)
     deepest = min(question.depth, features)
     against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
     text = (
+        f"{numbers.numbered(found.overall.rows, of_whom(found))}: "
         f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
         f"{numbers.numbered(features, 'features')}, each against {against}."
     )
@@ -86,21 +60,6 @@ def _rates_examined(found: SubgroupSearch) -> str:
     return text
 
 
-def _scores_examined(found: SubgroupSearch) -> str:
-    question = found.question
-    features = len(question.features) - 1  # and the score
-    text = (
-        f"{numbers.numbered(found.examined, 'parts')} of tenths of the score: all rows, and "
-        f"subgroups of up to {min(question.depth, features)} of "
-        f"{numbers.numbered(features, 'features')}. In each the mean score is compared with the "
-        "share of positive labels."
-    )
-    if question.tolerance:
-        bad, tolerance = capitalised(bad_words(question)), in_points(question.tolerance)
-        text += f" {bad} means by more than {tolerance}."
-    return text
-
-
 def claim(found: SubgroupSearch) -> str:
     """State how many subgroups are worse, with which chance of error, and what explains them."""
     number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
@@ -112,7 +71,7 @@ def claim(found: SubgroupSearch) -> str:
     else:
         chance = f"at most {alpha} of such searches name any that is not"
     are = numbers.plural(number, "is", "are")
-    text = f"{number:,} {are} shown to be {bad_words(found.question)} ({chance})"
+    text = f"{number:,} {are} shown to be worse ({chance})"
     members, others = len(found.summary), number - len(found.summary)
     if others:
         account = numbers.plural(members, "accounts", "account")
@@ -137,8 +96,6 @@ def nothing_shown(found: SubgroupSearch) -> str:
     """State what follows where no subgroup is shown to be worse, or why none was examined."""
     if not found.examined:
         fewest = found.question.min_rows
-        if of_scores(found.question):
-            return f"No tenth of the score has {fewest:,} rows with a label."
         return (
             f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
             "outside it."
@@ -155,22 +112,21 @@ def nothing_shown(found: SubgroupSearch) -> str:
             "decision: they do not show whether any subgroup differs."
         )
     lacking = "; rows that lack a clear outcome or a count could hide one" * found.lacks_outcomes
-    return f"This does not show that none is {bad_words(found.question)}{lacking}."
+    return f"This does not show that none is worse{lacking}."
 
 
 def decided(found: SubgroupSearch) -> str:
     """State how many subgroups are inconclusive, and how many are shown not to be worse."""
     undecided, not_worse = found.undecided_count, found.not_worse_count
-    bad = bad_words(found.question)
     if undecided == found.examined > 1:
         return (
-            f"All {undecided:,} subgroups are inconclusive: none is shown to be {bad}, and none is "
-            f"shown not to be {bad}."
+            f"All {undecided:,} subgroups are inconclusive: none is shown to be worse, and none is "
+            "shown not to be worse."
         )
     return (
         f"{numbers.numbered(undecided, 'subgroups')} "
         f"{numbers.plural(undecided, 'is', 'are')} inconclusive; {not_worse:,} "
-        f"{numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}{among(found)}."
+        f"{numbers.plural(not_worse, 'is', 'are')} shown not to be worse{among(found)}."
     )
 
 
@@ -179,8 +135,7 @@ def detectable(found: SubgroupSearch) -> str:
     by_share = detected(found)
     if not by_share:
         return "No difference would probably have been found: the table is too small."
-    at = ", at the mean of all scores" if of_scores(found.question) else ""
-    at += ", once chosen" if found.question.split is not None else ""
+    at = ", once chosen" if found.question.split is not None else ""
     at += f",{among(found)}" if among(found) else ""
     (largest, by), *others = by_share.items()
     more = "".join(f", {each} in one of {100 * share:g}%" for share, each in others)
@@ -205,11 +160,8 @@ def would_have_been_found(found: SubgroupSearch, usual: float) -> str | None:
 
 def _off(question: SearchQuestion) -> str:
     """Return what is by so much on the worse side: ``a false positive rate higher``."""
-    if not of_scores(question):
-        title = called(question.definition.title)
-        return f"{'an' if title[0] in 'aeiou' else 'a'} {title} {question.worse}"
-    side = HIGH_OR_LOW.get(question.worse)
-    return f"scores too {side}" if side else "scores off"
+    title = called(question.definition.title)
+    return f"{'an' if title[0] in 'aeiou' else 'a'} {title} {question.worse}"
 
 
 def detected(found: SubgroupSearch) -> dict[float, str]:
@@ -226,31 +178,21 @@ def sized(found: SubgroupSearch, each: Subgroup) -> str:
     return f"{numbers.count(each.n)} {counted(found)}"
 
 
-def heading(question: SearchQuestion) -> str:
-    """Return the heading under which what is worse is listed, with its commands."""
-    return f"Where they are {bad_words(question)}" if of_scores(question) else "Where it is worse"
+HEADING = "Where it is worse"
+"""The heading under which what is worse is listed, with its commands."""
 
 
-def without_tolerance(question: SearchQuestion) -> str:
+def without_tolerance() -> str:
     """Return a step: to state a tolerance, where none was asked, and what it would decide."""
-    bad = bad_words(question)
-    can = {
-        Worse.EITHER: "none",
-        Worse.HIGHER: "only one on the other side",
-        Worse.LOWER: "only one on the other side",
-    }[question.worse]
-    can = can if of_scores(question) else "only a subgroup that is better"
     return (
-        f"state which difference counts (--tolerance 0.05: {bad} by more than 5 pp): without it "
-        f"{can} can be shown not to be {bad}."
+        "state which difference counts (--tolerance 0.05: worse by more than 5 pp): without it "
+        "only a subgroup that is better can be shown not to be worse."
     )
 
 
 def guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
     """Return the end of the interval that is nearer to no difference."""
-    side = found.question.worse
-    above = each.difference > 0 if side is Worse.EITHER else side is Worse.HIGHER
-    return each.low if above else each.high
+    return each.low if found.question.worse is Worse.HIGHER else each.high
 
 
 def in_points(value: float) -> str:

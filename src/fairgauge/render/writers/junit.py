@@ -69,6 +69,10 @@ def _monitored(report: MonitorReport) -> Iterator[_Case]:
         outcome = report.outcome(MonitorState.INSUFFICIENT, absent=True)
         says = describe_unmatched(absent, rules[absent.rule])
         yield _followed(absent.feature, name, MonitorState.INSUFFICIENT, outcome, says)
+    for fault in report.faults:
+        name = f"{fault.problem}: {fault.value or fault.period}"
+        outcome = report.outcome(MonitorState.NO_ALARM, absent=True)
+        yield _followed(fault.column, name, MonitorState.NO_ALARM, outcome, fault.says)
     for small in report.small_groups:
         if (small.column, small.value) not in undecided:
             outcome = report.outcome(MonitorState.INSUFFICIENT)

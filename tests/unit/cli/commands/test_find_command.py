@@ -268,34 +268,3 @@ def test_the_words_of_flags_are_those_of_python(run, write):
     question = json.loads(result.stdout)["question"]
     words = ("worse", "reference", "multiplicity", "missing")
     assert [question[word] for word in words] == ["higher", "overall", "fdr", "exclude"]
-
-
-def test_calibration_is_searched_with_one_hot_columns(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(4)
-    rows = 4_000
-    women, region = rng.integers(0, 2, rows), rng.integers(1, 4, rows)
-    score = rng.beta(2, 3, rows).round(3)
-    y = rng.random(rows) < np.clip(score + 0.25 * ((women == 1) & (region == 2)), 0, 1)
-    branch = rng.integers(1, 3, rows)
-    lines = zip(women, 1 - women, region, branch, score, y.astype(int), strict=True)
-    header = "sex_F,sex_M,region,branch,s,y"
-    text = "\n".join([header, *(",".join(map(str, line)) for line in lines), ""])
-    (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
-    asked = ("--label", "y", "--positive", "1", "--score", "s", "--rate", "calibration_gap",
-             "--features", "sex,region,branch", "--one-hot", "--fail-on", "worse")  # fmt: skip
-    result = run("find", "scores.csv", *asked, "-o", "find.json")
-    assert result.exit_code == 1, result.output
-    written = json.loads((tmp_path / "find.json").read_text(encoding="utf-8"))
-    assert all(name.startswith("sex = F & region = 2 & s = ") for name in written["summary"])
-    assert written["question"]["reference"] == "labels"
-    (line,) = commands(result.stdout)
-    assert any("<= s <" in word or "s <" in word for word in line)
-    audited = run(*line[1:], "--format", "json")
-    assert audited.exit_code == 0, audited.output
-    assert line[line.index("--sensitive") + 1] == "branch"
-    assert json.loads(audited.stdout)["data"]["cases"] == written["worse"][0]["n"]
-    high = run("find", "scores.csv", *asked, "--worse", "higher", "--tolerance", "0.02")
-    assert high.exit_code == 0, high.output
-    assert "No subgroup is shown to be scored too high" in high.stdout
-    assert run("render", "find.json").stdout == result.stdout

@@ -1,0 +1,69 @@
+"""The n of a metric of several rates is its rows; a small part of them is named where it limits."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import Status
+from fairgauge.render import render
+from fairgauge.render.words.reason_sentences import describe_reason
+
+CELLS = st.tuples(*[st.integers(0, 60)] * 4)
+COMPOSITES = ["average_odds", "balanced_accuracy", "average_absolute_odds"]
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+
+
+def rows(groups: dict[str, tuple[int, ...]]) -> pd.DataFrame:
+    """Return rows of groups, each with its tp, fp, fn and tn."""
+    kinds = ((1, 1), (0, 1), (1, 0), (0, 0))
+    made = [
+        (group, *kind)
+        for group, cells in groups.items()
+        for kind, n in zip(kinds, cells, strict=True)
+        for _ in range(n)
+    ]
+    return pd.DataFrame(made, columns=["g", "y", "p"])
+
+
+@given(CELLS, CELLS)
+def test_n_of_a_composite_is_its_rows(one, other):
+    data = rows({"A": one, "B": other, "C": (30, 30, 30, 30)})
+    report = fg.audit(data, **ASKED, metrics=COMPOSITES)
+    sizes = data.groupby("g").size().to_dict()
+    for each in report.estimates:
+        if each.group in sizes:
+            n = sizes[each.group]
+            assert (each.n_group, each.n_reference) == (n, len(data) - n), each.metric
+    for group in report.groups:
+        rate = group.rates.get("balanced_accuracy")
+        if rate is not None and group.group in sizes:
+            assert rate.denominator == sizes[group.group]
+
+
+@given(st.integers(1, 19), st.integers(40, 900), st.booleans())
+def test_the_part_that_limits_is_named(few, many, positives):
+    cells = (few, many // 2, 0, many - many // 2) if positives else (many // 2, few, many // 2, 0)
+    data = rows({"A": cells, "B": (100, 100, 100, 100)})
+    report = fg.audit(data, **ASKED, metrics=COMPOSITES, rules="balanced_accuracy >= 0.4")
+    total = sum(cells)
+    for each in report.estimates:
+        if each.reference is not None and each.status is Status.TOO_FEW:
+            assert f"{total:,} rows, {few} of them with y = {int(positives)}" in describe_reason(
+                each.reason
+            )
+            assert each.reason.side == ("group" if each.group == "A" else "reference")
+    verdict = next(each for each in report.verdicts if each.group == "A")
+    assert verdict.reason["rows"] == total
+
+
+@pytest.mark.parametrize("written", ["text", "markdown"])
+def test_the_note_of_insufficient_data_names_it(written):
+    data = rows({"A": (600, 5, 400, 7), "B": (600, 5, 400, 70)})
+    report = fg.audit(data, **ASKED, metrics=COMPOSITES)
+    text = " ".join(render(report, written).split())
+    assert "1,012 rows, 12 of them with y = 0" in text.replace("\\", "")
+    assert "n = 12" not in text

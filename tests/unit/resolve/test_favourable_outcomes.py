@@ -1,0 +1,145 @@
+"""Which outcome is favourable: guards of presets, the best group, and who fails a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.render import render
+
+DENIED = {"Black": 0.3, "Hispanic": 0.2, "White": 0.1}
+
+
+def decided(denied: dict[str, float] = DENIED, words: tuple[Any, Any] = ("denied", "approved"),
+            column: str = "decision") -> pl.DataFrame:  # fmt: skip
+    """Return a thousand decisions of each group, of which so many have the first word."""
+    rows = [
+        (group, words[i >= 1_000 * share]) for group, share in denied.items() for i in range(1_000)
+    ]
+    return pl.DataFrame(rows, schema=["race", column], orient="row")
+
+
+LENDING = {"sensitive": "race", "preset": "us-lending", "reference": {"race": "White"}}
+
+
+@pytest.mark.parametrize(
+    "preset", ["us-lending", "nyc-ll144", "ugesp", "colorado-insurance-draft-2023"]
+)
+@pytest.mark.parametrize(
+    "stated", [{}, {"favourable": "negative"}, {"favourable": "neither"}], ids=str
+)
+@pytest.mark.parametrize("coded", [False, True])
+def test_a_preset_has_no_denials_as_approvals(preset, stated, coded):
+    """It said "approved more often", an AIR of 3.0 for 0.778, of those who were denied."""
+    data, asked = decided(), {"prediction": "decision", "positive": "denied"}
+    if coded:
+        data, asked = decided(words=(1, 0), column="denied"), {"prediction": "denied"}
+        asked |= {"positive": 1}
+    with pytest.raises(fg.SpecError, match=r"favourable: |positive: the preset"):
+        fg.audit(data, sensitive="race", preset=preset, **asked, **stated)
+
+
+def test_the_approvals_of_a_preset():
+    report = fg.audit(decided(), **LENDING, prediction="decision", positive="approved")
+    found = {each.metric: each.value for each in report.estimates if each.group == "Black"}
+    assert found["selection_rate.ratio"] == pytest.approx(0.7 / 0.9)
+    assert found["rejection_share.ratio"] == pytest.approx(3.0)
+
+
+def test_a_preset_of_outcomes_takes_prices_with_their_own_direction():
+    data = decided(words=(5.0, 4.0), column="rate_spread")
+    asked = LENDING | {"label": "rate_spread", "task": "regression", "metrics": "mean_label.ratio"}
+    report = fg.audit(data, **asked, favourable="lower")
+    worst = "Average rate spread is higher for applications of Black people"
+    assert str(report.brief().headline).startswith(worst)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"prediction": "decision", "favourable": "lower"}, "of outcomes, not lower"),
+        ({"label": "n", "task": "regression", "favourable": "negative"}, "not negative"),
+        ({"label": "n", "task": "regression", "reference": "best"}, "state higher or lower"),
+        ({"prediction": "decision", "favourable": "neither", "reference": "best"},
+         "state positive or negative"),
+    ],
+)  # fmt: skip
+def test_what_is_favourable_is_of_the_outcome(asked, message):
+    positive = {"positive": "denied"} if "prediction" in asked else {}
+    data = decided().with_columns(n=pl.lit(1.0))
+    with pytest.raises(fg.SpecError, match=message):
+        fg.audit(data, sensitive="race", **positive, **asked)
+
+
+def test_of_classes_none_is_unfavourable_until_one_is_positive():
+    data = decided().with_columns(rating=pl.Series(["low", "middle", "high"] * 1_000))
+    asked = {"label": "rating", "sensitive": "race", "favourable": "negative"}
+    with pytest.raises(fg.SpecError, match="state which classes are positive"):
+        fg.audit(data, **asked)
+    assert fg.audit(data, **asked, positive="high").estimates
+
+
+def test_the_best_group_of_a_harm_has_the_least_of_it():
+    """The group with most layoffs was the reference, and the rule passed."""
+    data = decided({"A": 0.3, "B": 0.2, "C": 0.1}, (1, 0), "laid_off")
+    asked = {"prediction": "laid_off", "positive": 1, "sensitive": "race", "reference": "best"}
+    rule = "selection_rate.ratio <= 1.25"
+    report = fg.audit(data, **asked, favourable="negative", rules=[rule])
+    assert {each.reference.group for each in report.estimates} == {"C"}
+    found = {each.group: (each.outcome, each.value) for each in report.verdicts}
+    assert found == {"A": (Outcome.FAIL, pytest.approx(3)), "B": (Outcome.FAIL, pytest.approx(2))}
+    (verdict, *_) = [str(each) for each in report.brief().verdict if "fails for" in str(each)]
+    assert "race A or B (worse off)" in verdict
+    mirrored = fg.audit(
+        data, **asked, favourable="negative", rules=["rejection_share.ratio >= 0.8"]
+    )
+    assert {each.reference.group for each in mirrored.estimates} == {"C"}
+    assert mirrored.verdict is not Outcome.PASS
+
+
+def test_the_best_group_of_a_price_has_the_lowest():
+    spreads = [
+        (g, mean + i % 5 / 10) for g, mean in (("A", 5), ("B", 4.5), ("C", 4)) for i in range(200)
+    ]
+    data = pl.DataFrame(spreads, schema=["race", "rate_spread"], orient="row")
+    report = fg.audit(
+        data, label="rate_spread", task="regression", sensitive="race", favourable="lower",
+        reference="best", rules=["mean_label.ratio <= 1.05"],
+    )  # fmt: skip
+    assert {each.reference.group for each in report.estimates} == {"C"}
+    assert [each.outcome for each in report.verdicts] == [Outcome.FAIL] * 2
+
+
+@pytest.mark.parametrize("reference", ["others", {"sex": "F"}], ids=str)
+@pytest.mark.parametrize(
+    "rule", ["selection_rate.ratio <= 1.25", "selection_rate.difference <= 0.1"]
+)
+def test_a_rule_that_men_fail_names_men(rule, reference):
+    """It failed for women, who were at 0.68."""
+    counts = {"F": {"tp": 360, "fn": 640}, "M": {"tp": 530, "fn": 470}}
+    words = {"groups": {"sex": {"F": "women", "M": "men"}}, "positive": "approved"}
+    data = fg.confusion("sex", {sex: {"fp": 0, "tn": 0, **of} for sex, of in counts.items()})
+    report = fg.audit(data, rules=[rule], reference=reference, words=words)
+    assert [each.group for each in report.verdicts] == ["M"]
+    found = [str(each) for each in report.brief().verdict if "fails for" in str(each)]
+    assert [text.split("fails for ")[1] for text in found] == ["men (better off)."]
+    assert "Men fail as the better-off side." in map(str, report.brief().found)
+    page = render(report, "text")
+    assert "fails for men (better off)" in " ".join(page.split())
+
+
+@pytest.mark.parametrize("value", ["laid off", "Arrested", "searched", "High risk", "Reoffended"])
+def test_a_harm_that_is_stated_as_favourable_is_warned_of(value):
+    data = decided(words=(value, "no"), column="outcome")
+    asked = {"prediction": "outcome", "sensitive": "race"}
+    codes = [each.code for each in fg.audit(data, **asked, positive=value).diagnostics]
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE in codes
+    for stated in ({"positive": value, "favourable": "negative"}, {"positive": "no"}):
+        codes = [each.code for each in fg.audit(data, **asked, **stated).diagnostics]
+        assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in codes
+    with pytest.raises(fg.SpecError, match="calls the positive outcome 'selected'"):
+        fg.audit(data, **asked, positive=value, preset="ugesp")

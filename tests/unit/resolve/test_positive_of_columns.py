@@ -1,0 +1,132 @@
+"""Favourable values of each column: a decision and a label with other words are one question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.errors import SpecError
+
+WORDS = [("Hired", "Rejected"), ("no", "yes"), ("2", "1"), ("a=b", "c,d"), ("1", "0")]
+
+
+def rows_of(prediction=("1", "0"), label=("1", "0")):
+    random = np.random.default_rng(3)
+    sex, good = random.choice(["F", "M"], 900), random.random(900) < 0.5
+    chosen = random.random(900) < np.where(good, 0.6, 0.2) - 0.1 * (sex == "F")
+    return pd.DataFrame({
+        "sex": sex, "day": ["2026-01-01", "2026-01-02", "2026-01-03"] * 300,
+        "decision": np.where(chosen, *prediction), "other": np.where(~chosen, *prediction),
+        "outcome": np.where(good, *label),
+    })  # fmt: skip
+
+
+PLAIN = {"label": "outcome", "prediction": "decision", "sensitive": "sex", "positive": "1"}
+CODED = rows_of()
+
+
+def asked_for(prediction, label):
+    return PLAIN | {"positive": {"decision": prediction[0], "outcome": [label[0]]}}
+
+
+def numbers(found):
+    return [(e.metric, e.group, e.value, e.interval) for e in found.estimates]
+
+
+BEFORE = fg.audit(CODED, **PLAIN)
+RULE = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+LOUD = {"same_names", "prediction_not_a_label", "unlisted_outcomes", "undecided_outcomes",
+        "unfavourable_positive", "recoding"}  # fmt: skip
+
+
+@given(prediction=st.sampled_from(WORDS), label=st.sampled_from(WORDS))
+def test_the_words_of_columns_change_no_number(prediction, label):
+    """A decision "Hired" beside a label "yes" was refused; of "yes" that is bad, both were good."""
+    rows, asked = rows_of(prediction, label), asked_for(prediction, label)
+    found = fg.audit(rows, **asked)
+    assert numbers(found) == numbers(BEFORE)
+    assert not LOUD & {d.code for d in found.diagnostics}
+    assert numbers(fg.audit(fg.count(rows, **asked))) == numbers(BEFORE)
+    assert numbers(fg.audit(rows, config=found.spec)) == numbers(BEFORE)
+
+
+def test_every_verb_takes_the_words_of_columns():
+    words = ("Hired", "Rejected"), ("yes", "no")
+    rows, asked = rows_of(*words), asked_for(*words)
+    of_days = {"monitor": {"rules": [RULE]}}
+    of_find = {"features": ["sex", "day"], "rate": "false_negative_rate"}
+    for verb, part in (
+        (lambda rows, asked: fg.why(rows, **asked, strata="day"), "gaps"),
+        (lambda rows, asked: fg.compare_models(rows, candidate="other", **asked), "candidates"),
+        (lambda rows, asked: fg.find(rows, **of_find, **without(asked, "sensitive")), "worse"),
+        (lambda rows, asked: fg.monitor(
+            {day: fg.count(of, **asked) for day, of in rows.groupby("day")}, asked | of_days
+        ), "comparisons"),
+    ):  # fmt: skip
+        found, before = (verb(*each).to_dict()[part] for each in ((rows, asked), (CODED, PLAIN)))
+        assert numbers_in(found) == numbers_in(before) != []
+
+
+def without(asked, name):
+    return {key: value for key, value in asked.items() if key != name}
+
+
+def numbers_in(plain):
+    if isinstance(plain, dict | list):
+        held = plain.values() if isinstance(plain, dict) else plain
+        return [number for each in held for number in numbers_in(each)]
+    return [plain] if isinstance(plain, float | int) else []
+
+
+def test_a_decision_in_other_words_is_still_doubted():
+    rows = rows_of(("Hired", "Rejected"), ("yes", "no"))
+    rows.loc[::5, "decision"] = "Withdrawn"
+    found = fg.audit(rows, **asked_for(("Hired",), ("yes",)), rules="selection_rate.ratio >= 0.1")
+    assert "undecided_outcomes" in {d.code for d in found.diagnostics}
+    assert found.verdict == "inconclusive"
+
+
+def test_the_error_prints_the_line_that_does_it(tmp_path):
+    rows_of(("Hired", "Rejected"), ("yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
+    flags = ["audit", str(tmp_path / "rows.csv"), "--label", "outcome", "--prediction", "decision",
+             "--sensitive", "sex"]  # fmt: skip
+    line = ["--positive", "outcome=yes", "--positive", "decision=Hired"]
+    for stated in ([], ["--positive", "Hired"], ["--positive", "yes"], ["--positive", "yes,Hired"]):
+        result = CliRunner().invoke(main, [*flags, *stated])
+        assert (result.exit_code, " ".join(line) in result.output) == (2, True)
+    for stated in (line, ["--positive", "decision=Hired,outcome=yes"]):
+        result = CliRunner().invoke(main, [*flags, *stated])
+        assert result.exit_code == 0, result.output
+        assert "wrong prediction of “Hired”" in " ".join(result.output.split())
+
+
+def test_a_value_with_an_equals_sign_is_a_value():
+    asked = ["--label", "outcome", "--sensitive", "sex", "--positive"]
+    rows = rows_of(label=("a=b", "outcome=1")).to_csv(index=False)
+    for stated, code in (
+        ("a=b", 0),
+        (r"a\=b", 0),
+        (r"outcome\=1", 0),
+        ("outcome=a=b", 0),
+        ("outcome=1", 2),
+    ):
+        result = CliRunner().invoke(main, ["audit", "-", *asked, stated], input=rows)
+        assert result.exit_code == code, result.output
+
+
+@pytest.mark.parametrize(("positive", "stated"), [
+    ({"decision": "1"}, "names no value of 'outcome'"),
+    ({"decision": "1", "outcome": "1", "x": "1"}, r"positive\.x: is no label and no prediction"),
+    ({"decision": "3", "outcome": "1"}, "column 'decision' has no value '3'"),
+    ({}, "COLUMN = VALUE"),
+    ({"decision": ["1", "0"], "outcome": "1"}, "names every value of 'decision'"),
+])  # fmt: skip
+def test_what_is_wrong_with_values_of_columns(positive, stated):
+    with pytest.raises(SpecError, match=stated):
+        fg.audit(CODED, **(PLAIN | {"positive": positive}))
