@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -147,8 +147,7 @@ def _found(module: str, name: str) -> Statistic | Metric:
 
 def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
     """Return the metric that a file defines by its cells."""
-    made: Callable[..., Rate | Quotient]
-    made = rate if "of" in keys or "among" in keys else quotient
+    made: Any = rate if "of" in keys or "among" in keys else quotient
     sums = ("of", "among") if made is rate else ("over", "under")
     others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
     for key, value in keys.items():
