@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # a worker that takes neighbouring tests starts fewer servers, and makes fewer tables anew
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint thorough clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check lint thorough clients prepare extras lowest branches dist bench bench-quick coverage docs requirements site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -47,6 +47,12 @@ docs: $(BIN)/.run  ## write the pages and the script that are made from the sour
 	$(BIN)/python docs/make_option_page.py docs/options.md
 	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
 	$(BIN)/python docs/make_kernels.py src/fairgauge/render/templates/kernels.js
+
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --only-binary :all:
+requirements: $(BIN)/.dev  ## lock what the action and the release install, by hash
+	$(LOCK) pyproject.toml --output-file .github/requirements/action.txt
+	$(LOCK) pyproject.toml --extra all --output-file .github/requirements/action-extras.txt
+	for name in build publish; do $(LOCK) .github/requirements/$$name.in --output-file .github/requirements/$$name.txt; done
 
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site

@@ -462,6 +462,7 @@ class DiagnosticCode(StrEnum):
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
+    OFFSETTING_PARTS = "offsetting_parts"  # metric, group, rates, differences; threshold, class
     GROUP_OF_ONE_OUTCOME = "group_of_one_outcome"
     # column, role, values, group, rows; share: of the others
     SIMPSON = "simpson"  # group, metric, overall, adjusted

@@ -43,6 +43,18 @@ with mlflow.start_run() as evaluated:
         evaluator_config={"fairgauge": options},
     )
 
+both = {"default": {"log_explainer": False},
+        "fairgauge": options | {"sensitive": frame[["sex"]]}}  # fmt: skip
+with mlflow.start_run() as evaluated_by_both:
+    uri = mlflow.sklearn.log_model(model, name="m", serialization_format="cloudpickle").model_uri
+    asked = {"model": uri, "model_type": "classifier", "evaluators": [*both],
+             "evaluator_config": both}  # fmt: skip
+    by_both = mlflow.models.evaluate(data=frame[["a", "y"]], targets="y", **asked).metrics
+with mlflow.start_run():
+    arrays = mlflow.models.evaluate(
+        data=frame[["a"]].to_numpy(), targets=frame["y"].to_numpy(), feature_names=["a"], **asked
+    ).metrics
+
 client = mlflow.MlflowClient()
 
 
@@ -109,6 +121,9 @@ print(
             "evaluated": held(evaluated),
             "explored": held(explored),
             "result": result.metrics,
+            "evaluated by both": held(evaluated_by_both)["report"],
+            "by both": {name: float(value) for name, value in by_both.items()},
+            "of arrays": {name: float(value) for name, value in arrays.items()},
             "followed": followed(),
             "examples": doctest.testmod(fg.mlflow),
         }

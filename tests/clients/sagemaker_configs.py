@@ -9,7 +9,7 @@ import json
 import sys
 from types import SimpleNamespace
 
-from sagemaker.clarify import (
+from sagemaker.core.clarify import (
     BiasConfig,
     DataConfig,
     ModelConfig,
@@ -18,8 +18,8 @@ from sagemaker.clarify import (
     SHAPConfig,
     _AnalysisConfigGenerator,
 )
-from sagemaker.model_monitor import BiasAnalysisConfig
-from sagemaker.workflow.clarify_check_step import (
+from sagemaker.core.model_monitor import BiasAnalysisConfig
+from sagemaker.mlops.workflow.clarify_check_step import (
     ClarifyCheckStep,
     DataBiasCheckConfig,
     ModelBiasCheckConfig,

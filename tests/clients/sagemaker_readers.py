@@ -5,18 +5,7 @@ import sys
 from pathlib import Path
 from unittest.mock import MagicMock
 
-from sagemaker.model_card import EvaluationJob, EvaluationMetricTypeEnum
-from sagemaker.model_monitor import Constraints, ConstraintViolations
-
-
-def model_card(path):
-    """Return the groups of metrics that a model card takes from an ``analysis.json``."""
-    job = EvaluationJob(name="bias")
-    job.add_metric_group_from_json(str(path), EvaluationMetricTypeEnum.CLARIFY_BIAS)
-    return [
-        [group.name, [[metric.name, metric.value] for metric in group.metric_data]]
-        for group in job.metric_groups
-    ]
+from sagemaker.core.model_monitor import Constraints, ConstraintViolations
 
 
 def monitoring(path, reader):
@@ -25,7 +14,7 @@ def monitoring(path, reader):
     session.read_s3_file.return_value = Path(path).read_text(encoding="utf-8")
     downloaded = MagicMock()
     downloaded.S3Downloader.read_file.return_value = Path(path).read_text(encoding="utf-8")
-    import sagemaker.model_monitor.monitoring_files as files
+    import sagemaker.core.model_monitor.monitoring_files as files
 
     files.s3 = downloaded
     return reader.from_s3_uri(f"s3://bucket/{Path(path).name}", sagemaker_session=session).body_dict
@@ -33,8 +22,6 @@ def monitoring(path, reader):
 
 found = {}
 for path in sys.argv[1:]:
-    if path.endswith("constraint_violations.json"):
-        found[path] = monitoring(path, ConstraintViolations)
-    else:
-        found[path] = {"card": model_card(path), "constraints": monitoring(path, Constraints)}
+    violations = path.endswith("constraint_violations.json")
+    found[path] = monitoring(path, ConstraintViolations if violations else Constraints)
 print(json.dumps(found))

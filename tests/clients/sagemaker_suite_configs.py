@@ -8,7 +8,7 @@ holds. A table without a header row has the names that its columns get from thei
 import json
 from types import SimpleNamespace
 
-from sagemaker.clarify import (
+from sagemaker.core.clarify import (
     BiasConfig,
     DataConfig,
     ModelConfig,
@@ -18,7 +18,7 @@ from sagemaker.clarify import (
     SHAPConfig,
     _AnalysisConfigGenerator,
 )
-from sagemaker.workflow.clarify_check_step import (
+from sagemaker.mlops.workflow.clarify_check_step import (
     ClarifyCheckStep,
     DataBiasCheckConfig,
     ModelBiasCheckConfig,

@@ -58,6 +58,15 @@ def test_an_evaluation_returns_what_it_logs(store):
     assert store["result"] == pytest.approx(store["evaluated"]["metrics"])
 
 
+def test_both_evaluators_take_a_sensitive_column_that_is_no_feature(store):
+    """With the name of a column of text, MLflow's own evaluator gave it to the model."""
+    of_ours = {k: v for k, v in store["by both"].items() if k.startswith("fairgauge/")}
+    assert of_ours == pytest.approx(store["result"])
+    assert len(store["by both"]) > len(of_ours)
+    assert store["of arrays"] == pytest.approx(store["by both"])
+    assert store["evaluated by both"]["verdict"] == store["evaluated"]["verdict"]
+
+
 def test_examples_in_docstrings_run(store):
     failed, attempted = store["examples"][:2]
     assert attempted > 0

@@ -318,8 +318,8 @@ def with_singles(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
 
 
 OF_ARROW = [
-    pandas_default, pandas_arrow, polars_frame, polars_lazy, pyarrow_table, duckdb_relation, parquet, arrow_file,
-    dask_frame,
+    pandas_default, pandas_arrow, polars_frame, polars_lazy, pyarrow_table, duckdb_relation,
+    parquet, arrow_file, dask_frame,
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+UNTRACKED = "untracked [notes].md"
 USER_CODE = ROOT / "tests" / "wheel" / "user_code.py"
 EXTRAS = runpy.run_path(str(ROOT / "tests" / "extras"), run_name="extras")
 CLEAN = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")}
@@ -34,7 +35,12 @@ def call(*command: object, cwd: Path) -> str:
 def built(tmp_path_factory):
     """Return the sdist and the wheel that is built from it, as `make dist` makes them."""
     folder = tmp_path_factory.mktemp("dist")
-    call(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    untracked = ROOT / "docs" / UNTRACKED
+    untracked.write_text("of somebody who works here")
+    try:
+        call(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    finally:
+        untracked.unlink()
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     return sdist, wheel
 
@@ -68,9 +74,11 @@ def test_what_is_packed(built):
     assert {
         "pyproject.toml",
         "CHANGELOG.md",
+        "SECURITY.md",
         "tests/conftest.py",
         "src/fairgauge/py.typed",
     } < packed
+    assert f"docs/{UNTRACKED}" not in packed
 
 
 def test_an_audit(installed, tmp_path):

@@ -28,6 +28,7 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
+from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import (
     Config,
@@ -43,6 +44,7 @@ from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
+from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.person_checks import (
     alike_identifiers,
@@ -63,6 +65,7 @@ from fairgauge.resolve.question_checks import (
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
+from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -449,6 +452,18 @@ def check_groups(
         *rules_on_references(of_monitor, features, "monitor.rules"),
         *limits_outside_range(spec),
     )
+
+
+def propose_recodings(data: object, **options: Unpack[Options]) -> Recodings:
+    """Return which values are probably spellings of one, no decision, or mean that it is unknown.
+
+    Raises
+    ------
+    SpecError, DataError
+        As for `count`.
+    """
+    cube, _, spec = counted(data, (), options)
+    return proposed_recodings([*doubtful_names(cube, spec), *undecided_outcomes(cube, spec)])
 
 
 def counted(

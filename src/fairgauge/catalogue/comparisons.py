@@ -161,7 +161,7 @@ class ComparisonMetric(Metric):
         """Return the rows that a side rests on; array of shape (n,)."""
         return side.size
 
-    def rows(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
+    def all_rows(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         """Return the rows of group and reference that it is of, not only the smallest part."""
         if not self.denominators:
             return self.sizes(group, reference)

@@ -83,9 +83,9 @@ def definition(row: Statistic | Metric) -> dict[str, Any] | None:
         sums = {"over": str(of.over), "under": str(of.under)}
     else:
         return None
-    found = {"name": of.name, **sums, "better": str(of.better), "says": of.says}
-    found |= {"cite": list(of.cite)}
-    return found | ({"compared": row.by} if isinstance(row, (Contrast, Spread)) else {})
+    about: dict[str, Any] = {"better": str(of.better), "says": of.says, "cite": list(of.cite)}
+    by = {"compared": row.by} if isinstance(row, (Contrast, Spread)) else {}
+    return {"name": of.name, **sums, **about, **by}
 
 
 def import_paths(names: Iterable[object]) -> list[str]:
@@ -147,15 +147,15 @@ def _found(module: str, name: str) -> Statistic | Metric:
 
 def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
     """Return the metric that a file defines by its cells."""
-    made = rate if "of" in keys or "among" in keys else quotient
+    made: Any = rate if "of" in keys or "among" in keys else quotient
     sums = ("of", "among") if made is rate else ("over", "under")
     others = {key: keys[key] for key in keys if key not in ("name", "compared", *sums)}
     for key, value in keys.items():
         words = value if key == "cite" and isinstance(value, list) else [value]
         if key not in KEYS or not all(isinstance(each, str) for each in words):
             raise NotAMetric(
-                f"takes texts of name, of and among (a rate) or over and under (a quotient), "
-                f"better, says, cite and compared, not {quote(key)} = {shown(value)}"
+                f"takes texts of {', '.join(KEYS)}, not {quote(key)} = {shown(value)}; a rate has "
+                "of and among, a quotient over and under"
             )
     if missing := [key for key in ("name", *sums) if key not in keys]:
         raise NotAMetric(

@@ -61,6 +61,11 @@ class RowMetric(Metric):
     scope: ClassVar[Scope] = "rows"
 
     @property
+    def is_ratio(self) -> bool:
+        """Return whether it divides a number of the group by that of its reference."""
+        return self.kind in ("top", "exposure", "quantile_ratio")
+
+    @property
     def edges(self) -> str:
         empty = "undefined when a side has no row with all columns that it needs"
         return empty if self.top is None else f"{empty}, and where the top is the whole ranking"

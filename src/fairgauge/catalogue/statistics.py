@@ -133,7 +133,7 @@ class Statistic(ABC):
     def size(self, side: ConfusionCounts) -> Array:
         """Return the rows each value rests on, its smallest denominator; array of shape (n,)."""
 
-    def rows(self, side: ConfusionCounts) -> Array:
+    def all_rows(self, side: ConfusionCounts) -> Array:
         """Return the rows that each value is of, those in any denominator; array of shape (n,)."""
         if not self.denominators:
             return self.size(side)

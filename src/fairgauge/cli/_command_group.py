@@ -20,7 +20,7 @@ import click
 from fairgauge.addresses import without_secrets
 from fairgauge.cli import commands
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.errors import FairgaugeError, nearest, quote
+from fairgauge.errors import DataError, FairgaugeError, nearest, quote
 from fairgauge.temporary_files import remove_folders
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -81,6 +81,28 @@ class Command(click.Command):
 
         parser.parse_args = parse_once  # type: ignore[method-assign]
         return parser
+
+
+class OfSaved(Command):
+    """A command that shows a saved result, in which others may have changed any value."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except FairgaugeError:
+            raise
+        except (
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise DataError(
+                "a value of the saved result is of a type or in a place where none can be "
+                f"({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]}); save it again"
+            ) from error
 
 
 def add_options(*options: Decorator) -> Decorator:

@@ -110,13 +110,16 @@ def takes_config(of: str) -> Decorator:
     )
 
 
+_ALLOWED = "fairgauge.allow_code"
+
+
 def _allow_code(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    ctx.meta[_allow_code] = value
+    ctx.meta[_ALLOWED] = value
 
 
 def _import_allowed(ctx: click.Context, _: click.Parameter, config: str | None) -> str | None:
     """Import what a specification names where that is allowed; otherwise reading it refuses."""
-    if config is not None and ctx.meta[_allow_code]:
+    if config is not None and ctx.meta[_ALLOWED]:
         from fairgauge.question.spec_file import import_code  # not for --help
 
         import_code(config)

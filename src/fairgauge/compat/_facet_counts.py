@@ -6,7 +6,7 @@ A block is a facet's value, or its interval, that is compared with all other row
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -300,7 +300,8 @@ def question_spec(asked: FacetQuestion, profile: Profile, positive: tuple[Value,
         options |= {"prediction": asked.prediction.column.name, "positive": list(positive)}
     if asked.strata is not None:
         options["strata"] = asked.strata.name
-    return ask(None, None, **options, task="binary", profile=str(profile), max_groups=10**9)
+    asked_so = ask(None, None, **options, task="binary", profile=str(profile))
+    return replace(asked_so, max_groups=10**9)  # the services have no limit
 
 
 def _sensitive(asked: FacetQuestion, facet: int) -> dict[str, object]:

@@ -518,6 +518,9 @@ def _from_dict(found: Saved) -> Cube:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
     named = found.get("clusters", "")
+    counts = (found["rows"], found.get("spellings", 0), *excluded.values())
+    if not all(type(n) is int and n >= 0 for n in counts):
+        raise ValueError("a number of rows is not one")
     return Cube(
         plan,
         levels,

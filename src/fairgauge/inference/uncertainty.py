@@ -492,7 +492,7 @@ def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCount
     What reports print as counts must be these: a rate times the size of a group counts rows that
     lack what the rate needs.
     """
-    under = statistic.rows(cases).tolist()
+    under = statistic.all_rows(cases).tolist()
     if not isinstance(statistic, Rate):
         return [RowsCounted(denominator=as_count(n)) for n in under]
     over = statistic.of.count(cases.counts(statistic.needs)).tolist()

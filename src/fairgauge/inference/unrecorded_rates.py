@@ -47,6 +47,8 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
 }
 """The method by which the interval of each estimator is named."""
 _BRACKETING = (Estimator.LIKELIHOOD, Estimator.WEIGHTED)
+_SIZED = {Estimator.BRACKET: Estimator.LIKELIHOOD, Estimator.BOUNDS: Estimator.WEIGHTED}
+"""Of which other estimator there is a size."""
 _OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
 _POINT = 1e-12
 """The width of a set that is a single value."""
@@ -87,9 +89,6 @@ class RateEstimator(Protocol):
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         """Return the confidence limits of a contrast of two sides."""
-
-    def size(self, side: int, at: int = 0) -> float:
-        """Return the people of a side among whom the rate is a share, at its lower or upper end."""
 
 
 class PreciseEstimator(RateEstimator, Protocol):
@@ -211,24 +210,14 @@ class UnrecordedRate:
     def _validated(self, cells: RateCells) -> LinearEstimator | None:
         if cells.known is None or not cells.known.any():
             return None
-        theta, p = self._theta_of(cells), cells.p
+        theta, p = np.ones((*cells.n.shape, self.groups)), cells.p  # even, of the last alone
+        theta[: len(self.cells.p), : self.cells.n.shape[1]] = self.theta
         if self.mixture.unidentified.any():
             theta, p = np.zeros_like(theta), np.zeros_like(p)
         made = validated_rates(
             theta, p, cells.n, cells.known, self.sides, cells.squares, cells.clusters
         )
         return LinearEstimator(made)
-
-    def _theta_of(self, cells: RateCells) -> Array:
-        """Return `theta` for cells of all rows; even where no probabilities show it."""
-        theta = np.ones((len(cells.p), cells.n.shape[1], self.groups))
-        kinds = self.cells.n.shape[1]
-        if cells.strata is None or self.cells.strata is None:
-            theta[:, :kinds] = self.theta
-            return theta
-        for stratum, at in zip(*np.unique(self.cells.strata, return_index=True), strict=True):
-            theta[cells.strata == stratum, :kinds] = self.theta[at]
-        return theta
 
     @cached_property
     def bounds(self) -> _Bounds:
@@ -263,7 +252,9 @@ class UnrecordedRate:
             return self.validated or self.bounds
         made, beside = self._probable(estimator), self.cells.beside.copy()
         beside[:, -1] *= anywhere
-        return _Beside(made, beside, self.sides, self._design_effect) if beside.any() else made
+        if not beside.any():
+            return made  # type: ignore[no-any-return]
+        return _Beside(made, self._sizes(made), beside, self.sides, self._design_effect)
 
     def _probable(self, estimator: Estimator) -> Any:
         """Return an estimator of the rows with probabilities alone."""
@@ -335,8 +326,19 @@ class UnrecordedRate:
 
     def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side among whom the rate is a share."""
-        of = Estimator.WEIGHTED if estimator is Estimator.BOUNDS else estimator
-        return self.by(of).size(side)
+        made = self._probable(_SIZED.get(estimator, estimator))
+        known = float(self.cells.beside[:, :-1].sum(axis=0) @ self.sides[side])
+        if estimator is Estimator.VALIDATED and self._everyone and self.validated:
+            return float(self.validated.rates.sizes[side])
+        return float(self._sizes(made)[0, side]) + known
+
+    def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
+        """Return the rows with probabilities of which each rate is a share at both ends."""
+        if isinstance(made, _Bounds):
+            return made.sizes
+        if isinstance(made, LinearEstimator):
+            return np.tile(made.rates.sizes, (2, 1))
+        return np.tile([self.mixture.denominator(side) for side in self.sides], (2, 1))
 
 
 def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
@@ -375,9 +377,6 @@ class _Likelihood:
         if (side,) not in self._curves:
             self._curves[side,] = self._mixture.rate_curve(self._sides[side])
         return self._curves[side,].limits(self._t(z))
-
-    def size(self, side: int, at: int = 0) -> float:  # noqa: ARG002
-        return self._mixture.denominator(self._sides[side])
 
     def correlation(self, one: int, other: int) -> float:
         return self._mixture.correlation(self._sides[one], self._sides[other])
@@ -440,9 +439,6 @@ class LinearEstimator:
         low, high = self.rates.limits(_quantile(z, self.rates.degrees))
         return float(low[side]), float(high[side])
 
-    def size(self, side: int, at: int = 0) -> float:  # noqa: ARG002
-        return float(self.rates.sizes[side])
-
     def correlation(self, one: int, other: int) -> float:
         return self.rates.correlation(one, other)
 
@@ -459,7 +455,7 @@ class LinearEstimator:
 
 class _Bounds:
     def __init__(self, bounds: SharpBounds) -> None:
-        self._bounds = bounds
+        self._bounds, self.sizes = bounds, bounds.sizes
 
     def value(self, side: int) -> float:
         low, high = self.limits(side, 0.0)
@@ -472,34 +468,33 @@ class _Bounds:
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         return _extremes(by, self.limits(one, z), self.limits(other, z))
 
-    def size(self, side: int, at: int = 0) -> float:
-        return float(self._bounds.sizes[at, side])
-
 
 class _Beside:
     """Rates of people with probabilities and of others, of a known group or of whichever is worst.
 
     Parameters
     ----------
-    made : of those with probabilities.
+    made, sizes : of those with probabilities, and how many of them each rate is of at both ends.
     rows : array of shape (kinds, groups + 1), the others, the last of any group.
     effect : by how much weights and clusters raise variances.
     """
 
     def __init__(
-        self, made: PreciseEstimator | _Bounds, rows: Array, sides: Mask, effect: float
+        self,
+        made: PreciseEstimator | _Bounds,
+        sizes: Array,
+        rows: Array,
+        sides: Mask,
+        effect: float,
     ) -> None:
         everyone = sides.all(axis=1)
-        self._made, self._effect = made, effect
+        self._made, self._sizes, self._effect = made, sizes, effect
         self._known = rows[:, :-1] @ sides.T + np.outer(rows[:, -1], everyone)
         self._any = np.outer(rows[:, -1], ~everyone)
 
     def value(self, side: int) -> float:
-        n, (x, others) = self._made.size(side), self._known[:, side]
+        n, (x, others) = self._sizes[0, side], self._known[:, side]
         return float((n * self._made.value(side) + x) / (n + x + others))
-
-    def size(self, side: int, at: int = 0) -> float:
-        return float(self._made.size(side, at) + self._known[:, side].sum())
 
     def limits(self, side: int, z: float) -> Ends:
         return self._end(side, z, 0)[1], self._end(side, z, 1)[1]
@@ -521,8 +516,7 @@ class _Beside:
 
         At the lower end those who may be of any group are failures (``at`` 0), else successes.
         """
-        (x, others), more = self._known[:, side], self._any[1 - at, side]
-        n = self._made.size(side, at)
+        n, (x, others), more = self._sizes[at, side], self._known[:, side], self._any[1 - at, side]
         known, total = x + others, n + x + others + more
         if not total > 0:
             return float(at), float(at), 0.0
@@ -533,8 +527,8 @@ class _Beside:
         if known > 0:
             known_share = x / known
             effective = known / self._effect
-            limit = intervals.wilson(known_share * effective, effective, z)[at]
-            of_known = known * (float(limit) - known_share)
+            reached = intervals.wilson(known_share * effective, effective, z)[at]
+            of_known = known * (float(reached) - known_share)
         middle = float((n * probable + x + at * more) / total)
         error = math.hypot(of_probable, of_known)
         limit = middle + float((error if at else -error) / total)
@@ -557,9 +551,6 @@ class _Bracket:
 
     def limits(self, side: int, z: float) -> Ends:
         return _hull([each.limits(side, z) for each in self._two])
-
-    def size(self, side: int, at: int = 0) -> float:
-        return self._two[0].size(side, at)
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         return _hull([each.contrast(by, one, other, z) for each in self._two])

@@ -9,6 +9,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairgauge.api.audit import audit
 from fairgauge.enums import Outcome, ScopeKind
 from fairgauge.errors import CubeError, DataError, MissingExtra, Problem, SpecError
@@ -212,8 +214,9 @@ def _free(key: str, taken: set[str]) -> str:
 class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
     """The evaluator "fairgauge" of ``mlflow.models.evaluate``.
 
-    ``evaluator_config`` holds options of `fairgauge.audit`, of which ``sensitive`` is required; its
-    columns are columns of the evaluated data. Label and prediction are those of the evaluation.
+    ``evaluator_config`` holds options of `fairgauge.audit`, of which ``sensitive`` is required:
+    columns of the evaluated data, or a frame of its own. Label and prediction are those of the
+    evaluation.
     """
 
     @classmethod
@@ -248,6 +251,8 @@ class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
                 message = "give a model, or the column of predictions"
                 raise SpecError(Problem("predictions", message))
             prediction = model.predict(rows)
+        if isinstance(rows, np.ndarray):  # with feature_names
+            rows = dict(zip(dataset.feature_names, rows.T, strict=True))
         options = dict(evaluator_config)
         name = options.pop("name", "fairgauge")
         report = audit(rows, label=dataset.labels_data, prediction=prediction, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,6 +146,26 @@ class Scorer:
             answer = {"prediction": estimator.predict(X)}
         else:
             answer = {"score": self._probability(estimator, X)}
+        return self._scored(columns, y, answer)
+
+    _sign, _kwargs = 1, MappingProxyType[str, object]({})
+
+    def _score_func(self, y: Array, decided: Array, **metadata: object) -> float:
+        """Return the score of decisions, which `TunedThresholdClassifierCV` asks by this name.
+
+        At a threshold at which a group has no value it is -1, below every other one.
+        """
+        columns = {name: _column(name, None, metadata) for name in self.columns}
+        if self.spec.score is not None:
+            raise DataError(
+                f"{self.measured.name} is a metric of scores, which no threshold changes"
+            )
+        try:
+            return self._scored(columns, y, {"prediction": decided})
+        except DataError:
+            return -1.0
+
+    def _scored(self, columns: Any, y: Array, answer: Mapping[str, Any]) -> float:
         report = audit(columns, label=y, **answer, **self.options)
         scores = [self._score(name, value) for name, value in self._values(report)]
         if not scores:

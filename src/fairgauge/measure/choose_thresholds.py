@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
@@ -295,21 +295,23 @@ class Excluded:
                 yield [(rows, (before, after)) for before, after in cells]
 
     def passing(
-        self, outcome: Outcome, reason: Reason | None, needs: Container[str]
+        self, outcome: Outcome, reason: Reason | None, needs: Collection[str]
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
         if outcome is Outcome.PASS:
             reason = self.withheld(outcome, needs) or reason
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
-    def withheld(self, alone: Outcome, needs: Container[str]) -> Reason | None:
+    def withheld(self, alone: Outcome, needs: Collection[str]) -> Reason | None:
         """Return the rows without which nothing passes, whatever the others show."""
         for code, what, rows, unit in self._in_doubt.withheld_by(needs, self._feature):
             of = {"unit": unit} if unit else self._unit
             return Reason.of(code, what=what, rows=rows, **of, alone=str(alone))
         return None
 
-    def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:
+    def judged(
+        self, measured: Disparities, needs: Collection[str]
+    ) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
         (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
         if outcome is alone:

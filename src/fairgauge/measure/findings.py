@@ -6,20 +6,25 @@ The choice is made here alone. Every format shows `Report.findings` as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import SETS
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Statistic, is_complement
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
+    ClassKind,
     DiagnosticCode,
     Favourable,
     FindingReason,
     Outcome,
+    ReferenceKind,
 )
 from fairgauge.question.features import strata_named
 from fairgauge.results.disadvantage import (
@@ -30,7 +35,13 @@ from fairgauge.results.disadvantage import (
     favours_the_least,
     has_direction,
 )
-from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
+from fairgauge.results.disparities import (
+    after_adjusting,
+    distance,
+    gap,
+    is_significant,
+    singled_out,
+)
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import FamilyOfTests, Finding
 from fairgauge.results.report import Report
@@ -90,9 +101,10 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     which would rank large groups first.
     """
     chosen: list[tuple[_Searched, Finding]] = []
-    ruled = {verdict.metric for verdict in report.verdicts}
+    asked = {*_named(report), *(verdict.metric for verdict in report.verdicts)}
     favourable = favourable_of(report.spec)
-    for section, rate in searched_rates(sections_of(report), ruled):
+    sections = sections_of(report)
+    for section, rate in searched_rates(sections, asked):
         row = section.rate_row(rate)
         adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
         each = _Searched(section, rate, row, adverse, favourable)
@@ -104,7 +116,54 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
             continue
         chosen.append((each, _finding(report, each, worst)))
     chosen.sort(key=lambda each: _importance(*each))
-    return _gravest_first(report, [finding for _, finding in chosen])
+    others = [each for section in sections for each in _of_other_kinds(report, section, asked)]
+    return _gravest_first(report, [*(finding for _, finding in chosen), *others])
+
+
+def _named(report: Report) -> Iterator[str]:
+    """Yield the metrics that are asked for by name, not only with a set of them."""
+    for name in report.spec.get("metrics", ()):
+        with suppress(LookupError):  # the import path of one of the user's own
+            yield from () if name in SETS else (m.name for m in report.catalogue.expand([name]))
+
+
+def _of_other_kinds(
+    report: Report, section: FeatureResults, asked: Container[str]
+) -> Iterator[Finding]:
+    """Yield the significant disparities that are asked for and are of no rate, one a metric.
+
+    These are medians and other quantiles, tops of rankings, distances, and several rates at once.
+    The difference and the ratio of a median are one.
+    """
+    if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
+        return
+    pooled = (e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity))
+    found: dict[str, list[Estimate]] = {}
+    for each in (*section.estimates, *section.across, *pooled):
+        if each.metric in asked and not isinstance(each.definition, Contrast):
+            found.setdefault(each.metric, []).extend([each] if is_significant(each) else [])
+    stated: set[str] = set()
+    for metric, significant in found.items():
+        of = metric.removesuffix(".difference").removesuffix(".ratio")
+        if of in stated or not significant:
+            continue
+        stated.add(of)
+        worst, *others = sorted(significant, key=lambda each: -distance(each))
+        ratio = section.find(f"{of}.ratio", worst.group) if metric != f"{of}.ratio" else None
+        of_others = worst.reference and worst.reference.kind is ReferenceKind.OTHERS
+        if of_others and len(section.groups) == 2:
+            others = []  # the same, seen from the other side
+        yield Finding(
+            rate=of,
+            why=tuple(_reasons(report, worst, None, several=bool(others))),
+            estimate=worst,
+            interval=singled_out(worst).interval,
+            p_adjusted=worst.p_adjusted,
+            family=_family(report, worst),
+            ratio=ratio,
+            others=tuple(others),
+            one_of_thresholds=section.several_thresholds and worst.threshold is not None,
+        )
 
 
 def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -50,6 +50,7 @@ from fairgauge.inference.missing_values import (
 )
 from fairgauge.measure._excluded_groups import excluded_groups
 from fairgauge.measure._filled_comparisons import concluded_whatever_is_missing
+from fairgauge.measure._offsetting_parts import offsetting_parts
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,
@@ -263,6 +264,7 @@ class _MeasuredFeature:
             *weightless_groups(counts),
             *unlike_amounts(counts, spec),
             *choices(slices, resolution.metrics),
+            *offsetting_parts(slices, resolution.metrics),
         ]
         if counts.protected:
             self.diagnostics = [

@@ -105,6 +105,11 @@ class EstimatedGroups(UnrecordedGroups):
     def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
         return {}
 
+    @property
+    def drawn(self) -> int:
+        """Return how many people of known group were drawn at random."""
+        return round(float(self.answers.sum())) if self._drawn else 0
+
     def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
         """Return a rate of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
@@ -178,7 +183,7 @@ class _Feature:
         self._feature_id = FeatureId((counts.feature,))
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
         self._references = compared_sides(counts, self._spec)
-        self._known = known if (known := counts.known_cells(counts.table))[1].any() else None
+        self._known = known if (known := counts.known_cells())[1].any() else None
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
         self._contradicted: dict[str, KnownRate] = {}

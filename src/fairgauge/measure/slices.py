@@ -182,10 +182,10 @@ class Slice:
         rates = list(rates)
         if self.ranges is None:
             values = rate_values(rates, evidence, margin, how, profile)
-            for rate in (each for each in rates if len(each.denominators) > 1):
-                values[rate.name] = [
-                    each and replace(each, reason=self._with_part(each.reason, rate, cases, i))
-                    for i, each in enumerate(values[rate.name])
+            for composite in (each for each in rates if len(each.denominators) > 1):
+                values[composite.name] = [
+                    each and replace(each, reason=self._with_part(each.reason, composite, cases, i))
+                    for i, each in enumerate(values[composite.name])
                 ]
         else:
             values = protected_rates(rates, self._range(which, slots), side, margin, how)
@@ -351,13 +351,13 @@ class Slice:
         intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
-        rows = metric.rows(group.cases, reference.cases)
+        rows = metric.all_rows(group.cases, reference.cases)
         n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in rows)
         whole = Compared(
             once.groups[margin], once.references[margin], once.slots[margin], compared.each
         )
         every = self.comparisons(metric, whole)
-        all_cases = metric.rows(every.group.cases, every.reference.cases)
+        all_cases = metric.all_rows(every.group.cases, every.reference.cases)
         few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
         determined = self._decided_by_strata(metric, evidence, strata)
         incomplete = self._without_stratum.change(
@@ -569,7 +569,7 @@ class Slice:
         if isinstance(metric, Imbalance):  # of sums of weights
             rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
         cases = evidence.group.cases, evidence.reference.cases
-        sizes = metric.rows(*cases)
+        sizes = metric.all_rows(*cases)
         error = metric.error(group, reference)
         intervals = self.uncertainty.of_metric(metric, evidence, values)
         lacking = not profile.rules.empty_facet_has_metrics
@@ -639,7 +639,7 @@ class Slice:
         theirs = self._range(compared.references, compared.slots)
         values = metric.value(group, reference, self.spec.profile)
         rates = metric.side_values(group, reference, self.spec.profile)
-        sizes = metric.rows(group, reference)
+        sizes = metric.all_rows(group, reference)
         every = contrast_bounds(metric, ours, theirs)
         intervals = contrast_intervals(metric, ours, theirs, margin, self.uncertainty)
 

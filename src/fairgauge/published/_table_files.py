@@ -652,7 +652,7 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
         for name in archive.namelist():
             cells = 0
             try:
-                for _, each in iterparse(archive.open(name)):  # noqa: S314 - as openpyxl, once it is known to be small
+                for _, each in iterparse(archive.open(name)):  # noqa: S314 - openpyxl does, too
                     if each.tag.endswith("}c"):
                         cells += 1
                     elif each.tag.endswith("}mergeCell"):
@@ -660,11 +660,10 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
                         cells += (right - left + 1) * (bottom - top + 1)
                     each.clear()
             except (ParseError, TypeError, ValueError):
-                continue  # no XML, or not as openpyxl reads it
-            except zipfile.BadZipFile as error:
+                pass  # no XML, or not as openpyxl reads it
+            except Exception as error:  # whatever a damaged archive leads to
                 raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
-            finally:
-                yield name, cells
+            yield name, cells
 
 
 def _unpacked(content: bytes, path: Path) -> int:

@@ -10,6 +10,7 @@ from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
 from fairgauge.object_stores import local_path
 from fairgauge.published._column_roles import parts_of, table_of
 from fairgauge.published._table_files import (
+    MOST_BYTES,
     SUFFIXES,
     Grid,
     NoTable,
@@ -19,6 +20,8 @@ from fairgauge.published._table_files import (
 )
 from fairgauge.published.published_table import ColumnRole, PublishedTable
 from fairgauge.results.check import UnreadTable
+
+__all__ = ["MOST_BYTES", "PublishedSource", "read_sources"]
 
 
 @dataclass(frozen=True, slots=True)

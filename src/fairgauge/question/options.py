@@ -298,7 +298,7 @@ class Spec:
         None, word(Undecided, "V"), "Verdict that what cannot be decided counts as, in every output",
         effect="undecided verdicts count differently")
     max_groups: int = option(
-        1_000, number(1, whole=True), "Largest number of values of a column")
+        1_000, number(1, 100_000, whole=True), "Largest number of values of a column")
     max_classes: int = option(
         100, number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(

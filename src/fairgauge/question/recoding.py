@@ -385,6 +385,8 @@ def not_numbers(
     """
     every = sorted(set(texts))
     hidden = may_name_people(every)
+    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
+    words = [] if may_name_people(words) else words
     if hidden:
         every = sorted(set(map(form_of, every)))
     found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
@@ -415,13 +417,12 @@ def not_numbers(
             f"; {quote(infinite)} is infinite: give a finite number, or an empty cell where it is "
             "not known"
         )
-    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
     unknown = words[:MOST_CELLS] or ([] if number or infinite else found)
     if unknown and cut:
         return f"{message}; {NO_CUT_POINTS}"
     if unknown:
         message += "; a number that is missing is an empty cell"
-    if unknown and recoded and not hidden:
+    if unknown and recoded and (words or not hidden):
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
         message += f", or is listed as unknown: {recoding_flag(line)}"
     return message

@@ -39,11 +39,12 @@ def schema() -> dict[str, Json]:
     from fairgauge.catalogue.lookup import SETS
     from fairgauge.catalogue.own_by_name import KEYS
 
-    text: Json = {"type": "string"}
+    text: dict[str, Json] = {"type": "string"}
+    keys: dict[str, Json] = {**dict.fromkeys(KEYS, text), "cite": one_or_many(text)}
     own: Json = {
         "description": "A metric of one's own, by sums of cells such as 5 FN + FP.",
         "type": "object",
-        "properties": dict.fromkeys(KEYS, text) | {"cite": one_or_many(text)},
+        "properties": keys,
         "required": ["name"],
         "additionalProperties": False,
     }

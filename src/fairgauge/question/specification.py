@@ -241,13 +241,11 @@ def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
     about = preset(spec.preset)
     own = about.options.get("favourable", favourable)
     if own != favourable and not (of_amounts and own == Favourable.POSITIVE):
-        word = quote(about.words["positive"]) if "positive" in about.words else f"the {own} outcome"
+        word = about.words.get("positive", own)
         message = (
-            f"{favourable} contradicts the preset {quote(about.name)}, in which {word} is the "
-            "favourable outcome; state the values that mean it (--positive), without favourable"
+            f"{favourable} contradicts the preset {quote(about.name)}, in which {quote(word)} is "
+            "the favourable outcome; remove it, and state the values that mean it (--positive)"
         )
-        if of_amounts:
-            message = f"of the preset {quote(about.name)} is {own}, not {favourable}; remove it"
         yield Problem("favourable", message)
 
 

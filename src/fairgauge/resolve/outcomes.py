@@ -17,13 +17,19 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ClassKind, Role, Task
+from fairgauge.enums import (
+    ClassKind,
+    Favourable,
+    Role,
+    Task,
+)
 from fairgauge.errors import (
     DataError,
     Problem,
     SpecError,
     cells,
     if_absent,
+    may_name_people,
     nearest,
     quote,
     refuse,
@@ -97,6 +103,9 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_mask((), label_levels), _mask((), prediction_levels)),)
     _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
+        if spec.favourable is Favourable.NEGATIVE:
+            message = "negative is of two outcomes; state which classes are positive (--positive)"
+            raise SpecError(Problem("favourable", message))
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
         return _selections(cube, spec.positive, label_levels, prediction_levels)
@@ -334,7 +343,7 @@ def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
         names = [*map(name_of, levels)]
         stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
         likely = [*filter(is_yes, names), *(n for n in names if not is_refusal(n)), *names]
-        named[str(column)] = stated or likely[:1]
+        named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
     return (
         f"if the columns have other words, name the favourable values of each, such as "
         f"{flag_of('positive', named)} (positive={named}), or use the same in both (recode)"

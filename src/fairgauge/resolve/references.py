@@ -355,6 +355,6 @@ def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
     if metric is None or not (counts.has_labels or counts.has_predictions):
         return None
     of_labels = not counts.has_predictions or metric.needs == {"label"}
-    if Task.REGRESSION in metric.tasks:
+    if metric.tasks == {Task.REGRESSION}:
         return find_rate("mean_label" if of_labels else "mean_prediction")
     return find_rate("base_rate" if of_labels else "selection_rate")

@@ -91,31 +91,29 @@ class UnrecordedGroups:
         return self.asked.groups
 
     @cached_property
-    def table(self) -> CountTable:
+    def _table(self) -> CountTable:
         """Return the counts by outcome, known group and cell, of the rows with probabilities."""
-        return self._part(self.every, [True])
+        return self._part(self._every, [True])
 
     @cached_property
-    def every(self) -> CountTable:
+    def _every(self) -> CountTable:
         """Return those of all rows: the cell of those without probabilities is the last."""
         return self._part(self.cube.marginal(self._axes()), [True, False])
 
     @cached_property
     def people(self) -> Array:
         """Return how many people have probabilities, and how many have none."""
-        return np.array([self._part(self.every, [which]).cases.sum() for which in (True, False)])
+        return np.array([self._part(self._every, [which]).cases.sum() for which in (True, False)])
 
     @cached_property
     def answers(self) -> Array:
         """Return how many of these, and of those, are known to be of each group."""
-        parts = (self._part(self.every, [which]) for which in (True, False))
+        parts = (self._part(self._every, [which]) for which in (True, False))
         return np.array([self.known_cells(part)[1].sum(axis=0) for part in parts])
 
     @property
-    def drawn(self) -> int:
-        """Return how many people of known group were drawn at random."""
-        random = self.asked.known_drawn is KnownDrawn.RANDOM
-        return round(float(self.answers.sum())) if random else 0
+    def _drawn(self) -> bool:
+        return bool(self.asked.known_drawn is KnownDrawn.RANDOM and self.answers.any())
 
     @property
     def unplaced(self) -> int:
@@ -126,7 +124,7 @@ class UnrecordedGroups:
     def sampled(self) -> bool:
         """Return whether a random sample is of all people, as far as its answers show."""
         by_chance = homogeneity(self.answers.sum(axis=1), self.people)[1] >= _HARDLY_CHANCE
-        return bool(self.drawn and (by_chance or not self.people.all()))
+        return self._drawn and bool(by_chance or not self.people.all())
 
     @property
     def every_case(self) -> float:
@@ -136,7 +134,7 @@ class UnrecordedGroups:
     @cached_property
     def coarser(self) -> int:
         """Return how many people are in cells of a coarser grid."""
-        table = self.table
+        table = self._table
         _, width = digits_of(self._cells, len(self.groups))
         of_entry = width[table.codes[:, table.axes.index(self._proxy)]]
         return int(table.cases[of_entry > 1].sum())
@@ -144,16 +142,16 @@ class UnrecordedGroups:
     @cached_property
     def rounded(self) -> int:
         """Return in how many rows the probabilities were divided by their sum."""
-        return int(self.table.sums[self._moment(len(self.asked.groups))].sum())
+        return int(self._table.sums[self._moment(len(self.asked.groups))].sum())
 
     @cached_property
     def cases(self) -> Array:
         """Return the expected number of people in every group, to a tenth."""
-        shares = self._sums(self.table).sum(axis=0)
+        shares = self._sums(self._table).sum(axis=0)
         shares /= shares.sum() or 1.0
-        of = self.every if self.sampled else self.table
+        of = self._every if self.sampled else self._table
         p, answers = self.known_cells(of)
-        if self.drawn and answers.any():
+        if self._drawn and answers.any():
             off = answers - answers.sum(axis=1, keepdims=True) * p
             shares = np.maximum(shares + off.sum(axis=0) / answers.sum(), 0.0)
         beside = 0.0 if self.sampled else self.answers[1]
@@ -167,10 +165,11 @@ class UnrecordedGroups:
         SpecError
             An answer is no group, and is not stated to mean an unknown one.
         """
-        self._known_groups(self.every)
+        self._known_groups(self._every)
 
-    def known_cells(self, table: CountTable) -> tuple[Array, Array]:
+    def known_cells(self, of: CountTable | None = None) -> tuple[Array, Array]:
         """Return the mean probabilities of every cell and its known rows by group."""
+        table = self._table if of is None else of
         groups = self._known_groups(table)
         _, which = np.unique(self._cell_codes(table), return_inverse=True)
         which = which.reshape(-1)
@@ -187,7 +186,7 @@ class UnrecordedGroups:
 
         Rows without them have the mean of the others, which a random sample corrects.
         """
-        table = self.every if everyone else self.table
+        table = self._every if everyone else self._table
         kind = self._kinds(table, rate, outcome)
         used = np.flatnonzero(kind >= 0)
         codes = self._cell_codes(table)[used]
@@ -226,7 +225,7 @@ class UnrecordedGroups:
 
     def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         """Return the rows of a rate without probabilities, and how many are of no known group."""
-        table = self._part(self.every, [False])
+        table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:
             groups = np.full(len(kind), _UNKNOWN)
@@ -282,7 +281,9 @@ class UnrecordedGroups:
             own = table.codes[:, table.axes.index(axis)]
             stratum = stratum * (len(self.cube.levels[axis]) + 1) + own + 1
         proxy = table.codes[:, table.axes.index(self._proxy)]
-        return np.asarray(stratum * len(self._cells) + proxy)
+        last = len(self._cells) - 1  # of all strata together: no probabilities, no likelihood
+        strata = np.prod([len(self.cube.levels[axis]) + 1 for axis in self._strata], dtype=np.int64)
+        return np.where(proxy == last, strata * (last + 1) + last, stratum * (last + 1) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
         """Return the position of the known group of each entry, -1 where it is not known."""

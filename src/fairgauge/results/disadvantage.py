@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.moments import Mean
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
 
@@ -81,12 +82,14 @@ def favours_the_least(row: Statistic, favourable: Favourable) -> bool:
     return of_negatives != (favourable is Favourable.NEGATIVE)
 
 
-def adverse_sign(row: Statistic, favourable: Favourable) -> int:
+def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
 
     Where the negative decision is the better one for a person, to be selected is a harm, as is to
     be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
     """
+    if isinstance(row, RowMetric):  # a quantile of the table's own numbers
+        return AMOUNTS.get(favourable, 0)
     if isinstance(row, Rate):
         return _sign_of_share(row, favourable)
     return _SIGN_OF_RATE[better_of(row, favourable)]

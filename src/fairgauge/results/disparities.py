@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
@@ -39,7 +40,9 @@ NOTED_ALONE = 0.1
 
 
 def is_ratio(row: Metric | Statistic) -> bool:
-    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
+    """Return whether a metric is the ratio of a number of a group to that of its reference."""
+    if isinstance(row, RowMetric):
+        return row.is_ratio
     return isinstance(row, Contrast) and row.by == "ratio"
 
 

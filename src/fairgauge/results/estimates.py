@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
@@ -508,7 +508,7 @@ class RowsInDoubt:
     people: int = 0
     unidentified: int = 0
 
-    def withheld_by(self, needs: Set[str], feature: str | None) -> Iterator[Withheld]:
+    def withheld_by(self, needs: Collection[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
         unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
@@ -525,7 +525,7 @@ class RowsInDoubt:
                 *(Withheld(unclear, *each) for of, each in self.copied.items()
                   if of in needs and "label" in needs),
                 *(Withheld(unclear, ALIKE, rows) for (of, need), rows in self.alike.items()
-                  if (of == feature and need in needs) or (of is None and {need} == needs)),
+                  if (of == feature and need in needs) or (of is None and {need} == {*needs})),
                 Withheld(unclear, "clear identifier", self.people),
                 Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
             ],

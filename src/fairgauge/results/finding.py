@@ -51,7 +51,7 @@ class Finding:
 
     Attributes
     ----------
-    rate : the rate that is compared.
+    rate : the rate that is compared; of a metric that compares none, such as a median, its name.
     why : why it is a finding, the criterion that chose it first.
     estimate : the comparison of the group that fares worst: its difference, or its ratio where only
         ratios are asked for.

@@ -388,27 +388,27 @@ def is_across(each: Estimate) -> bool:
 
 
 def searched_rates(
-    sections: Iterable[FeatureResults], ruled: Collection[str] = ()
+    sections: Iterable[FeatureResults], asked: Collection[str] = ()
 ) -> Iterator[tuple[FeatureResults, str]]:
     """Yield the sections and rates in which findings are sought: the central rates, or others.
 
-    Those that rules are on, the metrics ``ruled``, are sought, too. Single classes and averages
-    over them repeat what the worst class and all classes at once show.
+    Those that are named, or that rules are on, the metrics ``asked``, are sought, too. Single
+    classes and averages over them repeat what the worst class and all classes at once show.
     """
     for section in sections:
         if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.AVERAGE):
-            for rate in _rates_of_findings(section, ruled):
+            for rate in _rates_of_findings(section, asked):
                 yield section, rate
 
 
-def _rates_of_findings(section: FeatureResults, ruled: Collection[str]) -> list[str]:
+def _rates_of_findings(section: FeatureResults, named: Collection[str]) -> list[str]:
     """Return the rates that can make a finding: the central ones, and others where none is."""
     compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
     central = [rate for rate in compared if rate in CENTRAL_RATES]
     ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
     if not set(ambivalent).intersection(central):
         central += ambivalent
-    asked = [section.compared_rate(metric) for metric in section.metrics if metric in ruled]
+    asked = [section.compared_rate(metric) for metric in section.metrics if metric in named]
     for rate in filter(None, asked):
         row = section.rate_row(rate)
         if rate not in central and not any(

@@ -12,6 +12,7 @@ from itertools import product
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
 from fairgauge.enums import ClassKind, Favourable, Outcome
 from fairgauge.results.disadvantage import (
@@ -149,11 +150,15 @@ def _stated(
     of_shares = _is_of_shares(row, contrast.class_scope)
     event = event_of(row) if of_shares and isinstance(row, Rate) else None
     adverse = 0
-    if row is not None and (of_shares or not row.is_share):
-        adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
+    of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
+    quantile = isinstance(of, RowMetric) and of.q is not None
+    if quantile or (row is not None and (of_shares or not row.is_share)):
+        assert of is not None
+        adverse = adverse_sign(of, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
-    failed, failed_beside = [], []
+    failed: list[Verdict] = []
+    failed_beside: list[Verdict] = []
     for each in rules:
         if before_counting(each) is Outcome.FAIL and is_about(each, contrast):
             of_all = is_of_all_groups(each.definition) or is_of_both_sides(each)

@@ -50,6 +50,10 @@ _IS_NUMBER = {
     "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
 }
 """Whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB."""
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
+    ("autoinstall_known_extensions", "autoload_known_extensions"), "false"
+)
+"""A view in a DuckDB file may name the web, which an extension would read."""
 _LONGEST_PLAIN = 12
 """The longest value of a parameter that an error repeats: ``verify-full`` is no secret."""
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
@@ -301,7 +305,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
     from fairgauge.scan._duckdb_relation import open_relation
 
     with _as_data_error(shown, url):
-        connection = duckdb.connect(_file(url), read_only=True, config=dict(spilling()))
+        connection = duckdb.connect(_file(url), read_only=True, config=_SETTINGS | spilling())
         if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:

@@ -236,19 +236,6 @@ def last_of_times(key: str, times: Sequence[datetime]) -> str:
     return f"CASE WHEN {known} THEN {found} ELSE {text} END"
 
 
-_MOST_DIGITS = 38
-
-
-def is_wide(kind: str) -> bool:
-    """Return whether a type is of decimals of more digits than DuckDB reads.
-
-    >>> is_wide("DECIMAL(50)"), is_wide("DECIMAL(38,2)"), is_wide("DOUBLE")
-    (True, False, False)
-    """
-    found = re.match(r"DECIMAL\((\d+)", kind)
-    return found is not None and int(found[1]) > _MOST_DIGITS
-
-
 def _fetched_as_text(expression: str, kind: str) -> str:
     """Write a value, as a text where it is fetched as something else or needs another library."""
     if kind == "UUID":
@@ -279,21 +266,11 @@ def typed_columns(
         for column, (expression, kind) in written.items()
     }
 
-    def held(column: str) -> tuple[str, str]:
-        expression, kind = written[column]
-        if is_wide(kind):
-            raise DataError(
-                f"column {quote(column)} has the type {kind}, a decimal of more digits than DuckDB "
-                f"reads ({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give "
-                "the frame that pyarrow reads in place of the files"
-            )
-        return expression, kind
-
     def key(column: str) -> str:
-        return _fetched_as_text(*held(column))
+        return _fetched_as_text(*written[column])
 
     def double_or_nan(column: str) -> str:
-        expression, kind = held(column)
+        expression, kind = written[column]
         if column in texts:
             return text_as_number(expression)
         if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
@@ -308,7 +285,7 @@ def typed_columns(
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     def of_texts(column: str) -> tuple[str, str] | None:
-        expression, kind = held(column)
+        expression, kind = written[column]
         text = f"CAST({expression} AS VARCHAR)"
         is_text = kind == "VARCHAR" or kind.startswith("ENUM")
         return (text_as_number(text), not_a_number(text)) if is_text else None

@@ -27,7 +27,6 @@ from fairgauge.object_stores import (
 
 _MOST_FOLDERS = 32
 """Folders of a store that are looked into, as each takes some requests."""
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,14 @@ class LakeTable:
         """Return the address that opens the table that is named by its folder, if it is read."""
         whole = _absolute(asked.rstrip("/")) == self.folder and self.kind in ("delta", "iceberg")
         return f"{self.kind}:{asked.rstrip('/')}" if whole else None
+
+    def error(self) -> DataError:
+        """Return the error where some of its files are named in place of the table."""
+        kind, instead = _KINDS[self.kind]
+        return DataError(
+            f"{quote(self.folder)} is {kind} table, whose files may hold rows that it no longer "
+            f"has; {instead.format(folder=self.folder)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,14 @@ def list_files(asked: str) -> Listing:
     files = [each for each in found if each not in left_over]
     table = _table_of(asked, every, files, below=below)
     if not files and table is None:
-        raise DataError(_nothing(asked, skipped, below=below))
+        name = shown_address(asked)
+        raise DataError(
+            f"{quote(name)} holds no files but those that are skipped, because their name, or that "
+            f"of a folder, begins with _ or a dot: {listing(skipped, 3)}; name them to count them"
+            if skipped
+            else f"the folder {quote(name)} holds no .parquet files; name files of other formats, "
+            f"for example {quote(name.rstrip('/') + '/*.csv')}"
+        )
     return Listing(files, skipped, table)
 
 
@@ -92,21 +106,6 @@ def _local_files(asked: str) -> tuple[list[Path], bool]:
     if files := sorted(each for each in matches if not each.is_dir()):
         return files, False
     return sorted(e for folder in matches for e in folder.rglob("*") if e.is_file()), True
-
-
-def _nothing(asked: str, skipped: Sequence[Place], *, below: bool) -> str:
-    name = shown_address(asked)
-    if skipped:
-        return (
-            f"{quote(name)} holds no files but those that are skipped, because their name, or that "
-            f"of a folder, begins with _ or a dot: {listing(skipped, _SHOWN)}; name them to count "
-            "them"
-        )
-    assert below
-    return (
-        f"the folder {quote(name)} holds no .parquet files; name files of other formats, "
-        f"for example {quote(name.rstrip('/') + '/*.csv')}"
-    )
 
 
 def _is_left_over(name: str, asked: str) -> bool:
@@ -142,7 +141,7 @@ def _table_of(
     if not (below or any(file.suffix.lower() == ".parquet" for file in files)):
         return None
     if asked.lower().startswith("http"):  # which list nothing
-        return next((t for file in files for t in _marked([_absolute(address(file))])), None)
+        return _marked(map(address, files))
     names = [_absolute(address(each)) for each in every]
     folder = [_absolute(asked.rstrip("/") or "/")] if below and not glob.has_magic(asked) else []
     folders = {above for name in folder or names for above in (*folder, *_above(name))}
@@ -153,14 +152,12 @@ def _table_of(
         for mark in _BESIDE
         for name in names_in(f"{folder}/{mark}")
     )
-    return next(_marked(names), None) or next(_marked(beside), None)
+    return _marked(names) or _marked(beside)
 
 
-def _marked(names: Iterable[str]) -> Iterator[LakeTable]:
-    for name in names:
-        for kind, mark in _MARKS.items():
-            if found := mark.fullmatch(name):
-                yield LakeTable(kind, found[1])
+def _marked(names: Iterable[str]) -> LakeTable | None:
+    found = ((kind, mark.fullmatch(name)) for name in names for kind, mark in _MARKS.items())
+    return next((LakeTable(kind, at[1]) for kind, at in found if at), None)
 
 
 def _absolute(name: str) -> str:
@@ -172,15 +169,6 @@ def _above(name: str) -> Iterator[str]:
     start = name.find("://") + 3 if is_object(name) else 0
     ends = (found.start() for found in re.finditer("/", name) if found.start() > start)
     yield from (folder for end in ends if "=" not in (folder := name[:end]).rpartition("/")[2])
-
-
-def error_of_table(table: LakeTable) -> DataError:
-    """Return the error of files of a table that are named in place of the table."""
-    kind, instead = _KINDS[table.kind]
-    return DataError(
-        f"{quote(table.folder)} is {kind} table, whose files may hold rows that it no longer has; "
-        f"{instead.format(folder=table.folder)}"
-    )
 
 
 _CHOOSE = "choose rows of it by conditions (where), and name the table"

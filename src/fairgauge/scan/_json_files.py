@@ -19,6 +19,7 @@ from fairgauge.scan.source import Fetched, Source, check_unique_names
 
 _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24
+_MOST_KEYS = 1_000
 
 
 def open_json(paths: list[Place], name: str) -> Source:
@@ -118,7 +119,7 @@ def _columns(path: Place) -> tuple[str, ...]:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
         names = [name for name, _ in pairs]
-        check_unique_names(names, quote(path))
+        check_unique_names(names, quote(path), _MOST_KEYS)
         keys |= dict.fromkeys(names)
     if not keys:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")

@@ -245,14 +245,12 @@ def _plain(frame: Frame) -> Frame:
     import polars as pl
 
     native: Any = frame.to_native()
-    made = []
+    made: list[Any] = []
     for name, kind in native.collect_schema().items():
         column = pl.col(name)
         if kind == pl.Datetime("ns") and kind.time_zone is None:  # polars hands over microseconds
             text = column.dt.strftime("%Y-%m-%dT%H:%M:%S%.9f")
             made.append(text.str.replace(NANOSECONDS, "$2"))
-        elif kind == pl.Datetime("ns"):
-            made.append(column.cast(pl.Datetime("us", kind.time_zone)))
         elif str(kind).startswith("Extension("):
             stored = column.ext.storage()
             made.append(stored != 0 if "'arrow.bool8'" in str(kind) else stored)

@@ -8,6 +8,7 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairgauge.errors import DataError
 from fairgauge.scan._short_floats import doubles
 from fairgauge.values import NANOSECONDS
 
@@ -25,6 +26,10 @@ def plain_arrow(table: pa.Table) -> pa.Table:
     Extension types become what they are stored as, dictionaries and runs of other values than
     texts their values, and moments of nanoseconds texts, as some engines hand over no nanoseconds.
     """
+    try:
+        table.validate(full=True)  # lengths and places in a damaged file may lead out of memory
+    except pa.ArrowInvalid as error:
+        raise DataError(f"the Arrow table is damaged: {error}") from None
     columns = [plain_column(column) for column in table.columns]
     if any(new is not old for new, old in zip(columns, table.columns, strict=True)):
         table = pa.table(columns, names=table.column_names)

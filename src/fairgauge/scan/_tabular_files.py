@@ -18,7 +18,6 @@ from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing,
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
-    is_wide,
     last_of_times,
     not_a_number,
     reason,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
-_SNIFFED_LINES = 1_000
+_SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 20
 _DELIMITERS = ",;\t|"
 _MOST_ABOVE, _MOST_NAMES = 50, 5
 """Lines in which a header is looked for, and names of it that are shown."""
@@ -150,15 +149,22 @@ def delimiter_of(line: str) -> str:
 def _first_lines(path: Place) -> list[str]:
     try:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
-            lines = list(islice(text, _SNIFFED_LINES))
+            size, lines = 0, list[str]()
+            while size < _SNIFFED and len(lines) < _SNIFFED_LINES:
+                if not (line := text.readline(_LONGEST_LINE)):
+                    break
+                lines.append(line)
+                size += len(line)
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+    if any(len(line) == _LONGEST_LINE for line in lines):
+        raise DataError(f"{quote(path)} has a line of more than {_LONGEST_LINE:,} characters")
     if not lines or not lines[0].strip():
         raise DataError(f"{quote(path)} has no header: its first line is empty")
     return lines
 
 
-_MAGIC = b"PAR1"
+_MAGIC, _ARROW = b"PAR1", b"ARROW1"
 _SMALLEST = 12
 
 
@@ -180,11 +186,6 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     parts = [_read(found, schema, first.names) for schema, found in alike.items()]
     relation = f"({' UNION ALL '.join(parts)})"
     kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
-    for schema in alike:  # DuckDB 1 reads such decimals as wrong doubles
-        wide = {
-            c: kind for c, kind in zip(schema.names, schema.kinds, strict=True) if is_wide(kind)
-        }
-        kinds = [wide.get(c, kind) for c, kind in zip(first.names, kinds, strict=True)]
     written = {
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
@@ -205,20 +206,27 @@ def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
     Floats become the decimals that they stand for before files of other schemas join them.
     """
     names = ", ".join(f"h{i}" for i in range(len(schema.names)))
-    chosen = []
-    for i, column in enumerate(columns):
-        at = schema.names.index(column)
-        value = f"h{at}"
-        if column in schema.partitions:
-            missing = ", ".join(map(literal, _MISSING_PARTITIONS))
-            value = f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
-        elif write := _DECIMALS.get(schema.kinds[at]):
-            value = write(value)
-        chosen.append(f"{value} AS c{i}")
+    held = ((column, schema.names.index(column)) for column in columns)
+    chosen = (f"{_value(schema, c, at)} AS c{i}" for i, (c, at) in enumerate(held))
     return f"SELECT {', '.join(chosen)} FROM {_rows(paths)} AS held({names})"
 
 
-_HALF = "FLOAT16"
+def _value(schema: _Schema, column: str, at: int) -> str:
+    value, kind = f"h{at}", schema.kinds[at]
+    if column in schema.partitions:
+        missing = ", ".join(map(literal, _MISSING_PARTITIONS))
+        return f"CASE WHEN {value} NOT IN ({missing}) THEN {value} END"
+    if kind.startswith(_WIDE):  # which DuckDB 1 reads as a wrong double
+        wrong = (
+            f"the type of column {quote(column)} is {kind}, more than DuckDB reads "
+            f"({_MOST_DIGITS}); make it a decimal of fewer, a double or a text, or give the frame "
+            "that pyarrow reads in place of the files"
+        )
+        return f"CASE WHEN {value} IS NOT NULL THEN error({literal(wrong)}) END"
+    return _DECIMALS.get(kind, str)(value)
+
+
+_HALF, _WIDE, _MOST_DIGITS = "FLOAT16", "decimals of ", 38
 _DECIMALS = {"FLOAT": sql_double, _HALF: sql_double_of_half}
 MISSING_PARTITION = "NULL"
 _MISSING_PARTITIONS = (MISSING_PARTITION, "__HIVE_DEFAULT_PARTITION__")
@@ -262,8 +270,8 @@ def _schema(path: Place) -> _Schema:
     for i, (_, _, logical, precision) in enumerate(tree):
         if logical == "Float16Type()":
             kinds[i] = _HALF
-        elif is_wide(wide := f"DECIMAL({precision or 0})"):
-            kinds[i] = wide
+        elif (precision or 0) > _MOST_DIGITS:
+            kinds[i] = f"{_WIDE}{precision} digits"
     return _Schema((*names, *partitions), tuple(kinds), tuple(partitions))
 
 
@@ -312,11 +320,9 @@ def _read_arrow(path: Place) -> pa.Table:
     try:
         local = isinstance(path, Path)
         with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
-            try:
-                return ipc.open_file(held).read_all()
-            except pa.ArrowInvalid:
-                held.seek(0)
-                return ipc.open_stream(held).read_all()
+            is_file = held.read(len(_ARROW)) == _ARROW  # whose start would be lengths of a stream
+            held.seek(0)
+            return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
 

@@ -20,7 +20,7 @@ from fairgauge.object_stores import (
     is_object,
     open_unzipped,
 )
-from fairgauge.scan._file_listing import Listing, error_of_table, list_files
+from fairgauge.scan._file_listing import Listing, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
 from fairgauge.temporary_files import folder_of_process
@@ -49,6 +49,8 @@ _SIGNATURES = {
 }
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
+_skipped: dict[str, list[str]] = {}
+"""The files of each address that were skipped when it was opened last; a store is listed once."""
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 
@@ -108,10 +110,11 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
             found = _listed(str(each))
         except DataError as error:
             raise DataError(f"{error}{_column_of(str(each), asked)}") from None
+        _skipped[str(each)] = [] if found.table else [str(path) for path in found.skipped]
         if found.table is not None:
             whole = found.table.opened_by(str(each))
             if whole is None or len(asked) > 1:
-                raise error_of_table(found.table)
+                raise found.table.error()
             return open_lake_table(whole)
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
@@ -167,8 +170,8 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
 
 
 def skipped_files(data: object) -> list[str]:
-    """Return the files that are skipped because their name, or that of a folder, marks them so."""
-    return [str(path) for each in _named(data) for path in list_files(each).skipped]
+    """Return the files that were skipped when data were opened, as no part of a table."""
+    return [path for each in _named(data) for path in _skipped.get(each, ())]
 
 
 def _named(data: object) -> list[str]:

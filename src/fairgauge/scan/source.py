@@ -187,13 +187,13 @@ def _may_be_recoded(plan: Plan, column: str) -> bool:
     return column not in (plan.count, plan.weight, *given)
 
 
-def check_unique_names(columns: Iterable[str], what: str) -> None:
+def check_unique_names(columns: Iterable[str], what: str, most: int = MOST_COLUMNS) -> None:
     """Check that columns are not too many, and no two have one name; ``what`` has them."""
     seen: set[str] = set()
     for column in columns:
-        if len(seen) == MOST_COLUMNS:
+        if len(seen) == most:
             raise DataError(
-                f"{what} has more than {MOST_COLUMNS:,} columns; keep those that are asked about"
+                f"{what} has more than {most:,} columns; keep those that are asked about"
             )
         if column in seen:
             raise DataError(f"{what} has the column {quote(column)} twice; rename one of them")

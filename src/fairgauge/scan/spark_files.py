@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan._file_listing import error_of_table, list_files
+from fairgauge.scan._file_listing import list_files
 from fairgauge.scan._tabular_files import MISSING_PARTITION, delimiter_of
 from fairgauge.scan.source import Opened, check_unique_names
 from fairgauge.scan.spark import SparkFrame, spark_session
@@ -48,7 +48,7 @@ def read_files(master: str, paths: Sequence[str]) -> Opened:
         kind = str(kinds.pop())
         for path in paths if kind == "parquet" else ():
             if Path(path).exists() and (table := list_files(path).table):
-                raise error_of_table(table)
+                raise table.error()
         read = {"csv": _read_csv, "json": _read_json}.get(kind)
         frame = read(session, paths) if read else session.read.format(kind).load(list(paths))
         check_unique_names(frame.columns, name)

@@ -13,7 +13,7 @@ import sklearn
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -103,6 +103,16 @@ def test_metadata_are_routed_and_split_with_the_rows():
         params={"sex": SEX, "age": AGE},
     )  # fmt: skip
     np.testing.assert_allclose(several["test_fair"], routed["test_score"])
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_threshold_is_tuned_by_it():
+    scorer = fg.scorer("selection_rate.difference", sensitive="sex")
+    tuned = TunedThresholdClassifierCV(
+        LogisticRegression(), scoring=scorer, cv=3, store_cv_results=True
+    ).fit(NUMBERS, LABEL, sex=SEX)
+    scores = tuned.cv_results_["scores"]
+    assert tuned.best_score_ == max(scores) > min(scores)
 
 
 @pytest.mark.usefixtures("routing")

@@ -91,7 +91,7 @@ def test_the_first_page_states_how_many_rows_have_none_and_how_many_of_these_ans
     for how in ("random", "unknown"):
         page = " ".join(render(audited(data, how), "text").split("Warning:")[0].split())
         assert f"{without.height:,} of 6,000 rows have no probabilities of race" in page
-        assert f"{answered:,} of which have an answer" in page
+        assert f"groups of {answered:,} of these are known" in page
         assert f"the other {without.height - answered:,}" in page
     assert audited(data).data.excluded == {"missing race": without.height - answered}
 

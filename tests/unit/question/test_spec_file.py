@@ -162,7 +162,7 @@ MISTAKES = [
     ({"confidence": 1}, ["confidence: must be a number between 0 and 1, not 1"]),
     ({"confidence": "0.9"}, ["confidence: must be a number between 0 and 1, not '0.9'"]),
     ({"replicates": 0}, ["replicates: must be a whole number between 1 and 10,000,000, not 0"]),
-    ({"max_groups": 0}, ["max_groups: must be a whole number, 1 or greater, not 0"]),
+    ({"max_groups": 0}, ["max_groups: must be a whole number between 1 and 100,000, not 0"]),
     ({"min_n": 0}, ["min_n: must be a whole number, 1 or greater, not 0"]),
     ({"min_share": 2}, ["min_share: must be a number between 0 and 1, not 2"]),
     ({"unknown": {"race": "Unknown"}}, ['unknown: must be one value, not {"race": "Unknown"}']),

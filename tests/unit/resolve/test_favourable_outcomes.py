@@ -75,6 +75,14 @@ def test_what_is_favourable_is_of_the_outcome(asked, message):
         fg.audit(data, sensitive="race", **positive, **asked)
 
 
+def test_of_classes_none_is_unfavourable_until_one_is_positive():
+    data = decided().with_columns(rating=pl.Series(["low", "middle", "high"] * 1_000))
+    asked = {"label": "rating", "sensitive": "race", "favourable": "negative"}
+    with pytest.raises(fg.SpecError, match="state which classes are positive"):
+        fg.audit(data, **asked)
+    assert fg.audit(data, **asked, positive="high").estimates
+
+
 def test_the_best_group_of_a_harm_has_the_least_of_it():
     """The group with most layoffs was the reference, and the rule passed."""
     data = decided({"A": 0.3, "B": 0.2, "C": 0.1}, (1, 0), "laid_off")

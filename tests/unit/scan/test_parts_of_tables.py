@@ -86,7 +86,9 @@ def test_decimals_of_too_many_digits_are_refused_where_they_are_used(tmp_path, a
     pq.write_table(rows, tmp_path / "a.parquet")
     pq.write_table(rows.set_column(2, "d", rows["d"].cast(pa.float64())), tmp_path / "b.parquet")
     for data in (tmp_path / "a.parquet", tmp_path):
-        with pytest.raises(DataError, match=r"column 'd' .*DECIMAL\(50\).*make it a decimal of"):
+        with pytest.raises(
+            DataError, match=r"column 'd' is decimals of 50 digits.*make it a decimal"
+        ):
             fg.count(data, **({"label": "y", "sensitive": "g"} | asked))
     assert fg.count(tmp_path, label="y", sensitive="g").rows == 6
     assert fg.count(rows, label="y", sensitive="d").rows == 3

@@ -118,7 +118,7 @@ WRONG = {
     ),
     "column": ("has no column 'rest'", lambda t: t.drop("rest")),
     "keys": (
-        r"the data have '.*, the table '2139', '10001', '60614'; keys are compared as texts",
+        r"the data have '.*, the table '2139', '10001', '60614' and 2 more; keys are",
         lambda t: t.with_columns(zip=pl.Series(["2139", "10001", "60614", "9", "8"])),
     ),
 }

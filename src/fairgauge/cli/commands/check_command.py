@@ -102,7 +102,7 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
 
     if len(tables) > 1:
         raise DataError("standard input (-) is read alone, without other tables")
-    from fairgauge.published._table_files import MOST_BYTES
+    from fairgauge.published.sources import MOST_BYTES
 
     text = "" if sys.stdin is None else sys.stdin.read(MOST_BYTES + 1)
     if not text.strip():

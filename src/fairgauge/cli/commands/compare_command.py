@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli._command_group import Command
+from fairgauge.cli._command_group import OfSaved
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import Turn, WhyIncomplete
@@ -32,7 +32,7 @@ _WHY = {
 }
 
 
-@click.command("compare", cls=Command, short_help="Compare two reports.")
+@click.command("compare", cls=OfSaved, short_help="Compare two reports.")
 @click.argument("reports", nargs=-1, required=True, metavar="OLD NEW")
 @click.option("--candidate", hidden=True, multiple=True)  # refused with what to do instead
 @shows_result("comparison")

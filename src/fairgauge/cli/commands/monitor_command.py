@@ -398,8 +398,8 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
                 "(the specification first)"
             )
         return rows, None
-    warn_of_files(rows)
     held = open_source(rows)
+    warn_of_files(rows)
     later = spec.labels is Labels.LATER
     rows = Opened(with_late_labels(held, spec.question) if later else held)
     options: Any = _options(spec, config)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli._command_group import Command
+from fairgauge.cli._command_group import OfSaved
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 
-@click.command("render", cls=Command, short_help="Write a saved result in another format.")
+@click.command("render", cls=OfSaved, short_help="Write a saved result in another format.")
 @click.argument("saved")
 @shows_result()
 def command(saved: str, out: Output) -> int:

@@ -7,14 +7,14 @@ import sys
 
 import click
 
-from fairgauge.cli._command_group import Command
+from fairgauge.cli._command_group import OfSaved
 from fairgauge.cli._output import check_outputs, note_cases_alone, note_identifiers, prints_lines
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import quote
 
 
 @click.command(
-    "seal", cls=Command, short_help="Put a report and its counts into one verifiable file."
+    "seal", cls=OfSaved, short_help="Put a report and its counts into one verifiable file."
 )
 @click.argument("report")
 @click.argument("counts", required=False)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.numbers import minus
+from fairgauge.render.words.numbers import minus, probability
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate
@@ -42,12 +43,13 @@ class ComparedMeans:
         self,
         words: Vocabulary,
         contrast: Estimate,
-        row: Statistic,
+        row: Statistic | RowMetric,
         *,
         alone: bool = False,
         turn: bool = True,
     ) -> None:
         self.words, self.contrast, self.row = words, contrast, row
+        self.alone = alone
         found = contrast if alone else singled_out(contrast)
         self.is_ratio = is_ratio(contrast.definition)
         self.subject = words.group(contrast.feature, contrast.group)
@@ -171,7 +173,10 @@ class ComparedMeans:
 
     def _times(self, mine: float, theirs: float) -> str:
         """Return how many times as large one mean is, where a ratio of it has a meaning."""
-        if self.row.signed or not isinstance(self.row, Mean) or mine <= 0 or theirs <= 0:
+        of_amounts = isinstance(self.row, RowMetric) or (
+            isinstance(self.row, Mean) and not self.row.signed
+        )
+        if not of_amounts or mine <= 0 or theirs <= 0:
             return ""
         return f", {_ratio(mine / theirs)} times as high"
 
@@ -210,6 +215,8 @@ class ComparedMeans:
             return None
         level = f"{100 * (self.contrast.confidence or 0):.4g}% CI"
         span = _range(self.interval, self._scale, self.is_ratio)
+        p_value = probability(self.contrast.p_adjusted, "adjusted p") if self.alone else ""
+        level = ", ".join(filter(None, [level, p_value]))
         return f"{capitalised(self.name)} for {self.subject}: {span} ({level})."
 
     def span(self, ends: tuple[float, float]) -> str:
@@ -231,9 +238,11 @@ def _is_same(mine: float, theirs: float) -> bool:
     return math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
 
 
-def quantity(spec: Any, row: Statistic) -> str:
+def quantity(spec: Any, row: Statistic | RowMetric) -> str:
     """Return what a number of a group is, with the names of the columns that it is of."""
     label, prediction = columns_of(spec)
+    if isinstance(row, RowMetric):
+        return f"median {label}" if row.q == 0.5 else f"{row.q:g} quantile of {label}"
     if not isinstance(row, Mean):
         of = spec.get("score") or spec.get("prediction")
         return f"{row.title} of {called(of).replace('_', ' ')}" if of else row.title

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
+from fairgauge.catalogue.cells import ALL, FP, TP
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Status, Task
 from fairgauge.render.brief._compared_means import ComparedMeans
@@ -25,6 +29,7 @@ from fairgauge.results.disparities import (
     after_adjusting,
     gap,
     is_ratio,
+    is_significant,
     significant_strata,
     singled_out,
     with_both_sides,
@@ -70,6 +75,9 @@ class StatedFinding:
             self.shares = ComparedShares(report, words, contrast, row)
         elif row is not None and not row.is_share:
             self.means = ComparedMeans(words, contrast, row)
+        elif isinstance(contrast.definition, RowMetric) and contrast.definition.q is not None:
+            alone = contrast.simultaneous is None
+            self.means = ComparedMeans(words, contrast, contrast.definition, alone=alone)
         self.source = _source(report, contrast)
         beside = stated.failing_beside
         self._better_off: tuple[str, str, tuple[str, ...]] | None = None
@@ -240,6 +248,39 @@ def headline_adjusted(report: Report, words: Vocabulary, adjusted: Estimate) -> 
     sides = words.group(adjusted.feature, adjusted.group), words.reference(adjusted)
     name = f"{capitalised(row.title)}{place_of(words, adjusted)}"
     return f"{name} is {level} for {sides[0]} than for {sides[1]}"
+
+
+def disagreement(
+    report: Report, disparities: list[StatedFinding]
+) -> tuple[StatedFinding, StatedFinding] | None:
+    """Return two findings that compare the same people the other way round.
+
+    They are of a mean and of a quantile of the same numbers, or of a whole list and of its top.
+    """
+    for one, other in combinations(disparities, 2):
+        if {_kind(one), _kind(other)} not in _DISAGREE:
+            continue
+        asked, first = other.finding, one.finding.estimate
+        same = (asked.metric, first.feature, first.group, asked.class_scope)
+        turned = (each for each in report.estimates
+                  if (each.metric, each.feature, each.group, each.class_scope) == same)  # fmt: skip
+        if any(is_significant(each) and gap(each) * gap(first) < 0 for each in turned):
+            return one, other
+    return None
+
+
+_DISAGREE = ({"mean", "quantile"}, {"list", "top"})
+
+
+def _kind(found: StatedFinding) -> str | None:
+    """Return what a finding is of, where another one may be of the same numbers or ranking."""
+    definition, row = found.finding.estimate.definition, found.stated.row
+    if isinstance(definition, RowMetric):
+        of_top = definition.kind in ("top", "exposure")
+        return "quantile" if definition.q is not None else "top" if of_top else None
+    if isinstance(row, Mean):
+        return "mean" if row.of is RegressionTerm.LABEL else None
+    return "list" if isinstance(row, Rate) and (row.of, row.among) == (TP + FP, ALL) else None
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

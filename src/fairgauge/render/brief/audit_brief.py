@@ -50,6 +50,7 @@ from fairgauge.render.brief._rules_in_words import (
 from fairgauge.render.brief._stated_findings import (
     MOST_FINDINGS,
     StatedFinding,
+    disagreement,
     disparities_of,
     headline_adjusted,
     led_by,
@@ -190,9 +191,22 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     elif change is AfterAdjusting.DISAPPEARS and not _insufficient(report, first.finding):
         text += f", but after adjusting for {column} no difference is shown on average"
         text += _variation(report, first.finding)
-    if not report.verdicts:
+    pair = disagreement(report, disparities)
+    if pair is not None and first in pair:
+        text += f", but {_reverse(first, pair[pair[0] is first])}"
+        source += pair[pair[0] is first].source
+    elif not report.verdicts:
         text += _chosen_from(report, first.stated.contrast)
     return Sentence(text, source)
+
+
+def _reverse(first: StatedFinding, other: StatedFinding) -> str:
+    """Return in what the reverse of a headline is shown."""
+    if first.means is not None and other.means is not None:
+        return f"their {other.means.name} is {'lower' if first.means.is_higher else 'higher'}"
+    top = other if other.shares is None else first
+    where = "at the top of the list" if top is other else "over the whole list"
+    return f"the reverse is shown {where}"
 
 
 def _of_known(report: Report, of: ComparedShares | StatedComparison) -> str:
@@ -226,6 +240,10 @@ def _is_tested(report: Report) -> bool:
 def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]]:
     if not _is_tested(report):
         return f"No difference between groups could be tested{_alone(report)}", ()
+    if offset := _offsetting(report):
+        name = report.catalogue.rate_row(offset[0]["metric"]).title
+        text = f"No difference in {name} is shown, but differences of both signs offset each other"
+        return f"{text} in it", ("diagnostics",)
     for overall, adjusted in shown_adjusted_alone(report.estimates)[:1]:
         source = (f"estimates[{report.estimates.index(adjusted)}]",)
         text = headline_adjusted(report, words, adjusted)
@@ -644,6 +662,9 @@ def _worse_off(
             yield better_off
         if text := each.sentence_within():
             yield Sentence(text, each.source)
+    if (pair := disagreement(report, disparities)) is not None:
+        yield from (Sentence(e.sentence(), e.source) for e in pair if e not in led_by(disparities))
+        yield _disagreeing(*pair)
     yield from _unjudged(report, led_by(disparities))
     every = {contrast.key for each in disparities for contrast in each.differences}
     if (more := len(every) - sum(each.described for each in led_by(disparities))) > 0:
@@ -652,8 +673,28 @@ def _worse_off(
             differences = "more differences"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _only_within_strata(report, words)
+    for note in _offsetting(report)[:MOST_FINDINGS]:
+        text = f"{called(note.feature or '')} = {describe_diagnostic(note)}."
+        yield Sentence(text, (f"diagnostics[{report.diagnostics.index(note)}]",))
     if not disparities:
         yield from _without_disparities(report, words)
+
+
+def _offsetting(report: Report) -> list[Diagnostic]:
+    """Return in which means of rates differences of both signs offset each other."""
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.OFFSETTING_PARTS]
+
+
+def _disagreeing(one: StatedFinding, other: StatedFinding) -> Sentence:
+    """Return that two findings of the same people are opposite."""
+    text = "The whole list and its top disagree on who is ahead."
+    if (first := one.means) is not None and (second := other.means) is not None:
+        ways = ("higher", "lower") if first.is_higher else ("lower", "higher")
+        text = (
+            f"For {first.subject} {first.name} is {ways[0]} and {second.name} is {ways[1]} than "
+            f"for {first.other}: the two disagree."
+        )
+    return Sentence(text, (*one.source, *other.source))
 
 
 def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence]:
@@ -678,7 +719,7 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
     others = [] if pairs or adjusted else _other_differences(report)
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
-    if pairs or adjusted or others:
+    if pairs or adjusted or others or _offsetting(report):
         return
     differing = _differing_groups(report)
     for each in differing:

@@ -222,12 +222,8 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
     for i, (title, found) in enumerate(titles):
         if found:
             folded = i == 3 and not comparison.why_untested
-            yield tree.Section(
-                f"changes-{i}",
-                title,
-                tuple(_charts(found, favourable_of(comparison.spec))),
-                folded=folded,
-            )
+            blocks = tuple(_charts(found, favourable_of(comparison.spec)))
+            yield tree.Section(f"changes-{i}", title, blocks, folded=folded)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
         items = tree.Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
@@ -252,21 +248,12 @@ def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.
 
 def _change_row(each: Change, favourable: Favourable) -> tree.ChartRow:
     old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
+    stated = (shift_words(each), _direction(each, favourable), _evidence(each), *_untested(each))
     return tree.ChartRow(
         _group(each),
         tree.mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
         f"{old} {ARROW} {new}",
-        below="; ".join(
-            filter(
-                None,
-                [
-                    shift_words(each),
-                    _direction(each, favourable),
-                    _evidence(each),
-                    *_untested(each),
-                ],
-            )
-        ),
+        below="; ".join(filter(None, stated)),
         before=tree.mark_of(
             each.old.value, each.old.interval, sparse=each.old.status is not Status.OK
         ),

@@ -377,7 +377,7 @@ class _Summary:
         equal = insignificant(self.results)
         rest: list[tree.Paragraph] = []
         if equal:
-            sentence = no_finding_sentence(equal, by_class)
+            sentence = no_finding_sentence(equal, by_class, self.terms)
             rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
@@ -456,14 +456,13 @@ class _Summary:
         for section in self.results:
             if section.class_scope.kind is ClassKind.WORST:
                 continue
+            of_group: dict[str | None, list[Estimate]] = {}
+            for each in (*section.estimates, *section.adjusted):
+                if not (each.reason and each.reason.code is ReasonCode.NEEDS_COLUMNS):
+                    of_group.setdefault(each.group, []).append(each)
             for group in section.groups:
                 key = section.feature, section.threshold, group.group
-                own = [
-                    each
-                    for each in (*section.estimates, *section.adjusted)
-                    if each.group == group.group
-                    and not (each.reason and each.reason.code is ReasonCode.NEEDS_COLUMNS)
-                ]
+                own = of_group.get(group.group, [])
                 found.setdefault(key, (section, group, []))[2].extend(own)
         yield from found.values()
 

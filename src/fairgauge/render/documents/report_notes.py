@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fairgauge.enums import ClassKind, DiagnosticCode, Level, Status, Task
 from fairgauge.question.features import strata_named
+from fairgauge.question.options import flag_of
+from fairgauge.question.recoding import plain_recodings
 from fairgauge.render.documents._metric_blocks import status_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
@@ -15,6 +17,7 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes, size_beside_rates
@@ -150,11 +153,18 @@ def _gravity(each: Diagnostic) -> tuple[bool, int, float, bool]:
 
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
-    """Return the gravest of some warnings, which stand before the verdict, and count the others."""
+    """Return the gravest of some warnings, which stand before the verdict, and count the others.
+
+    Where they are of values of several columns, one line recodes all of them.
+    """
     opening = note_lines(warnings)[:MOST_WARNINGS]
     more = len(warnings) - MOST_WARNINGS
     if more > 0:
         opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
+    proposed = proposed_recodings(warnings)
+    if len(proposed) > 1:
+        flags = flag_of("recode", plain_recodings(proposed))
+        opening.append(f"If these values are what they look like, recode them all: {flags}.")
     return opening
 
 

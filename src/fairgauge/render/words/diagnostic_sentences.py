@@ -317,6 +317,20 @@ def _adjusted(d: Diagnostic) -> str:
     )
 
 
+def _offsetting_parts(d: Diagnostic) -> str:
+    """Return the differences that offset each other, and the metric in which they do not."""
+    parts = zip(d["rates"], d["differences"], strict=True)
+    named = numbers.listing([f"{rate} {numbers.points(by)} pp" for rate, by in parts])
+    where = "" if d.get("threshold") is None else f" at threshold {d['threshold']:g}"
+    where += "" if d.get("class") is None else f" of {called(d['class'])}"
+    of_odds = d["metric"] != "average_predictive_value"
+    instead = "average_absolute_odds, which does not offset them" if of_odds else "each of them"
+    return (
+        f"{called(d['group'])}{where}: {named} offset each other in "
+        f"{d['metric'].replace('_', ' ')}; ask for {instead} (--metrics)"
+    )
+
+
 def _homogeneity(d: Diagnostic) -> str:
     title = _rate(d).title
     significant = (
@@ -1188,6 +1202,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
+    DiagnosticCode.OFFSETTING_PARTS: _offsetting_parts,
     DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
         f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
         f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "

@@ -360,6 +360,10 @@ def _(metric: InequalityPart, estimate: Estimate, value: float) -> str:
     return f"generalized entropy of the benefits {metric.part} groups is {amount(value)} ({means})"
 
 
+def _top_of(metric: RowMetric) -> str:
+    return "" if metric.top is None else f" {metric.top:g}{'%' * metric.percent}"
+
+
 @_compared.register(RowMetric)
 def _(metric: RowMetric, estimate: Estimate, value: float) -> str:
     other = reference_name(estimate.reference)
@@ -374,7 +378,8 @@ def _(metric: RowMetric, estimate: Estimate, value: float) -> str:
             "on average"
         ),
         "top": (
-            f"{ours} of its rows are among the top, vs {theirs} for {other}, ratio {amount(value)}"
+            f"{ours} of its rows are among the top{_top_of(metric)}, vs {theirs} for {other}, "
+            f"ratio {amount(value)}"
         ),
         "skew": f"{ours} of the top vs {theirs} of all rows, skew {_signed(value)}",
         "exposure": f"{amount(value)} times the mean exposure of {other}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
@@ -22,6 +23,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     unit,
     unit_name,
+    value_text,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import (
@@ -48,6 +50,12 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
     """
     contrast = finding.estimate
+    if compared_rate(contrast.definition) is None:
+        text = f"{singled_out(contrast).says}."
+        others = [] if brief else [each for each in finding.others if each.group is not None]
+        named = [f"{called(each.group)} ({value_text(each)})" for each in others[:_MOST_OTHERS]]
+        more = [*named, *_more(len(others) - len(named))]
+        return f"{text} {_ALSO}: {'; '.join(more)}." if more else text
     subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
     lower = gap(contrast) < 0
     rate = _rate_of(contrast)
@@ -342,16 +350,18 @@ def _tested(each: Estimate) -> bool:
 
 
 def no_finding_sentence(
-    of: Sequence[tuple[Sequence[FeatureResults], Sequence[str]]], by_class: Container[str] = ()
+    of: Sequence[tuple[Sequence[FeatureResults], Sequence[str]]],
+    by_class: Container[str] = (),
+    terms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return which comparisons with the reference are not significant, and how large they could be.
 
     ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
-    have sections of single classes, too. Pairs of groups may differ significantly though none
-    differs from its reference: these are counted.
+    have sections of single classes, too; ``terms`` what a preset calls rates. Pairs of groups may
+    differ significantly though none differs from its reference: these are counted.
     """
     compared = "; in ".join(
-        _not_differing(sections, rates, classes=any(s.feature in by_class for s in sections))
+        _not_differing(sections, rates, terms, classes=any(s.feature in by_class for s in sections))
         for sections, rates in of
     )
     pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
@@ -368,7 +378,11 @@ def no_finding_sentence(
 
 
 def _not_differing(
-    sections: Sequence[FeatureResults], rates: Sequence[str], *, classes: bool
+    sections: Sequence[FeatureResults],
+    rates: Sequence[str],
+    terms: Mapping[str, str],
+    *,
+    classes: bool,
 ) -> str:
     contrasts = [
         (section, each)
@@ -376,7 +390,8 @@ def _not_differing(
         for rate in rates
         for each in section.contrasts(rate)
     ]
-    words = listing([sections[0].rate_row(rate).title for rate in rates], "or")
+    titles = [terms.get(rate) or sections[0].rate_row(rate).title for rate in rates]
+    words = listing(titles, "or")
     at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
     of_reference: dict[tuple[str, str], list[str]] = {}

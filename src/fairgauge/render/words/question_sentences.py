@@ -512,18 +512,16 @@ def without_probabilities(note: Diagnostic, report: Report) -> str:
     """Return how many rows have no probabilities, and what becomes of them."""
     without, open_, sampled = note["without"], note["unplaced"], note["sampled"]
     every = numbered(note["people"] + (0 if sampled else open_), unit(report))
-    has = "has" if without == 1 else "have"
-    text = f"{without:,} of {every} {has} no probabilities of {called(note.feature or '')}"
-    if answered := without - open_:
-        text += f", {answered:,} of which {'has' if answered == 1 else 'have'} an answer"
+    text = f"{without:,} of {every} {plural(without, 'has', 'have')} no probabilities of "
+    text += called(note.feature or "")
+    if without > open_:
+        text += f"; the groups of {without - open_:,} of these are known"
     if not open_:
         return f"{text}."
-    others = f"the other {open_:,}" if answered else "they"
-    left = "not as of a random sample of all, and " * bool(note["random"] and note["known"])
-    stand = "answers stand for them in the rates" if sampled else f"{left}{others} are in no rate"
-    whom = others if sampled else "they"
-    limit = f"; no rule passes unless it does whatever groups {whom} are in"
-    return f"{text}: {stand}{limit * bool(report.spec.get('rules'))}."
+    others = "these" if without == open_ else f"the other {open_:,}"
+    rates = "A random sample stands in the rates for" if sampled else "Rates are without"
+    limit = "; no rule passes unless it does whatever groups they are in"
+    return f"{text}. {rates} {others}{limit * bool(report.spec.get('rules'))}."
 
 
 def unknown_sentence(report: Report) -> str:

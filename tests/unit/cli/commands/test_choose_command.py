@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 
 import pytest
 from click.testing import CliRunner
 
+import fairgauge as fg
 from fairgauge.cli import main
 
 ANSWERS = ["--model", "decision", "--outcomes", "all", "--error", "refused", "--parity", "no"]
@@ -145,3 +147,51 @@ def test_probabilities_are_a_flag():
     assert "sensitive" not in read
     assert "Rows needed for each rule to pass" not in result.stdout
     assert "No number of rows makes a rule pass" in result.stdout
+
+
+EXPORT = "".join(
+    f"{sex},{race},{decision},{qualified}\n"
+    for sex in ("Male", "M", "male ", "Female", "F", "Prefer not to say", "?")
+    for race in ("White", "Black", "N/A", "Asian")
+    for decision in ("Advance", "Not selected", "Withdrawn")
+    for qualified in ("yes", "no")
+    for _ in range(4)
+)
+
+
+def test_values_are_read_before_anything_is_counted(tmp_path, monkeypatch):
+    """An export was warned of one line at a time, after each audit."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "export.csv").write_text("Gender,Race,Decision,Qualified\n" + EXPORT)
+    columns = ["--label", "Qualified", "--prediction", "Decision", "--sensitive", "Gender",
+               "--sensitive", "Race", "--positive", "Decision=Advance,Qualified=yes"]  # fmt: skip
+    result = run("export.csv", *ANSWERS, *columns, "-o", "audit.toml")
+    assert result.exit_code == 0, result.output
+    recode = {
+        "Decision": {"unknown": ["Withdrawn"]},
+        "Gender": {"Female": ["F", "Female"], "Male": ["M", "Male", "male "],
+                   "unknown": ["?", "Prefer not to say"]},
+        "Race": {"unknown": ["N/A"]},
+    }  # fmt: skip
+    assert tomllib.loads((tmp_path / "audit.toml").read_text())["recode"] == recode
+    report = fg.audit("export.csv", config="audit.toml")
+    assert {each.group for each in report.groups} == {"Female", "Male", "White", "Black", "Asian"}
+    codes = {each.code for each in report.diagnostics}
+    assert not codes & {"recoding", "same_names", "missing_marker", "undecided_outcomes"}
+    after = CliRunner().invoke(main, ["audit", "export.csv", *columns])
+    _, line = " ".join(after.output.split()).split("recode them all: ")
+    flags = shlex.split(line.split("}'.")[0] + "}'")
+    recoded = CliRunner().invoke(main, ["audit", "export.csv", *columns, *flags])
+    assert recoded.exit_code == 0
+    assert "recode them" not in recoded.output
+
+
+def test_values_of_clean_data_propose_nothing():
+    rows = "sex,approved,repaid\n" + "F,1,1\nM,0,1\nF,0,0\nM,1,0\n" * 30
+    result = CliRunner().invoke(
+        main, ["choose", "-", *ANSWERS, *COLUMNS, "--positive", "1"], input=rows
+    )
+    assert result.exit_code == 0, result.output
+    assert "recode" not in tomllib.loads(specification(result))
+    refused = CliRunner().invoke(main, ["choose", "-", *ANSWERS, *COLUMNS[:4]], input=rows)
+    assert refused.exit_code == 2

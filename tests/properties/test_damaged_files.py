@@ -1,0 +1,215 @@
+"""A damaged or an oversized file ends in time and memory, with an exit code and one message.
+
+As a script it tries some files of one kind in this process: ``test_damaged_files.py KIND SEED N``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.needs import EVERY_CASE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS, BYTES = 10, 500_000_000
+KINDS = ("rows", "saved", "asked", "published")
+CASES = 250 if EVERY_CASE else 13
+
+ROWS = {"y": [1, 0, 1, 0, 1] * 20, "p": [1, 1, 0, 0, 1] * 20, "sex": ["F", "F", "M", "M", "é"] * 20}
+ASKED = ["--label", "y", "--prediction", "p", "--sensitive", "sex"]
+PUBLISHED = [("sex", "n", "selected", "rate", "ratio"), ("F", "100", "30", "30%", "0.75"),
+             ("M", "120", "48", "40%", "1.00")]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_every_kind(kind):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    asked = [sys.executable, __file__, kind, str(random.randrange(10**6)), str(CASES)]
+    done = subprocess.run(asked, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:-1] == [], done.stdout
+
+
+def files(kind: str) -> dict[str, list[str]]:
+    """Write a whole file of every format of a kind; return the command that reads each."""
+    import polars as pl
+
+    import fairgauge as fg
+
+    table = pl.DataFrame(ROWS)
+    table.write_csv("rows.csv")
+    if kind == "rows":
+        table.write_csv("a.csv")
+        table.write_csv("a.tsv", separator="\t")
+        table.write_ndjson("a.jsonl")
+        Path("a.json").write_text(json.dumps(table.to_dicts()))
+        table.write_parquet("a.parquet")
+        table.write_ipc("a.arrow", compression="uncompressed")
+        names = ("a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.arrow")
+        return {name: ["audit", name, *ASKED] for name in names}
+    if kind == "saved":
+        cube = fg.count(table, label="y", prediction="p", sensitive="sex", rules=["DI >= 0.8"])
+        cube.save("a.cube.json")
+        report = fg.audit(cube)
+        report.save("a.json")
+        fg.seal(report, cube, "a.fairgauge")
+        fg.History("history").add("2026-01-01", cube)
+        return {
+            "a.cube.json": ["audit", "a.cube.json"],
+            "a.json": ["render", "a.json"],
+            "a.fairgauge": ["verify", "a.fairgauge"],
+            "history/period=2026-01-01/counts.cube.json": ["monitor", "doctor", "history"],
+        }
+    if kind == "asked":
+        keys: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": ["sex"]}
+        keys |= {"rules": ["DI >= 0.8"], "recode": {"sex": {"F": ["F", "é"]}}}
+        Path("a.json").write_text(json.dumps(keys))
+        Path("a.yaml").write_text(
+            "label: y\nprediction: p\nsensitive: [sex]\nrules: ['DI >= 0.8']\n"
+        )
+        Path("a.toml").write_text('label = "y"\nprediction = "p"\nsensitive = ["sex"]\n')
+        Path("recode.csv").write_text("sex,category\nF,women\nM,men\né,\n")
+        clarify = {"dataset_type": "text/csv", "label": "y", "headers": [*ROWS],
+                   "dataset_uri": "rows.csv", "label_values_or_threshold": [1],
+                   "facet": [{"name_or_index": "sex", "value_or_threshold": ["F"]}],
+                   "methods": {"pre_training_bias": {"methods": "all"}}}  # fmt: skip
+        Path("clarify.json").write_text(json.dumps(clarify))
+        Path("vertex.yaml").write_text("target_field_name: y\npredictions: rows.csv\n")
+        found = {name: ["audit", "rows.csv", "-c", name] for name in ("a.json", "a.yaml", "a.toml")}
+        return found | {
+            "recode.csv": ["audit", "rows.csv", *ASKED, "--recode", "recode.csv"],
+            "clarify.json": ["clarify", "clarify.json"],
+            "vertex.yaml": ["vertex", "vertex.yaml"],
+        }
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in PUBLISHED:
+        book.active.append(row)
+    book.active.merge_cells("A4:C5")
+    book.save("a.xlsx")
+    cells = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in PUBLISHED)
+    for name, text in {
+        "a.html": f"<table>{cells}</table>",
+        "a.md": "\n".join("|" + "|".join(row) + "|" for row in PUBLISHED),
+        "b.csv": "\n".join(",".join(row) for row in PUBLISHED),
+        "a.txt": "\n".join("  ".join(row) for row in PUBLISHED),
+    }.items():
+        Path(name).write_text(text)
+    return {name: ["check", name] for name in ("a.html", "a.md", "b.csv", "a.txt", "a.xlsx")}
+
+
+NASTY = [b"[" * 100_000, b"{" * 5_000, b"9" * 6_000, b"\x00" * 50, b'"', b"|" * 100_000, b"1e999",
+         b"NaN", b"-1", b"null", b"<td rowspan=99 colspan=99>", b"\xff\xfe", b",\n" * 50_000,
+         b"\\ud800", b"9999999999999999999", b"'", b"&", b"true", b'{"a":1}']  # fmt: skip
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Return a content that is cut, changed, mixed or many times as large."""
+    at, to = sorted(chance.randrange(len(content) + 1) for _ in range(2))
+    nasty = chance.choice(NASTY)
+    changes: list[Callable[[], bytes]] = [
+        lambda: content[:at],
+        lambda: content[:at] + content[to:],
+        lambda: content[:at] + nasty + content[at:],
+        lambda: content[:at] + nasty + content[to:],
+        lambda: content[:at] + bytes([chance.randrange(256)]) + content[at + 1 :],
+        lambda: content[:at] + content[at:to] * chance.choice([2, 50]) + content[to:],
+        lambda: content[:at] + content[at:to] * (3_000_000 // max(to - at, 1)) + content[to:],
+        lambda: chance.randbytes(min(len(content), 1_000)),
+        lambda: b"",
+    ]
+    return chance.choice(changes)()
+
+
+def damaged_value(found: Any, chance: random.Random) -> Any:
+    """Return plain values of which one is of another type, or gone."""
+    if not isinstance(found, (dict, list)) or not found or chance.random() < 0.1:
+        return chance.choice([None, -1, 1e308, "x", [], {}, True, "stranger:code", [[1]], "1" * 50])
+    key = chance.choice(list(found) if isinstance(found, dict) else range(len(found)))
+    changed = damaged_value(found[key], chance)
+    if isinstance(found, dict):
+        return (
+            {**found, key: changed}
+            if chance.random() < 0.9
+            else {k: v for k, v in found.items() if k != key}
+        )
+    return [*found[:key], changed, *found[key + 1 :]]
+
+
+def tried(name: str, command: list[str]) -> str:
+    """Return what is wrong with how a command ends; nothing is."""
+    from click.testing import CliRunner
+
+    from fairgauge.cli import main
+
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    done = CliRunner().invoke(main, command)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    messages = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    if done.exit_code not in (0, 1, 2, 3) or len(messages) != (done.exit_code == 2):
+        return f"{name}: exit {done.exit_code}, {messages} {done.exception!r}"
+    if any("way it should not" in line for line in messages):
+        return f"{name}: {messages}"
+    return ""
+
+
+def out_of_time(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} seconds")
+
+
+def main_of_process(kind: str, seed: str, cases: str) -> None:
+    """Try some files, and print those that end wrongly, with the seed that makes them again."""
+    signal.signal(signal.SIGPROF, out_of_time)
+    chance = random.Random(seed)
+    commands = files(kind)
+    whole = {name: Path(name).read_bytes() for name in commands}
+    for case in range(int(cases)):
+        name = list(commands)[case % len(commands)]
+        path, content = Path(name), whole[name]
+        if case < len(commands):  # each format once, and of 5 GB that take no place
+            with path.open("r+b") as file:
+                file.truncate(5_000_000_000)
+        elif name.endswith(".json") and chance.random() < 0.7:
+            found = damaged_value(json.loads(content), chance)
+            if name.endswith(".cube.json"):
+                from fairgauge.cube.cube import _digest
+
+                counts = (
+                    {k: v for k, v in found.items() if k != "digest"}
+                    if isinstance(found, dict)
+                    else {}
+                )
+                found = counts | {"digest": _digest(counts)}
+            path.write_text(json.dumps(found))
+        else:
+            path.write_bytes(damaged(content, chance))
+        if wrong := tried(name, commands[name]):
+            print(f"{kind} {seed}, case {case}: {wrong}")
+            if os.environ.get("KEEP"):
+                Path(os.environ["KEEP"], f"{kind}-{case}-{path.name}").write_bytes(
+                    path.read_bytes()[: 10**7]
+                )
+        path.write_bytes(content)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if peak > BYTES:
+            print(f"{kind} {seed}, case {case}: {name}: {peak:,} bytes")
+            break
+    print(f"{cases} files, at most {peak:,} bytes")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        main_of_process(*sys.argv[1:])

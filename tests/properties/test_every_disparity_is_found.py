@@ -1,0 +1,110 @@
+"""Every significant disparity that is asked for is a finding, and opposite ones are both stated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import tested_as as same_test
+from fairgauge.enums import DiagnosticCode, Outcome, ScopeKind
+from fairgauge.results.disparities import is_significant
+
+OF_DECISIONS = [
+    "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy", "average_odds",
+    "balanced_accuracy", "average_absolute_odds", "positive_predictive_value", "f1", "lift",
+    "top_selection_ratio(percent=5)", "roc_auc", "mean_score",
+]  # fmt: skip
+OF_AMOUNTS = ["mean_label", "median_label.ratio", "median_label.difference",
+              "quantile_label(0.9).ratio", "quantile_label(0.1).difference"]  # fmt: skip
+GAPS = st.floats(-0.6, 0.6)
+
+
+def people(seed: int, gap: float, tail: float, n: int = 1_500) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M", "X"], n)
+    score = np.clip(rng.beta(2, 2, n) + gap * 0.3 * (sex == "F"), 0, 1)
+    top = np.quantile(score, 0.95)
+    score = np.where((score > top) & (sex == "M") & (tail > 0), top * 0.9, score)
+    y = (rng.random(n) < np.clip(score + 0.2 * tail * (sex == "X"), 0, 1)) * 1
+    pay = np.exp(rng.normal(3 + gap * 0.4 * (sex == "F"), 0.4 + 0.5 * abs(tail) * (sex == "F")))
+    return pd.DataFrame({"sex": sex, "s": score.round(3), "y": y, "pay": pay.round(2)})
+
+
+def assert_found(report: fg.Report) -> None:
+    """Check that each significant comparison is one of a finding, or the same test as one."""
+    found = {key(each) for finding in report.findings
+             for each in (finding.estimate, finding.beside, *finding.others, *finding.others_beside)
+             if each is not None}  # fmt: skip
+    for each in report.estimates:
+        if each.scope.kind is ScopeKind.OVERALL and is_significant(each):
+            sides = {key(each), key(each, each.mirror_of or each.group)}
+            sides |= {key(e) for e in report.estimates if e.mirror_of == each.group
+                      and e.metric == each.metric and e.feature == each.feature}  # fmt: skip
+            assert sides & found, (each.metric, each.group)
+
+
+def key(each: object, group: str | None = None) -> tuple[object, ...]:
+    of = each.definition.of if isinstance(each.definition, Contrast) else None
+    test = each.metric.removesuffix(".difference").removesuffix(".ratio")
+    return test if of is None else same_test(of), each.feature, group or each.group
+
+
+@given(
+    st.integers(0, 99), GAPS, GAPS, st.lists(st.sampled_from(OF_DECISIONS), min_size=1, unique=True)
+)
+def test_each_significant_disparity_of_decisions_is_a_finding(seed, gap, tail, metrics):
+    asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "sex", "metrics": metrics}
+    assert_found(fg.audit(people(seed, gap, tail), **asked))
+
+
+@given(
+    st.integers(0, 99), GAPS, GAPS, st.lists(st.sampled_from(OF_AMOUNTS), min_size=1, unique=True)
+)
+def test_each_significant_disparity_of_amounts_is_a_finding(seed, gap, tail, metrics):
+    report = fg.audit(people(seed, gap, tail), label="pay", sensitive="sex",
+                      task="regression", metrics=metrics)  # fmt: skip
+    assert_found(report)
+    if any(map(is_significant, report.estimates)):
+        assert report.findings
+        assert "no difference" not in str(report).lower().split("\n")[1]
+
+
+def test_a_mean_and_a_median_that_disagree_are_both_stated():
+    rng = np.random.default_rng(0)
+    pay = {"F": np.r_[rng.normal(2_300, 60, 280), [900.0] * 20],
+           "H": np.r_[rng.normal(2_050, 60, 290), rng.normal(9_000, 500, 40)]}  # fmt: skip
+    data = pd.DataFrame([(s, x) for s, of in pay.items() for x in of.round()], columns=["g", "pay"])
+    report = fg.audit(data, label="pay", sensitive="g", reference={"g": "H"},
+                      preset="eu-pay-transparency")  # fmt: skip
+    assert {each.rate for each in report.findings} == {"mean_label", "median_label"}
+    headline, page = str(report).split("\n")[1], " ".join(str(report).split())
+    assert "Average pay is lower" in headline
+    assert "their median pay is higher" in page
+    assert "average pay is lower and median pay is higher than for" in page
+    assert "median label" not in page
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.1, 0.3])
+def test_differences_that_offset_each_other_in_a_mean_are_stated(apart):
+    def rows(group, tpr, fpr):
+        return [(group, y, int(i < 1_000 * rate)) for y, rate in ((1, tpr), (0, fpr))
+                for i in range(1_000)]  # fmt: skip
+
+    data = pd.DataFrame(rows("A", 0.7 - apart, 0.3 + apart) + rows("B", 0.7, 0.3),
+                        columns=["g", "y", "p"])  # fmt: skip
+    report = fg.audit(data, label="y", prediction="p", positive=1, sensitive="g",
+                      metrics="average_odds", rules="average_odds.difference >= -0.1")  # fmt: skip
+    page = " ".join(str(report).split())
+    offset = [d for d in report.diagnostics if d.code is DiagnosticCode.OFFSETTING_PARTS]
+    assert report.verdict is Outcome.PASS
+    assert bool(offset) == bool(apart) == ("average_absolute_odds" in page)
+    if apart:
+        size = f"{100 * apart:.1f} pp"
+        assert f"true positive rate −{size} and false positive rate +{size} offset" in page
+        assert "No group differs" not in page
+        assert "No difference beyond" not in page

@@ -1,0 +1,102 @@
+"""What a release and the action install is pinned, by hash, and kept up to date."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+LOCKS = sorted((ROOT / ".github" / "requirements").glob("*.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HASHED = "--require-hashes --only-binary :all: --requirement"
+
+
+def jobs():
+    for path in WORKFLOWS:
+        for name, job in yaml.safe_load(path.read_text())["jobs"].items():
+            yield pytest.param(job, id=f"{path.stem}/{name}")
+
+
+def scripts(steps):
+    return [line for step in steps for line in step.get("run", "").splitlines()]
+
+
+def locked(path):
+    """Return the requirements of a lock, each with its hashes."""
+    text = path.read_text().replace("\\\n", " ")
+    return {
+        line.partition(" --hash")[0].strip(): line.count("--hash=sha256:")
+        for line in text.splitlines()
+        if line.strip()
+    }
+
+
+@pytest.mark.parametrize("job", [*jobs()])
+def test_a_job_uses_pinned_actions_and_installs_by_hash_where_it_proves_who_it_is(job):
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"\./|[\w./-]+@[0-9a-f]{40}", each) for each in used)
+    if job.get("permissions", {}).get("id-token") == "write":
+        installs = [
+            line for line in scripts(job["steps"]) if re.search(r"install|pipx|make ", line)
+        ]
+        assert all(HASHED in line for line in installs)
+
+
+def test_what_is_published_was_built_by_tools_of_known_hashes():
+    release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    for name in ("build", "publish"):
+        installs = [line for line in scripts(release[name]["steps"]) if "pip install" in line]
+        assert installs
+        assert all(HASHED in line for line in installs)
+    assert set(release["publish"]["needs"]) == {"test", "build", "bill-of-materials"}
+    extras = re.search(r"whl\)\[(.*?)\]", "\n".join(scripts(release["bill-of-materials"]["steps"])))
+    whole = set(re.search(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])[1].split(","))
+    assert whole | set(extras[1].split(",")) == set(PROJECT["optional-dependencies"])
+    attested = [step.get("with", {}).get("sbom-path") for step in release["publish"]["steps"]]
+    assert "fairgauge.cdx.json" in attested
+
+
+def test_the_action_installs_by_hash():
+    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    installs = [line for line in scripts(steps) if "pip" in line]
+    assert installs
+    assert all(HASHED in line for line in installs)
+    named = {step["env"]["REQUIREMENTS"] for step in steps if "REQUIREMENTS" in step.get("env", {})}
+    assert {path.stem for path in LOCKS} >= set(re.findall(r"'(action[\w-]*)'", "".join(named)))
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_a_lock_names_one_version_and_its_hashes(path):
+    for requirement, hashes in locked(path).items():
+        assert [each.operator for each in Requirement(requirement).specifier] == ["=="]
+        assert hashes, requirement
+
+
+@pytest.mark.parametrize("name", ["action", "action-extras"])
+def test_the_locks_of_the_action_fit_the_project(name):
+    wanted = [*PROJECT["dependencies"]]
+    if name == "action-extras":
+        extras = re.search(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])[1]
+        wanted += [each for e in extras.split(",") for each in PROJECT["optional-dependencies"][e]]
+    held = [Requirement(each) for each in locked(ROOT / ".github/requirements" / f"{name}.txt")]
+    for each in map(Requirement, wanted):
+        found = [h for h in held if h.name.lower() == each.name.lower()]
+        assert found, f"make requirements: {each} is not locked"
+        versions = [next(iter(h.specifier)).version for h in found]
+        assert all(each.specifier.contains(version) for version in versions), each
+
+
+def test_a_bot_updates_everything_that_is_pinned():
+    updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())["updates"]
+    kept = {
+        (each["package-ecosystem"], folder)
+        for each in updates
+        for folder in each.get("directories", [each.get("directory")])
+    }
+    assert kept == {("github-actions", "/"), ("pip", "/"), ("pip", "/.github/requirements")}
