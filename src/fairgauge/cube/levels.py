@@ -88,7 +88,7 @@ _BAND = re.compile(
 def in_reading_order(levels: Sequence[Value], stated: Sequence[Value] = ()) -> tuple[Value, ...]:
     """Return sorted levels in the order that their type states, else bands by their first number.
 
-    Bands are such as "under 5", "5-17" and "75+": a value begins with a number, or has two, or says
+    Bands are such as "under 5", "5-17" and "75+": a value begins with a number, has two, or states
     on which side of one it is. Values of no number come last.
 
     >>> in_reading_order(["100+", "18-24", "5-17", "<5", "unknown"])

@@ -494,7 +494,7 @@ class RowsInDoubt:
     copied : what rows lack whose prediction or score may be a copy of the label, and how many
         these are, by which of the two.
     alike : rows of groups of one outcome alone, by the feature and by label or prediction; of
-        no feature where all rows are, which says nothing of rates that need another outcome too.
+        no feature where all rows are, which withholds no rate that needs another outcome too.
     people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
     """

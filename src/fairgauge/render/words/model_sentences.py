@@ -127,7 +127,7 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
 
 
 def _too_small(each: Candidate) -> dict[str, str]:
-    """Return the groups that have too few rows for a test, with these."""
+    """Return the groups that have insufficient data for a test, with these."""
     sizes = {(of.feature, of.group): of.n for of in each.reclassified if of.among == "all"}
     found: dict[str, str] = {}
     for one in each.untested:
