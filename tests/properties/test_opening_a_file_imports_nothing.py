@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from importlib.machinery import PathFinder
 from importlib.metadata import packages_distributions
 from typing import Any
 
@@ -40,7 +41,8 @@ class Watcher:
         self.asked: list[str] = []
 
     def find_spec(self, name: str, *_: object) -> None:
-        if name.partition(".")[0] not in self.known:
+        top = name.partition(".")[0]  # libraries ask for others that are not installed
+        if top not in self.known and PathFinder.find_spec(top) is not None:
             self.asked.append(name)
 
 
