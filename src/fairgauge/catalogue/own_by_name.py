@@ -165,7 +165,8 @@ def _defined(keys: Mapping[Any, Any]) -> Statistic | Metric:
         row = made(keys["name"], **{key: _cells(keys[key]) for key in sums}, **others)
     except SpecError as error:
         raise NotAMetric(str(error)) from None
-    return row.compared(keys["compared"]) if "compared" in keys else row
+    compared: Statistic | Metric = row.compared(keys["compared"]) if "compared" in keys else row
+    return compared
 
 
 def _cells(text: str) -> Cells:

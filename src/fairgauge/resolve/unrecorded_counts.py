@@ -182,7 +182,7 @@ class UnrecordedGroups:
         return _means(p), known
 
     def cells(self, rate: Rate, outcome: OutcomeMasks, *, everyone: bool = False) -> RateCells:
-        """Return the rows of a rate under an outcome: of those with probabilities, or everyone's.
+        """Return the rows of a rate under an outcome: of those with probabilities, or of all rows.
 
         Rows without them have the mean of the others, which a random sample corrects.
         """
