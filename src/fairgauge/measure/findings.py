@@ -104,7 +104,8 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """
     chosen: list[tuple[_Searched, Finding]] = []
     stated: set[Hashable] = set()
-    asked = {*_named(report), *(verdict.metric for verdict in report.verdicts)}
+    named = {*_named(report)}
+    asked = {*named, *(verdict.metric for verdict in report.verdicts)}
     favourable = favourable_of(report.spec)
     sections = sections_of(report)
     for section, rate in searched_rates(sections, asked):
@@ -117,11 +118,12 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
             continue
         if _is_stated_beside(each, worst, [f for of, f in chosen if of.section is section]):
             chosen = [(of, _with_others_beside(of, finding, each)) for of, finding in chosen]
+            stated.add(same)
             continue
         chosen.append((each, _finding(report, each, worst)))
         stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    others = [e for of in sections for e in _of_other_kinds(report, of, asked, stated)]
+    others = [e for of in sections for e in _of_other_kinds(report, of, asked, named, stated)]
     return _gravest_first(report, [*(finding for _, finding in chosen), *others])
 
 
@@ -133,12 +135,17 @@ def _named(report: Report) -> Iterator[str]:
 
 
 def _of_other_kinds(
-    report: Report, section: FeatureResults, asked: Container[str], stated: set[Hashable]
+    report: Report,
+    section: FeatureResults,
+    asked: Container[str],
+    named: Container[str],
+    stated: set[Hashable],
 ) -> Iterator[Finding]:
     """Yield the significant disparities that are asked for and are of no rate, one a metric.
 
     These are medians and other quantiles, tops of rankings, distances, and several rates at once.
-    What is a function of a number that is ``stated`` already is none. Who fails a rule comes first,
+    What is a function of a number that is ``stated`` already is none, nor, unless it is ``named``,
+    what is made of several such. Who fails a rule comes first,
     then who is worse off.
     """
     if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
@@ -157,8 +164,10 @@ def _of_other_kinds(
         if each.metric in asked and not isinstance(each.definition, Contrast):
             found.setdefault(each.metric, []).extend([each] if is_significant(each) else [])
     for metric, significant in found.items():
-        same = section.key, disparity(section.metric_row(metric))
-        if same in stated or not significant:
+        row = section.metric_row(metric)
+        same = section.key, disparity(row)
+        parts = set() if metric in named else {(section.key, disparity(e)) for e in row.statistics}
+        if same in stated or not significant or (parts and parts <= stated):
             continue
         stated.add(same)
         of = metric.removesuffix(".difference").removesuffix(".ratio")

@@ -235,14 +235,14 @@ def _differs(subject: str, other: str, stated: StatedComparison) -> str:
     people = capitalised(subject)
     if is_of_all_groups(metric) or stated.contrast.group is None:
         feature = called(stated.contrast.feature or "")
-        return f"Groups of {feature} differ: {metric_words(metric)}"
+        return f"Groups of {feature} differ in {metric_words(metric)}"
     if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
         level = "lower" if less else "higher"
         return f"{capitalised(metric.mean)} is {level} for {subject} than for {other}"
     if isinstance(metric, RowMetric) and metric.kind in _RANKED:
         top = f"the top {metric.top or 0:g}{' per cent' * metric.percent}"
         return f"{people} {_RANKED[metric.kind][less]}".format(top=top, other=other)
-    return f"{people} and {other} differ: {metric_words(metric)}"
+    return f"{people} and {other} differ in {metric_words(metric)}"
 
 
 _RANKED = {
