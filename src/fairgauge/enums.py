@@ -256,17 +256,9 @@ class Method(StrEnum):
     """How intervals are made."""
 
     DEFAULT = "default"
-    SCORE = "score"
     EXACT = "exact"
     BOOTSTRAP = "bootstrap"
-    BOOTSTRAP_NORMAL = "bootstrap-normal"
-    BOOTSTRAP_BCA = "bootstrap-bca"
     BAYES = "bayes"
-
-    @property
-    def resamples(self) -> bool:
-        """Return whether the rows are resampled."""
-        return self in (Method.BOOTSTRAP, Method.BOOTSTRAP_NORMAL, Method.BOOTSTRAP_BCA)
 
 
 class Level(StrEnum):
@@ -386,8 +378,6 @@ class IntervalMethod(StrEnum):
     MULTINOMIAL_BOOTSTRAP = "multinomial_bootstrap"
     CLUSTER_BOOTSTRAP = "cluster_bootstrap"
     PERCENTILE = "percentile"
-    NORMAL_APPROXIMATION = "normal_approximation"
-    BCA = "bca"
     CALIBRATION_BALL = "calibration_ball"
     NORM_BALL = "norm_ball"
     GROUP_BALL = "group_ball"

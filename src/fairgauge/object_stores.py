@@ -122,15 +122,18 @@ def read_limited(path: Path, most: int, what: str) -> bytes:
         There is no such file, it is a folder, a pipe or a device, or too large.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
-        if (size := path.stat().st_size) > most:
-            raise DataError(f"{quote(path)} has {size:,} bytes; {what} has at most {most:,}")
-        return path.read_bytes()
+        plain = path.is_file() or not path.exists()
+        size = path.stat().st_size
+        content = path.read_bytes() if plain and size <= most else b""
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+    if not plain:
+        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+    if size > most:
+        raise DataError(f"{quote(path)} has {size:,} bytes; {what} has at most {most:,}")
+    return content
 
 
 def is_object(address: object) -> bool:

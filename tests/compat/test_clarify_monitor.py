@@ -233,7 +233,7 @@ def test_interval_check_needs_more_than_noise(folder: Any, monitored: dict[str, 
 
 
 def test_intervals_are_read_beside_saved_results(folder: Any, baseline: dict[str, Any]) -> None:
-    folder.clarify(baseline, "--method", "bootstrap-normal", "--replicates", "200", into="now")
+    folder.clarify(baseline, "--method", "bootstrap", "--replicates", "200", into="now")
     check = ("clarify-monitor", "now/analysis.json", "--baseline", "base/analysis.json")
     interval = (*check, "--check", "interval")
     assert folder.run(*interval).exit_code == 0

@@ -57,7 +57,7 @@ DESIGNS = {
     "weights": {"weight": "w"},
     "clusters": {"cluster": "id"},
     "everyone": {"reference": "overall"},
-    "bootstrap": {"method": "bootstrap-bca"},
+    "bootstrap": {"method": "bootstrap"},
     "bayes": {"method": "bayes"},
     "exact": {"method": "exact"},
     "score": {"method": "score"},

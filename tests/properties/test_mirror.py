@@ -99,7 +99,7 @@ def test_a_group_alone_is_as_it_is_beside_others(kind: str, design: str, groups:
         *product(("binary", "regression"), ("clusters", "clusters and weights", "weights")),
         ("binary", "default"),
         ("binary", "bayes"),
-        ("binary", "bootstrap-bca"),
+        ("binary", "bootstrap"),
         ("multiclass", "clusters"),
     ],
 )

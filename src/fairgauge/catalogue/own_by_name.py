@@ -173,7 +173,7 @@ def _cells(text: str) -> Cells:
     """Return the sum of cells that a text states.
 
     >>> print(_cells("5 * FN + FP"), "and", _cells("n"))
-    5 FN + FP and n
+    FP + 5 FN and n
     """
     total = Cells()
     for part in text.split("+"):

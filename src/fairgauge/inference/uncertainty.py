@@ -336,7 +336,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
     # of sides that share rows, and whose numbers do not add up to that of both
     of_classes = isinstance(metric.of, (Averaged, Kappa))
     overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
-    resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
+    resampled = method in (Method.BAYES, Method.BOOTSTRAP) or is_resampled(metric.of)
     if compared.group.clusters is not None or not (resampled or overlapping):
         return False
     from fairgauge.inference.one.drawn_tables import table_of
@@ -377,7 +377,7 @@ def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty
         sizes = metric.sizes(compared.group.cases, compared.other.cases)
         best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
         if (
-            how.spec.method.resamples
+            how.spec.method is Method.BOOTSTRAP
             and not best
             and isinstance(metric.of, (Rate, Quotient, Blend))
         ):

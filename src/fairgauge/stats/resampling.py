@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.intervals import critical, tail_of
-from fairgauge.stats.significance import normal_tail, two_sided
+from fairgauge.stats.arrays import Array, Limits, floats, quotient
+from fairgauge.stats.intervals import tail_of
 
 _ROUNDING = 1e-12
 _PRIOR_ROWS = 0.5
@@ -139,136 +138,6 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
 
 
-@quiet
-def normal(estimate: ArrayLike, replicates: ArrayLike, confidence: float) -> Limits:
-    """Return the interval of z standard deviations of the replicates around the estimate.
-
-    Parameters
-    ----------
-    estimate : array-like of shape (...)
-    replicates : array-like of shape (replicates, ...)
-        Undefined or infinite replicates give [-inf, inf].
-
-    Examples
-    --------
-    >>> low, high = normal(1.0, [0.5, 1.0, 1.5], 0.95)
-    >>> round(float(low), 2), round(float(high), 2)
-    (0.02, 1.98)
-    """
-    (values,) = floats(replicates)
-    sd = np.std(values, axis=0, ddof=1)
-    half = critical(confidence) * sd
-    centre = np.asarray(estimate, dtype=np.float64)
-    known = np.isfinite(half) & np.isfinite(centre)
-    return np.where(known, centre - half, -np.inf), np.where(known, centre + half, np.inf)
-
-
-@quiet
-def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: float) -> Limits:
-    """Return the bias-corrected and accelerated bootstrap interval, with a jackknife of cells.
-
-    Parameters
-    ----------
-    counts : array-like of shape (..., K)
-        Observed cells.
-    metric : callable
-        From cells of shape (..., K) to values of shape (...).
-    replicates : array-like of shape (replicates, ...)
-        The metric of the resampled cells; undefined ones as for `quantile_interval`.
-
-    References
-    ----------
-    Efron (1987), JASA 82, 171-185.
-
-    Examples
-    --------
-    >>> rate = lambda cells: cells[..., 0] / cells.sum(-1)
-    >>> draws = multinomial_cells([30, 70], 4000, np.random.default_rng(0))
-    >>> low, high = bca([30, 70], rate, rate(draws), 0.95)
-    >>> round(float(low), 1), round(float(high), 1)
-    (0.2, 0.4)
-    """
-    (values,) = floats(replicates)
-    bias, acceleration = _correction(counts, metric, values)
-    z = critical(confidence)
-    limits = []
-    for edge, ordered in zip((-z, z), _sorted(values), strict=True):
-        shifted = bias + edge
-        level = normal_tail(-(bias + shifted / (1 - acceleration * shifted)))
-        limits.append(_quantile(ordered, level))
-    return limits[0], limits[1]
-
-
-@quiet
-def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
-    """Return the p-value at which the interval of `bca` just touches `null`.
-
-    Parameters and references as for `bca`; nan with undefined replicates.
-
-    Examples
-    --------
-    >>> rate = lambda cells: cells[..., 0] / cells.sum(-1)
-    >>> draws = multinomial_cells([30, 70], 4000, np.random.default_rng(0))
-    >>> round(float(bca_p([30, 70], rate, rate(draws), 0.4)), 2)
-    0.05
-    """
-    from scipy.special import ndtri
-
-    (values,) = floats(replicates)
-    bias, acceleration = _correction(counts, metric, values)
-    size = values.shape[0]
-    centre = np.asarray(null, dtype=np.float64)
-    quantile = ndtri(np.clip(_below(values, centre), 0.5 / size, 1 - 0.5 / size)) - bias
-    z = quantile / (1 + acceleration * quantile) - bias
-    return np.where(np.isnan(values).any(0), np.nan, two_sided(z))
-
-
-def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array, Array]:
-    """Return the bias correction and the acceleration of `bca`."""
-    from scipy.special import ndtri
-
-    (table,) = floats(counts)
-    estimate = metric(table)
-    replicates, weight = _jackknife(table, metric)
-    mean = (weight * replicates).sum(-1) / weight.sum(-1)
-    deviation = np.where(weight > 0, mean[..., None] - replicates, 0.0)
-    square = (weight * deviation**2).sum(-1)
-    acceleration = np.where(square > 0, (weight * deviation**3).sum(-1) / (6 * square**1.5), 0.0)
-    size = values.shape[0]
-    below = np.clip(_below(values, estimate), 0.5 / size, 1 - 0.5 / size)
-    return np.asarray(ndtri(below)), acceleration
-
-
-def _below(values: Array, centre: Array) -> Array:
-    """Return the share of draws below a value; half of those that differ by rounding alone."""
-    tied = (values == centre) | (np.abs(values - centre) <= _ROUNDING * (1 + np.abs(centre)))
-    return np.asarray(((values < centre) & ~tied).mean(0) + tied.mean(0) / 2)
-
-
-@quiet
-def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
-    """Return the p-value at which the interval of `normal` just touches `null`.
-
-    Parameters as for `normal`; nan where the replicates are undefined or do not vary.
-
-    Examples
-    --------
-    >>> round(float(normal_p(0.98, [0.48, 0.98, 1.48])), 3)
-    0.05
-    """
-    (values,) = floats(replicates)
-    sd = np.std(values, axis=0, ddof=1)
-    return two_sided((np.asarray(estimate, dtype=float) - null) / sd)
-
-
-def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:
-    """Return the metric without one row of each cell, shape (..., K), and rows per cell."""
-    cells = table.shape[-1]
-    reduced = np.maximum(table[..., None, :] - np.eye(cells), 0.0)
-    values = np.asarray(metric(reduced), dtype=np.float64)
-    return np.where(table > 0, values, 0.0), table
-
-
 def _sorted(values: Array) -> tuple[Array, Array]:
     """Sort along axis 0, undefined values (nan) first for a lower limit, last for an upper one."""
     undefined = np.isnan(values)
@@ -277,18 +146,6 @@ def _sorted(values: Array) -> tuple[Array, Array]:
         return ordered, ordered
     first, last = (np.sort(np.where(undefined, fill, values), axis=0) for fill in (-np.inf, np.inf))
     return first, last
-
-
-@quiet
-def _quantile(ordered: Array, level: Array) -> Array:
-    """Return linear quantiles along axis 0 at one `level` per column, also of infinite values."""
-    position = np.clip(level, 0, 1) * (ordered.shape[0] - 1)
-    under = np.floor(position + 1e-9).astype(np.int64)
-    share = np.maximum(position - under, 0.0)
-    low = np.take_along_axis(ordered, under[None], axis=0)[0]
-    high = np.take_along_axis(ordered, np.minimum(under + 1, len(ordered) - 1)[None], axis=0)[0]
-    between = np.asarray(low + share * (high - low))
-    return np.where((share < 1e-9) | (low == high), low, between)
 
 
 _MOST_DRAWN = 1_000_000_000

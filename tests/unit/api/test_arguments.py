@@ -24,7 +24,12 @@ ROWS: dict[str, list[Any]] = {
 }
 QUESTION = {"label": "repaid", "prediction": "current", "sensitive": "sex", "positive": 1}
 RULE = "selection_rate.ratio >= 0.8"
-DAYS = {f"2026-01-{day:02d}": fg.count(ROWS, **QUESTION) for day in range(1, 4)}  # type: ignore[arg-type]
+DAYS = {  # no day is a copy of another
+    f"2026-01-{day:02d}": fg.count(
+        {name: column[day:] for name, column in ROWS.items()}, **QUESTION
+    )  # type: ignore[arg-type]
+    for day in range(1, 4)
+}
 MONITORED = {"monitor": {"rules": [RULE]}}
 
 VERBS: dict[str, tuple[Any, dict[str, Any]]] = {

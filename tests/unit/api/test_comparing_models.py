@@ -120,7 +120,8 @@ def test_a_decision_in_another_word_is_a_warning(label):
 def test_decisions_in_the_words_of_no_label_are_refused(label, words):
     other = pl.col("fairer").replace_strict(words, return_dtype=pl.String)
     margins = {"disparity": 0.08}
-    with pytest.raises(fg.SpecError, match=r"'candidate' holds .* use the same values in both"):
+    wanted = "name the favourable values of each" if label else "use the same values in both"
+    with pytest.raises(fg.SpecError, match=rf"'candidate' holds .* {wanted}"):
         compared(other, label=label, margins=margins)
 
 

@@ -366,7 +366,7 @@ def test_a_verdict_counts_on_clusters_not_on_rows():
     assert reason["detectable"] == pytest.approx(quantiles * (high - low) / 2, rel=0.05)
 
 
-@pytest.mark.parametrize("method", ["score", "exact", "bootstrap", "bayes"])
+@pytest.mark.parametrize("method", ["exact", "bootstrap", "bayes"])
 def test_other_methods_take_rows_as_independent(method):
     message = f"method: {method} assumes independent rows; with a cluster only 'default'"
     with pytest.raises(fg.SpecError, match=message):

@@ -86,14 +86,6 @@ def test_rates_at_opposite_ends_of_small_groups_get_score_limits():
     assert each.p_value == pytest.approx(2 * stats.norm.sf(z))
 
 
-def test_the_score_method_is_scas_for_differences_and_ratios():
-    found = pair((56, 0, 14, 0), (48, 0, 32, 0), metrics="selection_rate", method="score")
-    difference, ratio = (found[f"selection_rate.{by}", "g", "a"] for by in ("difference", "ratio"))
-    assert reference.scas(56, 70, 48, 80) == limits(difference)
-    assert reference.scas(56, 70, 48, 80, ratio=True) == limits(ratio)
-    assert {e.interval.methods for e in found.estimates} == {(M.SCAS,)}
-
-
 def test_the_exact_method_is_clopper_pearson_with_boschloos_p():
     found = pair((7, 0, 18, 0), (2, 0, 23, 0), metrics="DPPL", method="exact")
     rate = found.groups[0].rates["selection_rate"]

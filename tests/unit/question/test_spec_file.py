@@ -173,7 +173,7 @@ MISTAKES = [
     ({"score_range": [1]}, ["score_range: must be two ascending numbers, [low, high], not [1]"]),
     ({"score_range": [1, 0]}, ["score_range: must be two ascending numbers, [low, high], not [1, 0]"]),
     ({"task": "binry"}, ["task: 'binry' is not allowed. Did you mean 'binary'? Use binary, multiclass or regression"]),
-    ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes"]),
+    ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Use default, exact, bootstrap or bayes"]),
     ({"profile": "Clarify"}, ["profile: 'Clarify' is not allowed. Did you mean 'clarify'? Use documented or clarify"]),
     ({"missing": 0}, ["missing: 0 is not allowed. Use exclude, group or error"]),
     ({"reference": "lagest"}, ["reference: 'lagest' is not allowed. Did you mean 'largest'? Use others, overall, largest, best or a group with its column: COLUMN=VALUE, in Python {'column': value} or of an intersection {'a*b': [value of a, value of b]}"]),

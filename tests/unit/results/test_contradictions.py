@@ -305,7 +305,7 @@ def test_a_group_asked_alone_has_the_same_numbers(metric: str) -> None:
 # 8. values, not sentences
 
 
-@pytest.mark.parametrize("method", ["default", "score", "exact", "bayes", "bootstrap"])
+@pytest.mark.parametrize("method", ["default", "exact", "bayes", "bootstrap"])
 def test_methods_are_words(method: str) -> None:
     metrics = "all" if EVERY_CASE else ["standard", "clarify"]
     found = fg.audit(COUNTS, metrics=metrics, method=method, replicates=50).to_dict()

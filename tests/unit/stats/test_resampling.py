@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.stats.resampling import (
-    bca,
     dirichlet_cells,
     multinomial_cells,
-    normal,
     quantile_interval,
     tail_p,
 )
@@ -81,37 +79,3 @@ def test_infinite_draws_are_values():
     values = np.concatenate([np.full(500, 1.0), np.full(500, np.inf)])
     low, high = quantile_interval(values, 0.95)
     assert (low, high) == (1, np.inf)
-
-
-def test_normal_limits():
-    low, high = normal([1.0, 2.0], [[0.0, np.inf], [2.0, 1.0]], 0.95)
-    assert (low[0], high[0]) == (
-        pytest.approx(1 - 2.7718, abs=1e-4),
-        pytest.approx(3.7718, abs=1e-4),
-    )
-    assert (low[1], high[1]) == (-np.inf, np.inf)
-
-
-def test_bca_from_cells_agrees_with_scipy_from_rows():
-    from scipy.stats import bootstrap
-
-    def f1(cells):
-        return 2 * cells[..., 0] / (2 * cells[..., 0] + cells[..., 1] + cells[..., 2])
-
-    cells = np.array([30, 6, 12, 52])
-    rows = np.repeat(np.arange(4), cells)
-
-    def of_rows(rows, axis):
-        return f1(np.stack([(rows == k).sum(axis) for k in range(4)], axis=-1))
-
-    expected = bootstrap(
-        (rows,), of_rows, n_resamples=4000, batch=500, random_state=RNG(0), method="BCa"
-    ).confidence_interval
-    draws = multinomial_cells(cells, 20_000, RNG(1))
-    np.testing.assert_allclose(bca(cells, f1, f1(draws), 0.95), expected, atol=0.01)
-
-
-def test_bca_of_something_that_never_varies():
-    draws = multinomial_cells([0, 20], 500, RNG(0))
-    low, high = bca([0, 20], rate, rate(draws), 0.95)
-    assert (low, high) == (0, 0)

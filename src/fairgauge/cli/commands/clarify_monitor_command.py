@@ -168,7 +168,7 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     intervals: IntervalOptions = {}
     if flags["check"] == "interval":
         drawn = given_options({"replicates": flags["replicates"], "seed": flags["seed"]})
-        intervals = cast("IntervalOptions", {"method": "bootstrap-normal", **drawn})
+        intervals = cast("IntervalOptions", {"method": "bootstrap", **drawn})
     first_row = FirstRow(flags["first_row"])
     places = _places(path, flags)
     found = analyse(config, places, dataset, first_row=first_row, **intervals)

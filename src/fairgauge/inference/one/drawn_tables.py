@@ -55,13 +55,8 @@ class CellLayout:
 
 def resampling_methods(spec: Spec) -> Methods:
     """Return how intervals from drawn tables are made."""
-    ends = {
-        Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
-        Method.BOOTSTRAP_NORMAL: IntervalMethod.NORMAL_APPROXIMATION,
-        Method.BOOTSTRAP_BCA: IntervalMethod.BCA,
-    }
-    if spec.method in ends:
-        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, ends[spec.method])
+    if spec.method is Method.BOOTSTRAP:
+        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, IntervalMethod.PERCENTILE)
     return (IntervalMethod.DIRICHLET_POSTERIOR,)
 
 
@@ -106,7 +101,7 @@ def resampled_statistic(
 
 def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
     """Draw the cells of every group anew; shape (replicates, n, K)."""
-    draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+    draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
     return np.concatenate(
         [draw(row[None], spec.replicates, generator(spec, key, row)) for row in cells], axis=1
     )

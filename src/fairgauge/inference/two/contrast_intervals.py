@@ -130,11 +130,9 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
         correlation = _with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
-    if one and two and one.plain and two.plain and not ours.clustered:  # else not of the number
-        if spec.method is Method.SCORE:
-            score |= (one.n > 0) & (two.n > 0)
-        elif spec.method is Method.DEFAULT:
-            score = far_apart(one.x, one.n, two.x, two.n)
+    default = spec.method is Method.DEFAULT and not ours.clustered
+    if default and one and two and one.plain and two.plain:  # else not of the number
+        score = far_apart(one.x, one.n, two.x, two.n)
     return StatisticComparison(
         ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
     )

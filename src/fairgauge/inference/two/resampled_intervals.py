@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,14 +35,10 @@ from fairgauge.inference.one.drawn_tables import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
-from fairgauge.stats.arrays import Index, Limits, quiet, quotient
+from fairgauge.stats.arrays import Index, quotient
 from fairgauge.stats.resampling import (
-    bca,
-    bca_p,
     dirichlet_cells,
     multinomial_cells,
-    normal,
-    normal_p,
     quantile_interval,
     tail_p,
 )
@@ -80,10 +75,10 @@ def resampled_interval(
         else:
             values = tables.of_drawn(tables.draw(spec))
         estimate = tables.values(tables.cells)  # the interval contains the estimate
-        limits = _limits(spec, values, tables)
+        limits = quantile_interval(values, spec.confidence)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
-            p[block] = _p(spec, values, tables, metric.neutral)
+            p[block] = tail_p(values, metric.neutral)
     return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
@@ -95,39 +90,6 @@ def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Inde
     return np.flatnonzero(compared.margin)
 
 
-def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
-    """Return limits from the values over drawn tables, as the method asks."""
-    scale = _LOGARITHMIC if tables.of_ratio else _PLAIN
-    if spec.method not in (Method.BOOTSTRAP_NORMAL, Method.BOOTSTRAP_BCA):
-        return quantile_interval(values, spec.confidence)
-    drawn, level = scale.there(values), spec.confidence
-    if spec.method is Method.BOOTSTRAP_NORMAL:
-        low, high = normal(scale.there(tables.values(tables.cells)), drawn, level)
-    else:
-        low, high = bca(tables.cells, lambda c: scale.there(tables.values(c)), drawn, level)
-    return scale.back(low), scale.back(high)
-
-
-def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
-    """Return the p-values at which those limits just touch "no difference"."""
-    scale = _LOGARITHMIC if tables.of_ratio else _PLAIN
-    drawn, centre = scale.there(values), scale.there(np.asarray(null))
-    if spec.method is Method.BOOTSTRAP_NORMAL:
-        return normal_p(scale.there(tables.values(tables.cells)), drawn, centre)
-    if spec.method is Method.BOOTSTRAP_BCA:
-        return bca_p(tables.cells, lambda cells: scale.there(tables.values(cells)), drawn, centre)
-    return tail_p(values, null)
-
-
-class _Scale(NamedTuple):
-    """Where limits are computed, and the way there and back."""
-
-    there: Callable[[Array], Array]
-    back: Callable[[Array], Array]
-
-
-_PLAIN = _Scale(np.asarray, np.asarray)
-_LOGARITHMIC = _Scale(quiet(np.log), np.exp)
 """Of ratios, so that those of the other side are their inverses."""
 
 
@@ -178,7 +140,7 @@ class _DrawnTables:
 
     def draw(self, spec: Spec) -> Array:
         """Draw the cells of every comparison anew; shape (replicates, n, K)."""
-        draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+        draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
         drawn = np.empty((spec.replicates, *self.cells.shape))
         for i, cells in enumerate(self.cells):
             sides = [cells] if self.alone else np.split(cells, 2)

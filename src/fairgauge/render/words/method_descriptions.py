@@ -12,7 +12,7 @@ _M = IntervalMethod
 RATES_OF_GROUPS, PAIRS_OF_GROUPS = "rates of groups", "pairs of groups"
 """What an interval is of, where it is of no metric."""
 
-_SPELT = {"mover": "MOVER", "scas": "SCAS", "auc": "AUC", "bca": "BCa", "delong": "DeLong"}
+_SPELT = {"mover": "MOVER", "scas": "SCAS", "auc": "AUC", "delong": "DeLong"}
 
 # fmt: off
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
@@ -49,8 +49,6 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.MULTINOMIAL_BOOTSTRAP: "Multinomial bootstrap of the cell counts, which is the bootstrap of the rows (method=bootstrap). It covers less than its level in small groups.",
     _M.CLUSTER_BOOTSTRAP: "Bayesian bootstrap of the clusters: every cluster has a random weight.",
     _M.PERCENTILE: "Percentiles of the draws.",
-    _M.NORMAL_APPROXIMATION: "Normal approximation with the standard deviation of the draws (method=bootstrap-normal).",
-    _M.BCA: "Bias-corrected and accelerated percentiles of the draws (method=bootstrap-bca).",
     _M.CALIBRATION_BALL: "The value less and plus the sampling variation of its bins, because a calibration error is positive under perfect calibration.",
     _M.NORM_BALL: "The distance less and plus the sampling variation of the distributions, because a distance is positive under no difference.",
     _M.GROUP_BALL: "The spread less and plus the sampling variation of the groups, because a spread is positive under no difference.",

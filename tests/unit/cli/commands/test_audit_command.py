@@ -321,7 +321,7 @@ column: COLUMN=VALUE, in Python {'column': value} or of an intersection \
 See: fairgauge metrics
   confidence: must be a number between 0 and 1, not 95
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
-Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes
+Use default, exact, bootstrap or bayes
   seed: must be a whole number, 0 or greater, not 'x'
   rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' \
 or '|METRIC| <= X'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import bootstrap, norm
+from scipy.stats import bootstrap
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
@@ -26,31 +26,21 @@ def audited(method, metric="DPPL", who=("g", "a"), **options):
     ]
 
 
-@pytest.mark.parametrize(
-    ("method", "theirs"),
-    [("bootstrap", "percentile"), ("bootstrap-normal", None), ("bootstrap-bca", "BCa")],
-)
-def test_the_bootstrap_of_cells_is_that_of_rows(method, theirs):
-    found = audited(method)
+def test_the_bootstrap_of_cells_is_that_of_rows():
+    found = audited("bootstrap")
     made = bootstrap(
         (REST, GROUP),
         lambda x, y, axis: x.mean(axis) - y.mean(axis),
         n_resamples=20_000,
-        method=theirs or "basic",
+        method="percentile",
         vectorized=True,
         random_state=np.random.default_rng(1),  # `rng` from SciPy 1.15 on
     )
-    if theirs:
-        low, high = made.confidence_interval
-    else:
-        half = norm.ppf(0.975) * made.standard_error
-        low, high = 0.1 - half, 0.1 + half
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.011)
-    names = {"percentile": M.PERCENTILE, None: M.NORMAL_APPROXIMATION, "BCa": M.BCA}
-    assert found.interval.methods == (M.MULTINOMIAL_BOOTSTRAP, names[theirs])
+    assert (found.low, found.high) == pytest.approx(tuple(made.confidence_interval), abs=0.011)
+    assert found.interval.methods == (M.MULTINOMIAL_BOOTSTRAP, M.PERCENTILE)
 
 
-@pytest.mark.parametrize("method", ["bootstrap-normal", "bootstrap-bca", "bayes"])
+@pytest.mark.parametrize("method", ["bootstrap", "bayes"])
 def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
     p = audited(method).p_value
     assert 0.05 < p < 0.3
@@ -59,7 +49,7 @@ def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
     assert outside.low > 0  # the difference is positive
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "bootstrap-normal", "bootstrap-bca"])
+@pytest.mark.parametrize("method", ["bootstrap", "bayes"])
 def test_a_metric_of_the_whole_table_and_a_whole_as_reference_are_resampled(method):
     entropy = audited(method, "GE", (None, "all"))
     assert entropy.low < entropy.value < entropy.high
@@ -98,7 +88,7 @@ CONTRASTS = [
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("reference", ["others", "overall"])
-@pytest.mark.parametrize("method", ["score", "bayes", "bootstrap", "bootstrap-bca"])
+@pytest.mark.parametrize("method", ["bayes", "bootstrap"])
 def test_all_methods_agree_where_rows_are_many(method, reference):
     """Of 400 rows a group, limits of any contrast lie near the default's, whatever the method."""
     cells = {
