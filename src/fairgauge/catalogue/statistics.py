@@ -270,7 +270,7 @@ def tested_as(one: Statistic) -> Hashable:
         return one.name
     pairs = zip(some.coefficients, every.coefficients, strict=True)
     parts = some.coefficients, tuple(whole - part for part, whole in pairs)
-    return frozenset(tuple(k // math.gcd(*part) for k in part) for part in parts)
+    return frozenset(tuple(k // (math.gcd(*part) or 1) for k in part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

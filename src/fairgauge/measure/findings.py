@@ -145,8 +145,7 @@ def _of_other_kinds(
 
     These are medians and other quantiles, tops of rankings, distances, and several rates at once.
     What is a function of a number that is ``stated`` already is none, nor, unless it is ``named``,
-    what is made of several such. Who fails a rule comes first,
-    then who is worse off.
+    what is made of several such. Who fails a rule comes first, then who is worse off.
     """
     if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
         return

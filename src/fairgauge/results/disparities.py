@@ -55,21 +55,16 @@ def disparity(row: Metric | Statistic) -> Hashable:
         return tested_as(row)
     if isinstance(row, RowMetric) and (row.q is not None or row.kind in ("top", "skew")):
         return row.q, row.top, row.percent
+    if isinstance(row, StandardisedDifference) and row.of != "selection":
+        return f"mean_{row.of}"
     if isinstance(row, Distance | StandardisedDifference | OverallStandardisedDifference):
-        return _SPREAD_OF[getattr(row, "of", "selection"), isinstance(row, Distance)]
+        of_label = isinstance(row, Distance) and row.of == "label"
+        parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
+        return frozenset(part.coefficients for part in parts)
     if isinstance(row, Imbalance | Representation):
         return type(row)
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
     return tests if len(tests) > 1 else next(iter(tests), row.name)
-
-
-_DECISIONS, _OUTCOMES = (frozenset(part.coefficients for part in parts)
-                         for parts in ((TP + FP, TN + FN), (TP + FN, TN + FP)))  # fmt: skip
-_SPREAD_OF: dict[tuple[str, bool], Hashable] = {
-    ("selection", False): _DECISIONS, ("prediction", True): _DECISIONS, ("label", True): _OUTCOMES,
-    **{(of, False): f"mean_{of}" for of in ("label", "prediction", "score")},
-}  # fmt: skip
-"""What is compared by a standardised difference, or a distance, of a column."""
 
 
 def is_ratio(row: Metric | Statistic) -> bool:
