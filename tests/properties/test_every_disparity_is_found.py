@@ -76,7 +76,9 @@ def test_each_significant_disparity_of_amounts_is_a_finding(seed, gap, tail, met
 
 NAMED = [row.name for row in (*METRICS, *RATES) if Task.BINARY in row.tasks]
 VERB = re.compile(
-    r"\b(is|are|has|have|had|was|were|differ|differs|could be|predicted|exceeds|falls|match(es)?|stands?|orders?)\b", re.I
+    r"\b(is|are|has|have|had|was|were|differs?|could be|predicted|exceeds|falls|match(es)?|stands?"
+    r"|orders?)\b",
+    re.I,
 )
 
 
