@@ -473,6 +473,7 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     if from_rows:
         for side in (settled, other):
             side["findings"] = [f for f in side["findings"] if f["metric"] not in from_rows]
+            del side["brief"]  # states what rows show; its sentences are compared below
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
     compared.compare_sentences(saved, reading, other)
