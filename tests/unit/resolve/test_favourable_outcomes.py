@@ -41,7 +41,7 @@ def test_a_preset_has_no_denials_as_approvals(preset, stated, coded):
         data, asked = decided(words=(1, 0), column="denied"), {"prediction": "denied"}
         asked |= {"positive": 1}
     with pytest.raises(fg.SpecError, match=r"favourable: |positive: the preset"):
-        fg.audit(data, sensitive="race", preset=preset, **asked, **stated)
+        fg.audit(data, **LENDING | {"preset": preset}, **asked, **stated)
 
 
 def test_the_approvals_of_a_preset():
@@ -192,3 +192,13 @@ def test_the_gap_of_who_is_worse_off_leads(asked):
     found = fg.why(stops, label="searched", positive="yes", favourable="negative",
                    sensitive="race", strata="district", **asked)  # fmt: skip
     assert found.brief().headline.text.startswith("Black")
+
+
+@pytest.mark.parametrize("stated", [{}, {"reference": "largest"}, {"reference": {"sex": "M"}}])
+def test_the_draft_of_colorado_asks_for_the_group_of_white_applicants(stated):
+    """It compared with all others, where a group passes that fails compared with White."""
+    data = decided(words=("approved", "no")).with_columns(sex=pl.lit("M"))
+    asked = {"prediction": "decision", "positive": "approved", "sensitive": ["race", "sex"],
+             "preset": "colorado-insurance-draft-2023"}  # fmt: skip
+    with pytest.raises(fg.SpecError, match=r"--reference race=GROUP"):
+        fg.audit(data, **asked, **stated)
