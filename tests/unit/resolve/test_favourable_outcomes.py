@@ -11,6 +11,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.render import render
+from fairgauge.render.words.diagnostic_sentences import remaining_sentence
+from fairgauge.results.scopes import Diagnostic
 
 DENIED = {"Black": 0.3, "Hispanic": 0.2, "White": 0.1}
 
@@ -202,3 +204,16 @@ def test_the_draft_of_colorado_asks_for_the_group_of_white_applicants(stated):
              "preset": "colorado-insurance-draft-2023"}  # fmt: skip
     with pytest.raises(fg.SpecError, match=r"--reference race=GROUP"):
         fg.audit(data, **asked, **stated)
+
+
+def test_odds_are_higher_and_nearly_a_thousand_is_written_out():
+    asked = HARM | {"metrics": "selection_odds.difference"}
+    assert "odds of decision are higher for" in str(fg.audit(decided(), **asked).brief().headline)
+
+
+@pytest.mark.parametrize(("fails", "none"), [(1, "The fail does not remain"),
+                                             (3, "None of 3 fails remains")])  # fmt: skip
+def test_that_no_fail_remains_is_a_sentence(fails, none):
+    note = Diagnostic.note(DiagnosticCode.FAILS_TOGETHER, fails=fails, remaining=0,
+                           comparisons=2, familywise=False)  # fmt: skip
+    assert remaining_sentence(note) == (f"{none} when both comparisons are judged together (Holm).")
