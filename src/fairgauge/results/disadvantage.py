@@ -41,7 +41,7 @@ def favourable_of(spec: Mapping[str, Any]) -> Favourable:
 def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
     """Return the rates of decisions in the words of these, where the positive one is a harm.
 
-    Nobody says of people who are denied that they are selected.
+    People who are denied are not called selected.
     """
     column, values = spec.get("prediction"), spec.get("positive") or [1]
     words = spec.get("words") or {}
@@ -53,8 +53,8 @@ def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
     if not column or not isinstance(values, (list, tuple)):
         return ()
     named = alternatives(map(name_of, values))
-    decisions = (quote(f"{column} {which} {named}")[1:-1] for which in ("=", "other than"))
-    return selections_called(*decisions, "has", quoted="“{}”")
+    first, second = (quote(f"{column} {which} {named}")[1:-1] for which in ("=", "other than"))
+    return selections_called(first, second, "has", quoted="“{}”")
 
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
