@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from fairgauge.api.audit import check_held, check_same_rows, counted_people, repeated_rows
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.lookup import BUILT_IN
+from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.own_by_name import metric_or_name
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
@@ -61,7 +61,7 @@ from fairgauge.resolve.searched_features import (
     searched_rows,
     with_ends_of_fifths,
 )
-from fairgauge.results.disadvantage import better_of
+from fairgauge.results.disadvantage import better_of, harm_in_words
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -246,7 +246,7 @@ def find(
         features=searched,
         split=split,
         min_cell=min_cell,
-        definition=row,
+        definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
     )
     rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
     found = find_subgroups(rows_searched, question, rng)

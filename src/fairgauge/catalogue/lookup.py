@@ -56,12 +56,12 @@ class Catalogue:
     Attributes
     ----------
     own : the rates of a user.
-    scoring : whether selection rates are scoring rates: the share of rows whose score is above the
-        median of all scores, which selects nobody. Their rows then have other words.
+    reworded : rates of fairgauge in other words, which what compares them then has, too: scoring
+        rates, and what is a harm to be selected for.
     """
 
     own: tuple[Statistic, ...] = ()
-    scoring: bool = False
+    reworded: tuple[Statistic, ...] = ()
 
     @property
     def rates(self) -> tuple[Statistic, ...]:
@@ -71,13 +71,15 @@ class Catalogue:
     def worded(self, row: Row) -> Row:
         """Return a row in the words of this catalogue: of scoring rates where it is of them.
 
-        >>> rates = Catalogue(scoring=True)
+        >>> rates = Catalogue(reworded=(SCORING_RATE,))
         >>> rates.metric("selection_rate.ratio").says
         "the group's scoring rate divided by its reference's"
         >>> rates.metric("DI").statistics[0].title, rates.rate("accuracy").title
         ('scoring rate', 'accuracy')
         """
-        return _of_scoring_rates(row) if self.scoring else row
+        for rate in self.reworded:
+            row = _of_rate(rate, row)
+        return row
 
     def metric(self, name: str) -> Metric:
         """Return the metric of a name, a synonym or another tool's name.
@@ -176,20 +178,37 @@ def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
     return UnknownMetric.of(name)
 
 
-def _of_scoring_rates(row: Row) -> Row:
-    """Return a row of selection rates as one of scoring rates, any other row as it is."""
-    if row.name == SCORING_RATE.name:
-        return cast("Row", SCORING_RATE)
+def _of_rate(rate: Statistic, row: Row) -> Row:
+    """Return a row of a rate as one of that rate in other words, any other row as it is."""
+    if row.name == rate.name:
+        return cast("Row", rate)
     if isinstance(row, (StandardisedDifference, OverallStandardisedDifference)):
-        of_rate = row.mean == named_rate(SCORING_RATE.name).title
-        return replace(row, mean=SCORING_RATE.title) if of_rate else row
-    if not isinstance(row, (Contrast, Spread)) or row.of.name != SCORING_RATE.name:
+        of_rate = row.mean == named_rate(rate.name).title
+        return replace(row, mean=rate.title) if of_rate else row
+    if not isinstance(row, (Contrast, Spread)) or row.of.name != rate.name:
         return row
     if row.name != f"{row.of.name}.{row.by}":  # a vendor's keeps its own title
-        return replace(row, of=SCORING_RATE)
-    words = comparison_of(SCORING_RATE, row.by)
-    return replace(
-        row, of=SCORING_RATE, title=words.title, says=words.says, positive=words.positive
+        return replace(row, of=rate)
+    words = comparison_of(rate, row.by)
+    return replace(row, of=rate, title=words.title, says=words.says, positive=words.positive)
+
+
+def selections_called(
+    event: str, opposite: str, verb: str, quoted: str = "{}"
+) -> tuple[Statistic, ...]:
+    """Return the rates of positive and of negative decisions in the words of these decisions.
+
+    >>> [each.title for each in selections_called("denied", "approved", "is")]
+    ['denied rate', 'approved rate']
+    """
+    return tuple(
+        replace(
+            named_rate(name),
+            titled=f"{quoted.format(word)} rate",
+            heading=word,
+            verb=f"{verb} {word}",
+        )
+        for name, word in (("selection_rate", event), ("rejection_share", opposite))
     )
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
+from fairgauge.catalogue.lookup import SCORING_RATE
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import (
     ClassKind,
@@ -124,7 +125,7 @@ def compare_reports(
         groups=tuple(_groups(before, after)),
         own=own,
         spec=after.spec,
-        scoring=after.catalogue.scoring,
+        scoring=SCORING_RATE in after.catalogue.reworded,
         diagnostics=tuple(_new_warnings(before, after)),
     )
 

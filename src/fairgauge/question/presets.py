@@ -39,6 +39,8 @@ class Preset:
     statements : what they state of the statistics.
     no_limit : the statement that they set no limit, empty where they set one.
     publishes : what a published report holds.
+    compared_with : the people of a group that the text compares with, and that the user must name;
+        empty where any reference serves.
     category_limit : from which gap on, as a share of the reference, a stratum counts; None where no
         text states one.
     document : what a published report states of the audit, as keys of ``[document]``.
@@ -67,6 +69,7 @@ class Preset:
     intersect: bool = False
     superseded_by: str = ""
     no_limit: str = ""
+    compared_with: str = ""
     category_limit: float | None = None
 
     @property
@@ -140,6 +143,7 @@ def preset(name: str) -> Preset:
         sources=tuple(about["sources"]),
         statements=(*about["statements"], *([no_limit] if no_limit else [])),
         no_limit=no_limit,
+        compared_with=about.get("compared_with", ""),
         category_limit=about.get("category_limit"),
         publishes=tuple(about["publishes"]),
         document=tuple(about.get("document", ())),

@@ -239,6 +239,14 @@ def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
     if spec.preset is None:
         return
     about = preset(spec.preset)
+    stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
+    unnamed = dict.fromkeys([name for name in spec.recorded if name not in stated], "GROUP")
+    if about.compared_with and unnamed:
+        message = (
+            f"the preset {quote(about.name)} compares with {about.compared_with}: name their group "
+            f"({flag_of('reference', unnamed)})"
+        )
+        yield Problem("reference", message)
     own = about.options.get("favourable", favourable)
     if own != favourable and not (of_amounts and own == Favourable.POSITIVE):
         word = about.words.get("positive", own)

@@ -18,6 +18,7 @@ from fairgauge.enums import Direction, Outcome, Turn, Uncounted, WhyIncomplete
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
+from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
@@ -244,7 +245,7 @@ class Comparison(ResultOfMetrics):
     @property
     def catalogue(self) -> Catalogue:
         """Return what the names in the comparison stand for."""
-        return Catalogue(self.own, scoring=self.scoring)
+        return Catalogue(self.own, (SCORING_RATE,) if self.scoring else harm_in_words(self.spec))
 
     @property
     def metrics(self) -> Facts:

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.lookup import selections_called
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
+from fairgauge.errors import alternatives, quote
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
@@ -33,6 +36,25 @@ _OF_AMOUNTS = {Favourable.HIGHER: Better.HIGHER, Favourable.LOWER: Better.LOWER}
 def favourable_of(spec: Mapping[str, Any]) -> Favourable:
     """Return what is better for a person, as a result was asked."""
     return Favourable(spec.get("favourable") or Favourable.POSITIVE)
+
+
+def harm_in_words(spec: Mapping[str, Any]) -> tuple[Statistic, ...]:
+    """Return the rates of decisions in the words of these, where the positive one is a harm.
+
+    People who are denied are not called selected.
+    """
+    column, values = spec.get("prediction"), spec.get("positive") or [1]
+    words = spec.get("words") or {}
+    event, opposite = words.get("positive"), words.get("negative")
+    if favourable_of(spec) is not Favourable.NEGATIVE or spec.get("preset"):
+        return ()
+    if event or opposite:
+        return selections_called(event or f"not {opposite}", opposite or f"not {event}", "is")
+    if not column or not isinstance(values, (list, tuple)):
+        return ()
+    named = alternatives(map(name_of, values))
+    first, second = (quote(f"{column} {which} {named}")[1:-1] for which in ("=", "other than"))
+    return selections_called(first, second, "has", quoted="“{}”")
 
 
 def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
@@ -80,6 +102,19 @@ def favours_the_least(row: Statistic, favourable: Favourable) -> bool:
         return better is Better.LOWER
     of_negatives = isinstance(row, Rate) and not row.of.coefficients[0]
     return of_negatives != (favourable is Favourable.NEGATIVE)
+
+
+def is_worse_off(row: Statistic | RowMetric, difference: float, favourable: Favourable) -> bool:
+    """Return whether a difference is to the disadvantage of its group.
+
+    A group with more of an outcome that is stated to be the worse one is worse off, too.
+    """
+    if isinstance(row, RowMetric):
+        return adverse_sign(row, favourable) * difference > 0
+    stated = favourable is Favourable.NEGATIVE and _counts_outcomes(row)
+    if not stated and not has_direction(row, favourable):
+        return False
+    return difference > 0 if favours_the_least(row, favourable) else difference < 0
 
 
 def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:

@@ -9,8 +9,11 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     ColumnEffects,
+    Favourable,
     GapPartKind,
     GapVerdict,
     Status,
@@ -20,7 +23,9 @@ from fairgauge.enums import (
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
+from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -532,16 +537,20 @@ class Decomposition(ResultOfMetrics):
     def gravest(self) -> list[tuple[int, Gap]]:
         """Return the gaps, each with its place, by verdict: those with too few data come last.
 
-        Of one verdict those of the metric that was asked first lead, then those of the largest
-        size, so that no name of a group decides which gap is described.
+        Of one verdict those of the metric that was asked first lead, then those of groups that are
+        worse off, then those of the largest size, so that no name of a group decides which gap is
+        described. What reverses is as grave as what remains.
         """
+        favourable = favourable_of(self.spec)
+        gravest = _GRAVITY.index(GapVerdict.REVERSES)
         metrics = list(dict.fromkeys(gap.estimate.metric for gap in self.gaps))
         return sorted(
             enumerate(self.gaps),
             key=lambda each: (
                 each[1].reason is WhyInconclusive.TOO_FEW,
-                -_GRAVITY.index(self._verdict_of(each[1])),
+                -min(_GRAVITY.index(self._verdict_of(each[1])), gravest),
                 metrics.index(each[1].estimate.metric),
+                not _is_worse_off(each[1], favourable),
                 -_size(each[1]),
             ),
         )
@@ -638,12 +647,27 @@ def tested(estimate: Estimate) -> tuple[str | None, str | None, str]:
     return estimate.feature, estimate.group, metric.of.name
 
 
-def _size(gap: Gap) -> float:
-    """Return how far the rates are from each other; where a difference remains, within strata."""
+def _what_is_left(gap: Gap) -> Estimate:
+    """Return the difference of a gap; where a difference remains, that within strata."""
     remains = gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
     within = gap.part(GapPartKind.WITHIN).value if remains else None
-    estimate = gap.estimate if within is None else replace(gap.estimate, value=within)
-    return round(distance(estimate), _DIGITS)
+    if within is None:
+        return gap.estimate
+    return replace(gap.estimate, value=within, rate_group=None, rate_reference=None)
+
+
+def _size(gap: Gap) -> float:
+    """Return how far the rates are from each other, in what is left of a gap."""
+    return round(distance(_what_is_left(gap)), _DIGITS)
+
+
+def _is_worse_off(gap: Gap, favourable: Favourable) -> bool:
+    """Return whether what is left of a gap is to the disadvantage of its group."""
+    left = _what_is_left(gap)
+    row = left.definition.of if isinstance(left.definition, Contrast) else left.definition
+    if not isinstance(row, (Statistic, RowMetric)):
+        return False
+    return is_worse_off(row, difference(left), favourable_in(favourable, left.class_scope))
 
 
 _DIGITS = 12

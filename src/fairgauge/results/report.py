@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeAlias, TypeVar, overload
 
 from fairgauge.catalogue.facts import Facts
-from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, alternatives, listing, nearest, quote
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
-from fairgauge.results.disadvantage import favourable_of
+from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.estimates import (
     ByEstimator,
     Estimate,
@@ -349,7 +349,10 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     @property
     def catalogue(self) -> Catalogue:
         """Return what the names in the report stand for."""
-        return Catalogue(self.own, scoring=self._of_scoring_rates)
+        if self._of_scoring_rates:
+            return Catalogue(self.own, (SCORING_RATE,))
+        binary = self.task is Task.BINARY
+        return Catalogue(self.own, harm_in_words(self.spec) if binary else ())
 
     @property
     def by_rule(self) -> tuple[RuleResult, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar
 
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     DiagnosticCode,
@@ -21,6 +22,7 @@ from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at
+from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
@@ -308,6 +310,11 @@ class SubgroupSearch(ResultOfMetrics):
     detectable: tuple[Detectable, ...]
     funnel: Funnel
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the name of the rate stands for."""
+        return Catalogue(self.own, harm_in_words(self.spec))
 
     @property
     def summary(self) -> tuple[str, ...]:

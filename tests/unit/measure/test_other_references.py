@@ -36,7 +36,7 @@ def test_the_reference_that_turns_a_verdict_is_named() -> None:
     report = fg.audit(counts_of(RATES), reference={"g": "a"}, rules=["DI >= 0.8"])
     assert turned(report) == {("DI >= 0.8", "c"): ("b",)}  # 0.36/0.50 = 0.72, 0.36/0.42 = 0.86
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
-    assert "compared with 'b' instead it would be pass" in note.message
+    assert "compared with 'b' instead it would pass" in note.message
 
 
 @pytest.mark.one_in(6)
@@ -64,8 +64,8 @@ def test_of_two_groups_a_reference_that_fails_itself_is_named() -> None:
     report = fg.audit(counts_of(rates), reference={"g": "F"}, rules=["DI >= 0.8"])
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
-        "the rule DI >= 0.8 has the verdict pass for 'M', compared with 'F'; compared with 'M' "
-        "instead, 'F' would be fail"
+        "the rule DI >= 0.8 passes for 'M', compared with 'F'; compared with 'M' "
+        "instead, 'F' would fail"
     )
     for reference in ({"g": "M"}, "best"):  # fails, as it should
         assert not turned(fg.audit(counts_of(rates), reference=reference, rules=["DI >= 0.8"]))
@@ -80,8 +80,8 @@ def test_a_named_set_that_passes_is_warned_of_where_all_others_would_fail(rule: 
     assert report.verdict is Outcome.PASS
     [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
     assert note.message == (
-        f"the rule {rule} has the verdict pass for 'a, c', compared with all others; these, "
-        "compared with 'a, c', would be fail: to judge them too, name their values as a further "
+        f"the rule {rule} passes for 'a, c', compared with all others; these, "
+        "compared with 'a, c', would fail: to judge them too, name their values as a further "
         "set (--sensitive g=V1,V2)"
     )
     for sensitive in (other, {"g": [["a", "c"], ["b", "d"]]}):

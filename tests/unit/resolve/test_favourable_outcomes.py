@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -10,6 +11,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.render import render
+from fairgauge.render.words.diagnostic_sentences import remaining_sentence
+from fairgauge.results.scopes import Diagnostic
 
 DENIED = {"Black": 0.3, "Hispanic": 0.2, "White": 0.1}
 
@@ -40,7 +43,7 @@ def test_a_preset_has_no_denials_as_approvals(preset, stated, coded):
         data, asked = decided(words=(1, 0), column="denied"), {"prediction": "denied"}
         asked |= {"positive": 1}
     with pytest.raises(fg.SpecError, match=r"favourable: |positive: the preset"):
-        fg.audit(data, sensitive="race", preset=preset, **asked, **stated)
+        fg.audit(data, **LENDING | {"preset": preset}, **asked, **stated)
 
 
 def test_the_approvals_of_a_preset():
@@ -143,3 +146,74 @@ def test_a_harm_that_is_stated_as_favourable_is_warned_of(value):
         assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in codes
     with pytest.raises(fg.SpecError, match="calls the positive outcome 'selected'"):
         fg.audit(data, **asked, positive=value, preset="ugesp")
+
+
+HARM = {"sensitive": "race", "prediction": "decision", "positive": "denied",
+        "favourable": "negative", "reference": {"race": "White"}}  # fmt: skip
+APPROVED = ["rejection_share.ratio >= 0.8"]
+
+
+@pytest.mark.parametrize(
+    ("words", "denied", "approved"),
+    [
+        ({"positive": "denied", "negative": "approved"}, "denied", "approved"),
+        ({"positive": "denied"}, "denied", "not denied"),
+        ({}, "decision = denied", "decision other than denied"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["markdown", "text", "html"])
+def test_who_is_denied_is_not_called_selected(words, denied, approved, kind):
+    """Tables had columns "selected" of those denied and "rejection share" of those approved."""
+    report = fg.audit(decided(), rules=APPROVED, words=words, **HARM)
+    assert report == fg.Report.from_dict(report.to_dict())
+    assert report.findings[0].says == fg.Report.from_dict(report.to_dict()).findings[0].says
+    full = {} if kind == "html" else {"full": True}
+    shown = " ".join(render(report, kind, **full).split()).lower()
+    for missing in ("is selected", "selection rate", "rejection share"):
+        assert missing not in shown
+    assert f"{denied} more often than White" in report.findings[0].says
+    assert re.search(f"{approved}”? rate", shown)
+
+
+def test_a_search_names_the_decision_where_it_is_a_harm():
+    asked = {key: value for key, value in HARM.items() if key not in ("sensitive", "reference")}
+    found = fg.find(decided(), rate="rejection_share", features=["race"], **asked)
+    assert "“decision other than denied” rate" in str(found)
+    assert "rejection share" not in str(found)
+
+
+@pytest.mark.parametrize("asked", [{}, {"metrics": "base_rate.ratio"}, {"reference": "best"}])
+def test_the_gap_of_who_is_worse_off_leads(asked):
+    """It led with Asian people, who are searched least, where Black people are searched most."""
+    shares = {"Asian": (102, 0.03), "Black": (2_400, 0.16), "White": (3_600, 0.10)}
+    rows = [
+        (race, f"d{i % 3}", "yes" if i < n * share else "no")
+        for race, (n, share) in shares.items() for i in range(n)
+    ]  # fmt: skip
+    stops = pl.DataFrame(rows, schema=["race", "district", "searched"], orient="row")
+    found = fg.why(stops, label="searched", positive="yes", favourable="negative",
+                   sensitive="race", strata="district", **asked)  # fmt: skip
+    assert found.brief().headline.text.startswith("Black")
+
+
+@pytest.mark.parametrize("stated", [{}, {"reference": "largest"}, {"reference": {"sex": "M"}}])
+def test_the_draft_of_colorado_asks_for_the_group_of_white_applicants(stated):
+    """It compared with all others, where a group passes that fails compared with White."""
+    data = decided(words=("approved", "no")).with_columns(sex=pl.lit("M"))
+    asked = {"prediction": "decision", "positive": "approved", "sensitive": ["race", "sex"],
+             "preset": "colorado-insurance-draft-2023"}  # fmt: skip
+    with pytest.raises(fg.SpecError, match=r"--reference race=GROUP"):
+        fg.audit(data, **asked, **stated)
+
+
+def test_odds_are_higher_and_nearly_a_thousand_is_written_out():
+    asked = HARM | {"metrics": "selection_odds.difference"}
+    assert "odds of decision are higher for" in str(fg.audit(decided(), **asked).brief().headline)
+
+
+@pytest.mark.parametrize(("fails", "none"), [(1, "The fail does not remain"),
+                                             (3, "None of 3 fails remains")])  # fmt: skip
+def test_that_no_fail_remains_is_a_sentence(fails, none):
+    note = Diagnostic.note(DiagnosticCode.FAILS_TOGETHER, fails=fails, remaining=0,
+                           comparisons=2, familywise=False)  # fmt: skip
+    assert remaining_sentence(note) == (f"{none} when both comparisons are judged together (Holm).")

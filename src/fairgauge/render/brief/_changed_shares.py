@@ -38,6 +38,7 @@ from fairgauge.render.words.metric_words import (
     unit,
 )
 from fairgauge.results.comparison import Change
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.model_comparison import Candidate, DisparityChange, RateChange
 from fairgauge.results.scopes import OVERALL, Interval
@@ -77,6 +78,7 @@ class ChangedShares:
     subject, other : what the people of both sides are called.
     mine, theirs : the shares of the subject, and of the other side, before and after.
     lower : whether the share of the subject is the lower one after.
+    of_two : whether it is of two groups that are compared with each other.
     turned : whether the subject is the reference.
     """
 
@@ -94,7 +96,8 @@ class ChangedShares:
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate) or float(mine[0].rate - theirs[0].rate)
-        self.turned = self.words.worse(gap) is False and words.other_group(contrast) is not None
+        self.of_two = words.other_group(contrast) is not None
+        self.turned = self.words.worse(gap) is False and self.of_two
         if self.turned:
             sides.reverse()
             gap = -gap
@@ -105,6 +108,18 @@ class ChangedShares:
     def is_worse(self) -> bool:
         """Return whether the subject is worse off after."""
         return bool(self.words.worse(-1.0 if self.lower else 1.0))
+
+    @property
+    def is_of_worse_off(self) -> bool:
+        """Return whether the subject is worse off, or was where after no difference is shown.
+
+        Of two groups that are compared with each other one is.
+        """
+        new = self.change.new
+        if not isinstance(new, Estimate) or is_significant(new):
+            return self.is_worse
+        worse = self.words.worse(self.gaps[0])
+        return worse is not None if self.of_two else bool(worse)
 
     def sentence(self, times: Times) -> str | None:
         """Return all four shares as counts, or nothing where no number of people serves them."""
@@ -228,7 +243,7 @@ class FoundChange:
         """Return its place: decisions that make somebody worse off first, those further apart."""
         change = self.change
         return (
-            self.shares is None or not self.shares.is_worse,
+            self.shares is None or not self.shares.is_of_worse_off,
             not (change.significant and change.direction is Direction.FURTHER),
             not change.other_side,
             self.shares is None or self.shares.words.event is None,

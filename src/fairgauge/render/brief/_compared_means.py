@@ -106,16 +106,22 @@ class ComparedMeans:
         mine, theirs = (value or 0.0 for value in self.values)
         return mine > theirs
 
+    @property
+    def verb(self) -> str:
+        """Return the verb of its name, which of odds is a plural."""
+        return "are" if isinstance(self.row, Statistic) and self.row.plural else "is"
+
     def headline(self) -> str | None:
         """Return the comparison in few words: "Average pay is lower for women than for men"."""
         if not self.known:
             return None
         if self.is_same:
-            return f"{capitalised(self.name)} is the same for {self.subject} as for {self.other}"
+            name = capitalised(self.name)
+            return f"{name} {self.verb} the same for {self.subject} as for {self.other}"
         if self.is_bias:
             return self._error_headline()
         name, direction = capitalised(self.name), "higher" if self.is_higher else "lower"
-        return f"{name} is {direction} for {self.subject} than for {self.other}"
+        return f"{name} {self.verb} {direction} for {self.subject} than for {self.other}"
 
     def _error_headline(self) -> str:
         """Return for whom predictions are further above or below the label, and by how much."""

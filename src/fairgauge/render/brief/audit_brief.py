@@ -203,7 +203,8 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
 def _reverse(first: StatedFinding, other: StatedFinding) -> str:
     """Return in what the reverse of a headline is shown."""
     if first.means is not None and other.means is not None:
-        return f"their {other.means.name} is {'lower' if first.means.is_higher else 'higher'}"
+        level = "lower" if first.means.is_higher else "higher"
+        return f"their {other.means.name} {other.means.verb} {level}"
     top = other if other.shares is None else first
     where = "at the top of the list" if top is other else "over the whole list"
     return f"the reverse is shown {where}"

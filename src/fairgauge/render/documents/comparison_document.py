@@ -66,6 +66,7 @@ from fairgauge.results.comparison import (
     sort_changes,
 )
 from fairgauge.results.disadvantage import favourable_of
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import Estimate
 
 _MOST_NAMED = 5
@@ -284,7 +285,8 @@ def _untested(each: Change) -> Iterator[str]:
 def _direction(each: Change, favourable: Favourable) -> str:
     if each.direction is None:
         return ""
-    side = ", on the other side of it" if each.crossed and not each.other_side else ""
+    shown = each.crossed and not each.other_side and is_significant(each.new)
+    side = ", on the other side of it" if shown else ""
     sides = ""
     if each.other_side:
         new = each.new

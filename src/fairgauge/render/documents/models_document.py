@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
@@ -49,7 +49,7 @@ from fairgauge.render.words.reason_sentences import (
     insufficiency,
     why_insufficient,
 )
-from fairgauge.results.disadvantage import favourable_of
+from fairgauge.results.disadvantage import favourable_of, harm_in_words
 from fairgauge.results.model_comparison import (
     Candidate,
     DisparityChange,
@@ -187,7 +187,7 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> tree.Section:
     if sentences:
         blocks.append(tree.Items(tuple(sentences)))
     blocks += _disparity_tables(each)
-    blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
+    blocks += _reclassified_table(each, comparison.spec)
     place, alone = comparison.candidates.index(each), candidates == 1
     title = "Changes" if alone else f"{called(each.name)} against {current}"
     short = title if alone else called(each.name)
@@ -441,7 +441,19 @@ def _disparity_cell(one: DisparityChange | None) -> tree.Cell:
     return tree.Cell(f"{change_words.before_after(one)}{mark}", tone=tone)
 
 
-def _reclassified_table(each: Candidate, *, weighted: bool) -> list[tree.Block]:
+def _newly(spec: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what is newly decided; nobody is accepted where a positive decision is a harm."""
+    if favourable_of(spec) is not Favourable.NEGATIVE:
+        return "accepted", "rejected"
+    stated = {"positive", "negative"} & set(spec.get("words") or {})
+    first, second = (rate.heading for rate in harm_in_words(spec)) if stated else _OUTCOMES
+    return first, second
+
+
+_OUTCOMES = ("positive", "negative")
+
+
+def _reclassified_table(each: Candidate, spec: Mapping[str, Any]) -> list[tree.Block]:
     """Return who is decided differently: of all rows of a group, and of those of each label."""
     found = each.reclassified
     if not found:
@@ -453,11 +465,12 @@ def _reclassified_table(each: Candidate, *, weighted: bool) -> list[tree.Block]:
     among_whom = {"all": "", "positive": "positives "}
     columns = [
         tree.Column("who changes", numeric=False),
-        tree.Column("weighted n" if weighted else "n"),
+        tree.Column("weighted n" if spec.get("weight") else "n"),
     ]
+    accepted, rejected = _newly(spec)
     for label in among:
-        columns.append(tree.Column(f"{among_whom[label]}newly accepted"))
-        columns.append(tree.Column(f"{among_whom[label]}newly rejected", joined=True))
+        columns.append(tree.Column(f"{among_whom[label]}newly {accepted}"))
+        columns.append(tree.Column(f"{among_whom[label]}newly {rejected}", joined=True))
     rows: list[tuple[tree.Cell, ...]] = []
     totals: list[tuple[tree.Cell, ...]] = []
     for (feature, _, threshold), by_label in groups.items():

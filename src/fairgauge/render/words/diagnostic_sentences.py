@@ -64,14 +64,17 @@ def remaining_sentence(d: Diagnostic) -> str:
     fails, remaining = d["fails"], d["remaining"]
     if not fails or d["familywise"]:
         return ""
-    when = f"when all {d['comparisons']:,} comparisons are judged together (Holm)."
+    judged = {2: "both"}.get(d["comparisons"], f"all {d['comparisons']:,}")
+    when = f"when {judged} comparisons are judged together (Holm)."
     if remaining == fails == 1:
         return f"The fail remains {when}"
     if remaining == fails:
         every = {2: "Both"}.get(fails, f"All {fails:,}")
         return f"{every} fails remain {when}"
-    verb = plural(remaining, "remains", "remain")
-    text = f"{remaining:,} of {numbered(fails, 'fails')} {verb} {when}"
+    which = f"{remaining:,} of {fails:,} fails {plural(remaining, 'remains', 'remain')}"
+    if not remaining:
+        which = f"None of {fails:,} fails remains" if fails > 1 else "The fail does not remain"
+    text = f"{which} {when}"
     by_groups = left_open_by_groups(d.get("open_by_groups") or 0)
     return f"{text.removesuffix('.')}; {by_groups}." if by_groups else text
 
@@ -978,11 +981,11 @@ def _reference_decides(d: Diagnostic) -> str:
     if d.get("value") is not None:
         return _reference_decides_thresholds(d)
     opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    comes = {"pass": "passes", "fail": "fails"}[d["outcome"]]
     if d.get("others"):
         return (
-            f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}, "
-            f"compared with all others; these, compared with {quote(d['group'])}, would be "
-            f"{opposite}: to "
+            f"the rule {d['rule']} {comes} for {quote(d['group'])}, compared with all others; "
+            f"these, compared with {quote(d['group'])}, would {opposite}: to "
             "judge them too, name their values as a further set "
             f"(--sensitive {d.feature}=V1,V2)"
         )
@@ -990,13 +993,12 @@ def _reference_decides(d: Diagnostic) -> str:
     if d.get("itself"):  # it is the reference now
         passing = numbers.listing([*map(quote, d["references"])])
         return (
-            f"the rule {d['rule']} has the verdict {d['outcome']} for {passing}, compared with "
-            f"{quote(d['group'])}; compared with {others} instead, {quote(d['group'])} would be "
-            f"{opposite}"
+            f"the rule {d['rule']} {comes} for {passing}, compared with {quote(d['group'])}; "
+            f"compared with {others} instead, {quote(d['group'])} would {opposite}"
         )
     return (
-        f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
-        f"with {others} instead it would be {opposite}"
+        f"the rule {d['rule']} {comes} for {quote(d['group'])}; compared with {others} instead it "
+        f"would {opposite}"
     )
 
 

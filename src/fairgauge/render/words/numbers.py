@@ -41,13 +41,13 @@ def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
 
     >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, signed=True)
     ('0.123', '12,610', '262', '+1,234')
-    >>> amount(-math.inf), amount(-0.5)
-    ('−infinity', '−0.5')
+    >>> amount(-math.inf), amount(-0.5), amount(999.7)
+    ('−infinity', '−0.5', '1,000')
     """
     plus = "+" if signed else ""
     if math.isinf(value):
         return f"{'−' if value < 0 else plus}infinity"
-    large = abs(value) >= 10**digits
+    large = round(abs(value)) >= 10**digits  # 999.7 would be 1e+03
     return minus(f"{value:{plus},.0f}" if large else f"{value:{plus}.{digits}g}")
 
 

@@ -178,3 +178,20 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
     places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
+
+
+def test_the_headline_is_of_who_was_worse_off_not_of_who_is_by_noise() -> None:
+    """A, best off before, is below the others by one point: no difference is shown."""
+    shares = {"A": (0.70, 0.551), "B": (0.40, 0.565), "C": (0.60, 0.56)}
+    reports = [
+        fg.audit(
+            fg.confusion("g", {
+                group: cells(int(1000 * of[i]), 1000 - int(1000 * of[i]), 0, 0)
+                for group, of in shares.items()
+            })
+        )
+        for i in (0, 1)
+    ]  # fmt: skip
+    found = fg.compare(*reports, same_rows=False)
+    assert str(found.brief().headline).startswith("People with g B and all other")
+    assert "on the other side of it" not in render(found, "markdown")

@@ -36,6 +36,17 @@ def test_classes_are_named_and_a_margin_is_of_all_classes():
     assert "newly accepted" not in text  # of classes there is no one favourable decision
 
 
+@pytest.mark.parametrize(
+    ("words", "newly"),
+    [({"positive": "denied"}, ("denied", "not denied")), ({}, ("positive", "negative"))],
+)
+def test_nobody_is_newly_accepted_where_a_positive_decision_is_a_harm(words, newly):
+    asked = QUESTION | {"positive": 1, "favourable": "negative", "words": words}
+    text = shown(fg.compare_models(PEOPLE, **asked, candidate="fairer"))
+    assert all(f"newly {each}" in text for each in newly)
+    assert "newly accepted" not in text
+
+
 def test_each_threshold_has_its_margin_and_a_rate_of_scores_has_none():
     found = fg.compare_models(
         PEOPLE, **SCORES, threshold=[0.3, 0.6], candidate="other_score",
