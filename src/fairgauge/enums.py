@@ -478,7 +478,7 @@ class DiagnosticCode(StrEnum):
     OVERRIDES = "overrides"  # options
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
-    UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
+    UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others, negative, preset
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several

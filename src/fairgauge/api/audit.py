@@ -11,7 +11,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
@@ -617,7 +617,8 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
     """Refuse conditions on rows that are counted already."""
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
-    if spec.of_people and spec.favourable is not cube.asked.favourable:
+    counted, asked = (each.favourable or Favourable.POSITIVE for each in (cube.asked, spec))
+    if spec.of_people and counted is not asked:
         raise CubeError(
             "people are counted by their most favourable decision; count them with favourable"
         )

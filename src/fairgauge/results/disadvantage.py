@@ -41,14 +41,14 @@ def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     return Favourable.NEITHER if one_class else favourable
 
 
-def better_of(row: Statistic, favourable: Favourable) -> Better:
+def better_of(row: Statistic, favourable: Favourable | None) -> Better:
     """Return which direction of a number favours a group, by what is favourable for a person.
 
     Where the negative outcome is, a higher share of positive ones is the worse one. Of a mean of
     the table's own numbers only the user states it: a higher price is worse, a higher pay better.
     """
     if isinstance(row, Mean) and row.better is Better.NEITHER:
-        return _OF_AMOUNTS.get(favourable, Better.NEITHER)
+        return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
     if not _counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
         return row.better
     turned = favourable is Favourable.NEGATIVE
@@ -62,7 +62,7 @@ def _counts_outcomes(row: Statistic) -> bool:
     return isinstance(row, Rate) and row.among == ALL and row.of in OPPOSITES
 
 
-def has_direction(row: Statistic, favourable: Favourable) -> bool:
+def has_direction(row: Statistic, favourable: Favourable | None) -> bool:
     """Return whether one direction of a rate is the worse one for a group.
 
     A favourable decision in spite of the outcome may be a gift or a burden.
@@ -73,7 +73,7 @@ def has_direction(row: Statistic, favourable: Favourable) -> bool:
     return not ambivalent and better_of(row, favourable) is not Better.NEITHER
 
 
-def favours_the_least(row: Statistic, favourable: Favourable) -> bool:
+def favours_the_least(row: Statistic, favourable: Favourable | None) -> bool:
     """Return whether the least number is the best: of negative outcomes, such as labels, too."""
     better = better_of(row, favourable)
     if better is not Better.NEITHER:

@@ -143,3 +143,79 @@ def test_a_harm_that_is_stated_as_favourable_is_warned_of(value):
         assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in codes
     with pytest.raises(fg.SpecError, match="calls the positive outcome 'selected'"):
         fg.audit(data, **asked, positive=value, preset="ugesp")
+
+
+def _codes(data, **asked):
+    return [each.code for each in fg.audit(data, sensitive="race", **asked).diagnostics]
+
+
+HARMS = [
+    ("laid_off", ("T", "F"), {"positive": "T"}),
+    ("denied", (1, 0), {"positive": {"above": 0}}),
+    ("denied", (1, 0), {"positive": {"above": 0.5}}),
+    ("days_delinquent", (60, 5), {"positive": {"above": 30}}),
+    ("decision", ("Denied", "Approved"), {"positive": "yes"}
+     | {"recode": {"decision": {"yes": ["Denied"], "no": ["Approved"]}}}),
+    ("hired", ("Rejected", "Hired"), {"positive": "yes"}
+     | {"recode": {"hired": {"yes": ["Rejected"], "no": ["Hired"]}}}),
+    ("action_taken", (3, 1), {"positive": "yes"}
+     | {"recode": {"action_taken": {"yes": [3], "no": [1]}}}),
+    ("outcome", ("Dismissed", "Kept"), {"positive": "Dismissed"}),
+    ("outcome", ("Let go", "Retained"), {"positive": "Let go"}),
+    ("outcome", ("RIF", "Retained"), {"positive": "RIF"}),
+    ("outcome", ("Made redundant", "Retained"), {"positive": "Made redundant"}),
+    ("outcome", ("adverse", "favorable"), {"positive": "adverse"}),
+    ("decision", ("Counteroffer", "approved"), {"positive": "Counteroffer"}),
+    *((column, (1, 0), {"positive": 1})
+      for column in ("dismissed", "let_go", "rif", "adverse_action")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "words", "asked"), HARMS)
+def test_a_harm_is_recognised_however_it_is_spelt(column, words, asked):
+    """A preset took T for F, a cut of denied, and a recoding of it, for approvals."""
+    data, asked = decided(words=words, column=column), asked | {"prediction": column}
+    with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
+        fg.audit(data, sensitive="race", preset="us-lending", **asked)
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE in _codes(data, **asked)
+    for stated in ("negative", "positive"):
+        found = _codes(data, **asked, favourable=stated)
+        assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in found
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "asked"),
+    [
+        ("decision", ("Denied", "Approved"), {"positive": "yes"}
+         | {"recode": {"decision": {"no": ["Denied"], "yes": ["Approved"]}}}),
+        ("action_taken", (3, 1), {"positive": "denied"}
+         | {"recode": {"action_taken": {"rest": [3], "denied": [1]}}, "positive": "denied"}),
+        ("approved", ("F", "T"), {"positive": "T"}),
+        ("approved", (0, 1), {"positive": {"above": 0}}),
+        ("outcome", ("RIF", "Retained"), {"positive": "Retained"}),
+        ("decision", ("Denied", "Charges dismissed"), {"positive": "Charges dismissed"}),
+    ],
+)  # fmt: skip
+def test_what_is_favourable_is_no_harm_however_it_is_spelt(column, words, asked):
+    data, asked = decided(words=words, column=column), asked | {"prediction": column}
+    assert "approved" in str(fg.audit(data, **LENDING, **asked).brief().headline)
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in _codes(data, **asked)
+
+
+def test_a_score_of_a_harm_is_none_of_approvals():
+    """Of scores of defaults the preset only warned, and named an option that it refuses."""
+    data = decided(words=("default", "repaid"), column="repaid").with_columns(risk=pl.lit(0.4))
+    asked = {"score": "risk", "sensitive": "race", "preset": "us-lending"}
+    with pytest.raises(fg.SpecError, match="state repaid"):
+        fg.audit(data, label="repaid", positive="default", **asked)
+    assert fg.audit(data, label="repaid", positive="repaid", **asked).estimates
+    for name in ("risk", "p_default", "fraud_score"):
+        report = fg.audit(data.rename({"risk": name}), **asked | {"score": name})
+        code = DiagnosticCode.UNFAVOURABLE_POSITIVE
+        (text,) = [str(each.message) for each in report.diagnostics if each.code is code]
+        assert "--favourable" not in text
+
+
+def test_of_amounts_the_task_is_named():
+    with pytest.raises(fg.SpecError, match="--task regression"):
+        fg.audit(decided(), label="decision", sensitive="race", favourable="lower")
