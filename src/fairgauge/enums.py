@@ -526,6 +526,7 @@ class DiagnosticCode(StrEnum):
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
+    LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not

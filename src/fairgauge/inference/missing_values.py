@@ -46,11 +46,20 @@ from fairgauge.resolve.outcome_checks import (
     unclear_outcomes,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.positive_checks import unclear_favourable
+from fairgauge.resolve.question_checks import depends_on_favourable
 from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import LITTLE, is_ratio
-from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
+from fairgauge.results.estimates import (
+    APART,
+    SCORE_APART,
+    UNSTATED,
+    ComparisonKey,
+    RowsInDoubt,
+    WorstCase,
+)
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -300,7 +309,8 @@ def rows_in_doubt(
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode);
     those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
-    all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
+    all of them are where it is ``warned`` that they are probably reversed, not in one group alone,
+    and where what depends on the favourable outcome has a harm as the positive one.
     No rate is clear of a feature that has a group of one outcome alone.
     Nothing of label and prediction (or score) together is clear where these are a copy of it.
     People are whose identifiers are probably another spelling of someone's, and rows those that
@@ -334,6 +344,8 @@ def rows_in_doubt(
     respelt = {
         each.feature: sum(spelt.get(c, 0) for c in each.feature_id.columns) for each in features
     }
+    if depends_on_favourable(spec) and any(unclear_favourable(*each, task) for each in every):
+        unclear |= dict.fromkeys((*_OF_DECISIONS, "label"), (UNSTATED, cube.read))
     of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),

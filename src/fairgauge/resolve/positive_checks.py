@@ -107,8 +107,8 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             )
     if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
         yield Diagnostic.warning(
-            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",), others=(),
-            negative=False, preset=word,
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
+            others=(), negative=False, preset=word,
         )  # fmt: skip
 
 

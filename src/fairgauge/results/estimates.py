@@ -461,6 +461,8 @@ OF_ONE_PERSON = "clear identifier of one person"
 SPELT = "consistent spelling of "
 """What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 
+UNSTATED = "stated favourable outcome"
+"""What all rows lack where the positive outcome looks like a harm, and nobody stated it."""
 APART = "prediction that differs from the label"
 """What all rows lack where the prediction may be a copy of the label."""
 

@@ -219,3 +219,56 @@ def test_a_score_of_a_harm_is_none_of_approvals():
 def test_of_amounts_the_task_is_named():
     with pytest.raises(fg.SpecError, match="--task regression"):
         fg.audit(decided(), label="decision", sensitive="race", favourable="lower")
+
+
+@pytest.mark.parametrize("assumed", [{}, {"positive": 1}])
+def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
+    """With most denials as the best rate it stated PASS, and who is worse off, of the wrong side."""
+    data = decided({"A": 0.3, "B": 0.2, "C": 0.1}, (1, 0), "laid_off")
+    asked = {"prediction": "laid_off", "sensitive": "race", **assumed}
+    best = {"reference": "best", "rules": ["selection_rate.ratio <= 1.25"]}
+    report = fg.audit(data, **asked, **best)
+    assert report.verdict is Outcome.INCONCLUSIVE
+    pages = " ".join(render(report, "text", full=True).split())
+    assert "worse off" not in pages
+    assert "better off" not in pages
+    assert "--favourable negative" in pages
+    lenient = ["selection_rate.ratio >= 0.1"]
+    assert fg.audit(data, **asked, rules=lenient).verdict is Outcome.INCONCLUSIVE
+    both = ["0.1 <= selection_rate.ratio <= 10"]  # of neither side alone
+    assert fg.audit(data, **asked, rules=both).verdict is Outcome.PASS
+    for stated, outcome in (("negative", Outcome.FAIL), ("positive", Outcome.PASS)):
+        assert fg.audit(data, **asked, **best, favourable=stated).verdict is outcome
+
+
+@pytest.mark.parametrize(
+    ("rule", "instead"),
+    [
+        ("selection_rate.ratio >= 0.8", "selection_rate.ratio <= 1.25"),
+        ("selection_rate.difference >= -0.1", "selection_rate.difference <= 0.1"),
+        ("rejection_share.ratio <= 1.25", "rejection_share.ratio >= 0.8"),
+        ("DI >= 0.8", "DI <= 1.25"),
+        ("DPPL <= 0.1", "DPPL >= -0.1"),
+    ],
+)
+def test_a_rule_that_nobody_who_is_worse_off_can_fail_is_warned_of(rule, instead):
+    """It passed, and nothing was said."""
+    data = decided(words=(1, 0), column="laid_off")
+    asked = {"prediction": "laid_off", "positive": 1, "sensitive": "race", "reference": "best"}
+    code = DiagnosticCode.LIMITS_THE_BETTER_OFF
+    report = fg.audit(data, **asked, favourable="negative", rules=[rule])
+    assert [each["instead"] for each in report.diagnostics if each.code is code] == [instead]
+    assert f"state {instead} as a rule" in " ".join(render(report, "text").split())
+    for stated, rules in (("negative", [instead]), ("negative", [rule, instead]),
+                          ("positive", [rule]), ("neither", [rule])):  # fmt: skip
+        more = {"reference": "largest"} if stated == "neither" else {}
+        report = fg.audit(data, **asked | more, favourable=stated, rules=rules)
+        assert code not in [each.code for each in report.diagnostics]
+
+
+def test_a_rule_on_lower_amounts_is_warned_of():
+    data = decided(words=(5.0, 4.0), column="rate")
+    asked = {"label": "rate", "task": "regression", "sensitive": "race", "favourable": "lower"}
+    found = [each for each in fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"]).diagnostics
+             if each.code is DiagnosticCode.LIMITS_THE_BETTER_OFF]  # fmt: skip
+    assert [each["instead"] for each in found] == ["mean_label.ratio <= 1.0526"]

@@ -105,7 +105,15 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import ALIKE, APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
+from fairgauge.results.estimates import (
+    ALIKE,
+    APART,
+    OF_ONE_PERSON,
+    SCORE_APART,
+    SPELT,
+    UNSTATED,
+    Estimate,
+)
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1356,6 +1364,10 @@ _CLEARED_BY = {
     OF_ONE_PERSON: (
         "recode the identifier that probably stands for several people (--recode, as its "
         "warning states), and count the rows again."
+    ),
+    UNSTATED: (
+        "state whether the positive outcome is good or bad for people (--favourable positive, or "
+        "negative)."
     ),
     APART: (
         "check that the predictions are the model's, not a copy of the label (--prediction): "

@@ -1349,6 +1349,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "or fail once the same number is added to every value; a difference does not depend on it"
     ),
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
+    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda d: (
+        f"{'higher' if d['higher'] else 'lower'} numbers are the worse ones for a group, and "
+        f"{d['rule']} does not limit them: only a group that is better off can fail it; state "
+        f"{d['instead'] or 'a limit on the other side'} as a rule"
+    ),
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: lambda d: (
         f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
         "is allowed; shares are written as 0.8, not as 80"
