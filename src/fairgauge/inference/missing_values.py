@@ -55,7 +55,6 @@ from fairgauge.results.disparities import LITTLE, is_ratio
 from fairgauge.results.estimates import (
     APART,
     SCORE_APART,
-    UNSTATED,
     ComparisonKey,
     RowsInDoubt,
     WorstCase,
@@ -309,8 +308,7 @@ def rows_in_doubt(
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode);
     those whose names are other spellings of a larger one are, too.
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
-    all of them are where it is ``warned`` that they are probably reversed, not in one group alone,
-    and where what depends on the favourable outcome has a harm as the positive one.
+    all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
     No rate is clear of a feature that has a group of one outcome alone.
     Nothing of label and prediction (or score) together is clear where these are a copy of it.
     People are whose identifiers are probably another spelling of someone's, and rows those that
@@ -344,8 +342,7 @@ def rows_in_doubt(
     respelt = {
         each.feature: sum(spelt.get(c, 0) for c in each.feature_id.columns) for each in features
     }
-    if depends_on_favourable(spec) and any(unclear_favourable(*each, task) for each in every):
-        unclear |= dict.fromkeys((*_OF_DECISIONS, "label"), (UNSTATED, cube.read))
+    in_doubt = depends_on_favourable(spec) and any(unclear_favourable(*e, task) for e in every)
     of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),
@@ -356,6 +353,7 @@ def rows_in_doubt(
         alike,
         cube.spellings if spec.of_people and cube.spellings > few else 0,
         of_no_one if spec.of_people and of_no_one > few else 0,
+        cube.read if in_doubt else 0,
     )
 
 

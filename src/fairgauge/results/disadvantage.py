@@ -49,13 +49,13 @@ def better_of(row: Statistic, favourable: Favourable | None) -> Better:
     """
     if isinstance(row, Mean) and row.better is Better.NEITHER:
         return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
-    if not _counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
+    if not counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
         return row.better
     turned = favourable is Favourable.NEGATIVE
     return _TURNED.get(row.better, Better.NEITHER) if turned else Better.NEITHER
 
 
-def _counts_outcomes(row: Statistic) -> bool:
+def counts_outcomes(row: Statistic) -> bool:
     """Return whether a number only counts how often an outcome, or a decision, is positive."""
     if isinstance(row, Quotient):
         return OPPOSITES.get(row.over) == row.under

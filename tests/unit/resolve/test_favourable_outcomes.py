@@ -223,7 +223,7 @@ def test_of_amounts_the_task_is_named():
 
 @pytest.mark.parametrize("assumed", [{}, {"positive": 1}])
 def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
-    """With most denials as the best rate it stated PASS, and who is worse off, of the wrong side."""
+    """With most layoffs as the best rate it stated PASS, and who is worse off, wrongly."""
     data = decided({"A": 0.3, "B": 0.2, "C": 0.1}, (1, 0), "laid_off")
     asked = {"prediction": "laid_off", "sensitive": "race", **assumed}
     best = {"reference": "best", "rules": ["selection_rate.ratio <= 1.25"]}
@@ -233,6 +233,7 @@ def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
     assert "worse off" not in pages
     assert "better off" not in pages
     assert "--favourable negative" in pages
+    assert "because nobody stated whether the positive outcome is favourable" in pages
     lenient = ["selection_rate.ratio >= 0.1"]
     assert fg.audit(data, **asked, rules=lenient).verdict is Outcome.INCONCLUSIVE
     both = ["0.1 <= selection_rate.ratio <= 10"]  # of neither side alone
@@ -269,6 +270,22 @@ def test_a_rule_that_nobody_who_is_worse_off_can_fail_is_warned_of(rule, instead
 def test_a_rule_on_lower_amounts_is_warned_of():
     data = decided(words=(5.0, 4.0), column="rate")
     asked = {"label": "rate", "task": "regression", "sensitive": "race", "favourable": "lower"}
-    found = [each for each in fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"]).diagnostics
-             if each.code is DiagnosticCode.LIMITS_THE_BETTER_OFF]  # fmt: skip
+    report = fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"])
+    found = [each for each in report.diagnostics if each.code is DiagnosticCode.LIMITS_THE_BETTER_OFF]  # fmt: skip
     assert [each["instead"] for each in found] == ["mean_label.ratio <= 1.0526"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "worse"), [("base_rate", "higher"), ("negative_base_rate", "lower")]
+)
+def test_find_turns_the_rates_of_labels(rate, worse):
+    """It had no side of a base rate as the better one, although it was stated."""
+    data = decided(words=(1, 0), column="laid_off")
+    asked = {"label": "laid_off", "positive": 1, "features": ["race"], "rate": rate}
+    assert fg.find(data, **asked, favourable="negative").question.worse == worse
+    assert fg.find(data, **asked, favourable="positive").question.worse != worse
+    with pytest.raises(fg.SpecError, match="state which is worse"):
+        fg.find(data, **asked)
+    with pytest.raises(fg.SpecError, match="contradicts favourable = positive"):
+        fg.find(data, **asked, favourable="positive", worse=worse)
+    assert fg.find(data, **asked, favourable="negative", worse=worse).question.worse == worse
