@@ -271,7 +271,8 @@ def test_a_rule_on_lower_amounts_is_warned_of():
     data = decided(words=(5.0, 4.0), column="rate")
     asked = {"label": "rate", "task": "regression", "sensitive": "race", "favourable": "lower"}
     report = fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"])
-    found = [each for each in report.diagnostics if each.code is DiagnosticCode.LIMITS_THE_BETTER_OFF]  # fmt: skip
+    code = DiagnosticCode.LIMITS_THE_BETTER_OFF
+    found = [each for each in report.diagnostics if each.code is code]
     assert [each["instead"] for each in found] == ["mean_label.ratio <= 1.0526"]
 
 
