@@ -467,16 +467,15 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     again = _computed(cube, sealed)
     from_rows = _from_rows(again) if isinstance(again, Report) else ()
     reading, other = sealed.to_dict(), again.to_dict()
-    another = sealed.version != again.version or saved["schema"] != other["schema"]
-    older = saved["schema"] != other["schema"]
-    one = _filled(saved, reading) if another else saved
-    if older:  # what its format did not state, such as the counts of a rate, cannot differ
-        one = _filled(saved, other)
-    settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
+    another = sealed.version != again.version
+    settled = dict(saved)
     _settle_diagnostics(cube, settled, other)
+    if from_rows:
+        for side in (settled, other):
+            side["findings"] = [f for f in side["findings"] if f["metric"] not in from_rows]
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
-    compared.compare_sentences(one, reading, other)
+    compared.compare_sentences(saved, reading, other)
     notes = sealed.diagnostics
     if (
         isinstance(sealed, Report) and sealed.own
@@ -633,19 +632,6 @@ def _is_sentence(path: str) -> bool:
 
 def _field(path: str) -> str:
     return path.rpartition(".")[2]
-
-
-def _filled(saved: Any, reading: Any) -> Any:
-    """Return what another version saved, with the fields that it lacks as reading gives them.
-
-    >>> _filled({"a": [{"b": 1}]}, {"a": [{"b": 2, "c": None}]})
-    {'a': [{'b': 1, 'c': None}]}
-    """
-    if isinstance(saved, dict) and isinstance(reading, dict):
-        return reading | {key: _filled(value, reading.get(key)) for key, value in saved.items()}
-    if isinstance(saved, list) and isinstance(reading, list) and len(saved) == len(reading):
-        return [_filled(*pair) for pair in zip(saved, reading, strict=True)]
-    return saved
 
 
 def _is_stated(path: str) -> bool:

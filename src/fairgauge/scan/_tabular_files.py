@@ -151,13 +151,14 @@ def _first_lines(path: Place) -> list[str]:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
             size, lines = 0, list[str]()
             while size < _SNIFFED and len(lines) < _SNIFFED_LINES:
-                if not (line := text.readline(_LONGEST_LINE)):
+                line = text.readline(_LONGEST_LINE)
+                if not line or (lines and len(line) == _LONGEST_LINE):  # of the body
                     break
                 lines.append(line)
                 size += len(line)
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-    if any(len(line) == _LONGEST_LINE for line in lines):
+    if lines and len(lines[0]) == _LONGEST_LINE:
         raise DataError(f"{quote(path)} has a line of more than {_LONGEST_LINE:,} characters")
     if not lines or not lines[0].strip():
         raise DataError(f"{quote(path)} has no header: its first line is empty")

@@ -207,15 +207,6 @@ def test_a_report_describes_every_name_that_it_uses():
     assert told["AD"]["reading"].startswith("above 0, ")
 
 
-def test_a_report_without_descriptions_is_still_read():
-    found = json.loads(audited([MATTHEWS, "AD"]).to_json())
-    found["tool"]["version"] = "0.0.9"
-    del found["metrics"]
-    read = Report.from_dict(found)
-    assert "matthews" in render(read, "text", full=True)
-    assert render(read, "html")
-
-
 def test_comparing_reports_knows_their_metrics():
     old, new = audited([MATTHEWS]), audited([MATTHEWS])
     compared = fg.compare(old, new)

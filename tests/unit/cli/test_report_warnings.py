@@ -60,7 +60,8 @@ def test_without_a_warning_there_is_none(run, risks):
 
 
 def test_three_are_listed_the_gravest_first_and_the_others_counted(tmp_path, run):
-    rows = ["g,h,k,y", *["a,?,A,0", "b,u,a,1", "?,v,b,1"] * 20]
+    twice = [f"{row},{y}" for row in ("a,?,A", "b,u,a", "?,v,b") for y in (0, 1)]
+    rows = ["g,h,k,y", *twice * 10]
     path = tmp_path / "same.csv"
     path.write_text("\n".join(rows) + "\n")
     asked = ["--label", "y", "--prediction", "y", "--sensitive", "g", "--sensitive", "h"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import io
 import json
-import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -294,11 +293,6 @@ def test_no_text_of_another_version_can_be_changed_unseen(sealed):
         set_leaf(wrong, path, "a lie")
         found = with_version(sealed, "0.0.9", lambda each, wrong=wrong: each.update(wrong))
         assert found.finding is not VerificationResult.REPRODUCED, path
-
-
-def test_a_field_that_another_version_lacked_has_its_default(sealed):
-    found = with_version(sealed, "0.0.9", lambda report: report["estimates"][0].pop("bounds"))
-    assert found.finding is VerificationResult.REPRODUCED, str(found)
 
 
 def test_the_versions_of_the_manifest_and_the_report_are_one(sealed):
@@ -897,14 +891,4 @@ BUNDLES = Path(__file__).with_name("bundles")
 def test_a_stored_bundle_is_reproduced():
     found = fg.verify(BUNDLES / "weighted-strata-0.1.0.fairgauge")
     assert found.finding is VerificationResult.REPRODUCED, str(found)
-    assert found.numbers > 1_000
-
-
-def test_a_bundle_of_the_format_before_is_read_and_its_numbers_compared():
-    found = fg.verify(BUNDLES / "weighted-strata-report-2.fairgauge")
-    # the interval of GE is drawn, by a seed that has changed since, and all comparisons are judged
-    # together since
-    family = re.compile(r"estimates.*\.(simultaneous|p_adjusted)|pairs|diagnostics")
-    other = [number for number in found.different if not family.match(number.path)]
-    assert {number.subject for number in other} == {"GE, all"}
     assert found.numbers > 1_000

@@ -70,7 +70,7 @@ def test_what_is_written_is_read_as_it_was(name):
         ({"sex": {}}, "must map categories to their values"),
         (5, "must map columns to categories"),
         ("sex = [", "is not valid TOML"),
-        ("none.csv", "cannot be read"),
+        ("none.csv", "no file"),
         ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
         ([SEX, {"sex": {}}], "must map categories to their values"),
         ({"sex": "sexes.xlsx"}, "is no file of values and categories"),
