@@ -478,7 +478,7 @@ class DiagnosticCode(StrEnum):
     OVERRIDES = "overrides"  # options
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
-    UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
+    UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others, negative, preset
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several
@@ -526,6 +526,7 @@ class DiagnosticCode(StrEnum):
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
+    LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not

@@ -11,7 +11,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
@@ -52,10 +52,15 @@ from fairgauge.resolve.person_checks import (
     never_repeats,
     open_decisions,
 )
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.positive_checks import (
+    assumed_positive,
+    unclear_favourable,
+    unfavourable_positive,
+)
 from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
+    limits_of_the_better_off,
     limits_outside_range,
     rules_on_references,
     uncrossed_features,
@@ -171,6 +176,8 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
+    in_doubt = unclear_favourable(cube, spec, measured.task)
+    stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     undecided_rows = sum(rows for _, value, rows, _ in cube.undecided if not value)
@@ -188,7 +195,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             used,
             excluded,
         ),
-        spec=spec.to_dict(),
+        spec=stated.to_dict(),  # nobody is called worse off by an assumption that is in doubt
         groups=measured.groups,
         totals=measured.totals,
         estimates=measured.estimates,
@@ -205,6 +212,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
+            *limits_of_the_better_off(spec, stated.favourable or Favourable.POSITIVE),
             *likely_mistakes(cube, spec, measured.task),
             *repeated_rows(data, source, spec, cube),
             *measured.diagnostics,
@@ -617,7 +625,8 @@ def check_same_rows(cube: Cube, spec: Spec) -> None:
     """Refuse conditions on rows that are counted already."""
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
-    if spec.of_people and spec.favourable is not cube.asked.favourable:
+    counted, asked = (each.favourable or Favourable.POSITIVE for each in (cube.asked, spec))
+    if spec.of_people and counted is not asked:
         raise CubeError(
             "people are counted by their most favourable decision; count them with favourable"
         )

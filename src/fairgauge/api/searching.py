@@ -61,7 +61,12 @@ from fairgauge.resolve.searched_features import (
     searched_rows,
     with_ends_of_fifths,
 )
-from fairgauge.results.disadvantage import better_of, harm_in_words
+from fairgauge.results.disadvantage import (
+    better_of,
+    counts_outcomes,
+    favours_the_least,
+    harm_in_words,
+)
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -406,11 +411,22 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
 
 
 def _worse_side(
-    worse: str | None, row: Rate | None, favourable: Favourable, problems: list[Problem]
+    worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
-    """Return which side is worse: as asked, or the opposite of the better one of the catalogue."""
+    """Return which side is worse: as asked, or as is favourable, or as in the catalogue."""
+    asked = None if worse is None else _word(Worse, worse, "worse", problems)
+    stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
+    if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
+        side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER
+        if asked not in (None, side):
+            message = (
+                f"{asked} contradicts favourable = {favourable} (--favourable), by which a "
+                f"{side} {row.title} is worse; remove one of the two"
+            )
+            problems.append(Problem("worse", message))
+        return side
     if worse is not None:
-        return _word(Worse, worse, "worse", problems)
+        return asked
     better = Better.NEITHER if row is None else better_of(row, favourable)
     if better is Better.NEITHER:
         if row is not None:

@@ -46,11 +46,19 @@ from fairgauge.resolve.outcome_checks import (
     unclear_outcomes,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.positive_checks import unclear_favourable
+from fairgauge.resolve.question_checks import depends_on_favourable
 from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import LITTLE, is_ratio
-from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
+from fairgauge.results.estimates import (
+    APART,
+    SCORE_APART,
+    ComparisonKey,
+    RowsInDoubt,
+    WorstCase,
+)
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -334,6 +342,7 @@ def rows_in_doubt(
     respelt = {
         each.feature: sum(spelt.get(c, 0) for c in each.feature_id.columns) for each in features
     }
+    in_doubt = depends_on_favourable(spec) and any(unclear_favourable(*e, task) for e in every)
     of_no_one = sum(rows for _, rows in cube.placeholders)
     return RowsInDoubt(
         uncounted(cube, features, spec),
@@ -344,6 +353,7 @@ def rows_in_doubt(
         alike,
         cube.spellings if spec.of_people and cube.spellings > few else 0,
         of_no_one if spec.of_people and of_no_one > few else 0,
+        cube.read if in_doubt else 0,
     )
 
 

@@ -433,7 +433,7 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         if outcome is Outcome.PASS:
             made = Reason.of(code, what=what, rows=rows, unit=unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
-        counted = code is ReasonCode.UNCLEAR_VALUES
+        counted = code in (ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
             found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
             reason = Reason.of(reason.code, **found)

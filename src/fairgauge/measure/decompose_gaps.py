@@ -199,6 +199,7 @@ def _fit_undone(
 _WITHHELD = {
     ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
     ReasonCode.UNCLEAR_VALUES: WhyInconclusive.UNCLEAR_VALUES,
+    ReasonCode.FAVOURABLE_UNSTATED: WhyInconclusive.UNCLEAR_VALUES,
 }
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 

@@ -261,7 +261,9 @@ _ADVERSE = re.compile(
 _HARM = re.compile(
     r"(?<!\bnot )(?<!\bno )(?<!\bnon )\b(laid ?off|lay ?offs?\b|redundan|arrest|searched|frisk"
     r"|detain|convict|incarcerat|jail|recidiv|re ?offen[ds]|high(er|est)? .*\brisk|default(ed|s)?\b"
-    r"|delinquen|evict|expel|foreclos|charged ?off|fraud)"
+    r"|delinquen|evict|expel|foreclos|charged ?off|fraud|(?<!charge )(?<!charges )(?<!case )dismiss"
+    r"|let ?go\b|rif(f?ed)?\b|reduction in force|adverse|counter ?offer|demot|furlough|retrench"
+    r"|downsiz|suspend|disciplin)"
 )
 """Of what happens to a person who asked for nothing, and of ratings of people."""
 _ADVERSE_ELSEWHERE = _words(
@@ -279,8 +281,8 @@ _ADVERSE_ELSEWHERE = _words(
 )
 _FAVOURED = re.compile(r"\b(accept|admit|approve|grant|hire|pass|select)(e?d|ted)?\b")
 """Of a column that is of denials, too: its name states both outcomes."""
-_YES = re.compile(r"yes|y|positive", re.IGNORECASE)
-_NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
+_YES = re.compile(r"yes|y|t|true|positive", re.IGNORECASE)
+_NO = re.compile(r"no|n|f|false|negative", re.IGNORECASE)
 _REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
@@ -316,6 +318,15 @@ def is_harm(value: str, column: str = "") -> bool:
     if re.fullmatch(r"(very )?high", text):
         text = f"{text} {_plain(column)}"
     return bool(_HARM.search(text))
+
+
+def is_of_risk(score: str) -> bool:
+    """Return whether a higher score is more of a harm, by its name.
+
+    >>> [is_of_risk(name) for name in ("risk_score", "p_default", "low_risk", "credit_score")]
+    [True, True, False, False]
+    """
+    return is_harm(score) or bool(re.search(r"(?<!low )\brisk\b", _plain(score)))
 
 
 def is_of_denials(column: str) -> bool:

@@ -225,9 +225,11 @@ def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
     """Yield why what is favourable is none of the outcome's, of the preset's, or leaves no best."""
     of_amounts, favourable = spec.task is Task.REGRESSION, spec.favourable
     allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
-    unstated = of_amounts and favourable is Favourable.POSITIVE
-    if favourable not in allowed and not unstated:
-        yield Problem("favourable", f"must be {alternatives(allowed)} of {what}, not {favourable}")
+    unstated = of_amounts and favourable in (None, Favourable.POSITIVE)
+    if favourable not in (None, *allowed) and not unstated:
+        also = "; of amounts, state --task regression" if favourable in _OF_AMOUNTS else ""
+        message = f"must be {alternatives(allowed)} of {what}, not {favourable}{also}"
+        yield Problem("favourable", message)
         return
     if spec.reference is ReferenceRule.BEST and (unstated or favourable is Favourable.NEITHER):
         either = _OF_AMOUNTS if of_amounts else _OF_OUTCOMES

@@ -21,9 +21,11 @@ from fairgauge.question.category_words import (
     is_harm,
     is_no,
     is_of_denials,
+    is_of_risk,
     is_yes,
     no_outcomes,
 )
+from fairgauge.question.features import Above, Ordered
 from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -52,7 +54,7 @@ def assumed_positive(
     """
     if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
-    if spec.favourable is not Favourable.POSITIVE:
+    if spec.favourable is not None and not _word_of_preset(spec):
         return  # what 1 is for a person is stated
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:
@@ -61,17 +63,19 @@ def assumed_positive(
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
     favourable = _FAVOURABLE.search(axis.column) and not is_of_denials(axis.column)
-    made = Diagnostic.note if favourable else Diagnostic.warning
+    warned = any(each["column"] == axis.column for each in unfavourable_positive(cube, spec, task))
+    made = Diagnostic.note if favourable or warned else Diagnostic.warning
     yield made(
         DiagnosticCode.ASSUMED_POSITIVE, column=axis.column, value=value or "1", others=others
     )
 
 
 def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Warn where what is stated as favourable has the name of a harm, and other values not.
+    """Warn where what counts as favourable has the name of a harm, and other values not.
 
-    Of yes and no, 1 and 0, the name of the column decides: "hired = no" and "denied = yes", not
-    "default = no"; of HMDA's codes their meaning.
+    Of yes and no, 1 and 0, and of a cut the name of the column decides: "hired = no" and
+    "denied = yes", not "default = no"; of HMDA's codes their meaning, and of a recoding the values
+    that it is from. Of a score without a label its name decides.
 
     Raises
     ------
@@ -79,24 +83,38 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         A preset would call such an outcome by the word for its opposite, whether or not it is
         stated.
     """
-    if not spec.names_values or task is not Task.BINARY:
+    if isinstance(spec.positive, Ordered) or task is not Task.BINARY:
         return
-    if spec.favourable is Favourable.NEITHER:
-        return
-    negative = spec.favourable is Favourable.NEGATIVE
-    for i, axis in enumerate(cube.plan.outcomes):
-        positive = spec.positive_of(axis.column)
-        better = _better_outcomes(axis, cube.levels[axis], positive or (1,), negative=negative)
-        if better and axis is cube.plan.outcomes[-1]:
-            _refuse_denials(spec, axis.column, better)
-        if better and (i == 0 or not spec.words_of_predictions) and (positive or negative):
+    negative, word = spec.favourable is Favourable.NEGATIVE, _word_of_preset(spec)
+    if spec.favourable is not None and not negative and not word:
+        return  # as it is stated
+    scored = spec.score if spec.prediction is None else None
+    axes = [each for each in cube.plan.outcomes if each.column != scored]
+    for i, axis in enumerate(axes):
+        positive = spec.positive_of(axis.column) or (1,)
+        better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
+        if better and axis is axes[-1]:
+            _refuse_denials(spec, word, axis.column, better)
+        if better and (i == 0 or not spec.words_of_predictions):
+            cut = spec.positive.threshold if isinstance(spec.positive, Above) else None
             yield Diagnostic.warning(
                 DiagnosticCode.UNFAVOURABLE_POSITIVE,
                 column=axis.column,
-                values=tuple(map(name_of, positive or (1,))),
+                values=tuple(map(name_of, positive)) if cut is None else (f"above {cut:g}",),
                 others=tuple(map(name_of, better)),
                 negative=negative,
+                preset=word,
             )
+    if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
+            others=(), negative=False, preset=word,
+        )  # fmt: skip
+
+
+def unclear_favourable(cube: Cube, spec: Spec, task: Task) -> bool:
+    """Return whether the positive outcome looks like a harm, and nobody stated what it is."""
+    return spec.favourable is None and any(unfavourable_positive(cube, spec, task))
 
 
 def _better_outcomes(
@@ -106,19 +124,30 @@ def _better_outcomes(
 
     Those are the positive ones, or with ``negative`` all others.
     """
-    if axis.bins:
-        return []
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
     of_denials = is_of_denials(axis.column) or is_harm(axis.column)
-    codes = are_actions(axis.column, levels)
+    if axis.bins:
+        (cut, *_) = axis.cuts
+        low = 0 if 0 <= cut < 1 else f"a recoding of the values up to {cut:g}"
+        return [low] if of_denials and not negative else []
+    sources = dict(axis.recoding.categories) if axis.recoding else {}
+    every = [each for level in levels for each in sources.get(name_of(level), (level,))]
+    codes = are_actions(axis.column, every)
 
-    def is_denied(value: Value) -> bool:
+    def has_harmful_name(value: Value) -> bool:
         text = name_of(value).strip()
         if codes:
             return action_code(text) not in APPROVED
         if is_no(text) or matches(0, text):
             return of_hiring
         return of_denials if is_yes(text) else is_adverse(text) or is_harm(text, axis.column)
+
+    def is_denied(value: Value) -> bool:
+        names = sources.get(text := name_of(value), ())
+        if names and all(map(has_harmful_name, names)):
+            return True
+        plain = is_yes(text) or is_no(text) or matches(0, text)
+        return not (names and (plain or codes)) and has_harmful_name(value)
 
     none = [] if codes else no_outcomes(levels)
     others = [each for each in levels if not is_one_of(each, positive) and each not in none]
@@ -127,11 +156,14 @@ def _better_outcomes(
     return [each for each in rest if harmed and not is_denied(each)]
 
 
-def _refuse_denials(spec: Spec, column: str, better: Sequence[Value]) -> None:
+def _word_of_preset(spec: Spec) -> str | None:
+    """Return what a preset calls the positive outcome."""
+    return preset(spec.preset).words.get("positive") if spec.preset else None
+
+
+def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:
     """Refuse a positive value that a preset would call by the word for its opposite."""
-    if spec.preset is None:
-        return
-    if word := preset(spec.preset).words.get("positive"):
+    if word:
         what = "what is stated" if spec.positive else "1, which is assumed,"
         message = (
             f"the preset {quote(spec.preset)} calls the positive outcome {quote(word)}, and {what} "

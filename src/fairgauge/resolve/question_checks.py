@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import centre_of
-from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.presets import preset
@@ -17,6 +19,7 @@ from fairgauge.question.recoding import ranges_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import is_one_of, name_of
 
@@ -202,6 +205,41 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
                 low=low,
                 high=high,
             )
+
+
+def adverse_end(row: Metric | Statistic, favourable: Favourable) -> int:
+    """Return at which end of its numbers a group is worse off: 1 of the high one, 0 of neither."""
+    if isinstance(row, Contrast):
+        sign = adverse_sign(row.of, favourable)
+        return sign if row.order == "group - reference" else -sign
+    return 0 if isinstance(row, Metric) else adverse_sign(row, favourable)
+
+
+def depends_on_favourable(spec: Spec) -> bool:
+    """Return whether the reference or a rule with one limit turns with what is favourable."""
+    one_sided = (limit for _, limit in spec.limits if math.isinf(limit.high - limit.low))
+    return spec.reference is ReferenceRule.BEST or any(
+        adverse_end(spec.catalogue.row(limit.metric), Favourable.POSITIVE) for limit in one_sided
+    )
+
+
+def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Diagnostic]:
+    """Warn of rules that nobody who is worse off can fail, with those that they can."""
+    bounds = [(each, (each.low, each.high)) for _, each in spec.limits]
+    for rule, ends in bounds:
+        row = spec.catalogue.row(rule.metric)
+        if not (end := adverse_end(row, favourable)):
+            continue
+        adverse = end > 0
+        if any(math.isfinite(of[adverse]) for each, of in bounds if each.metric == rule.metric):
+            continue
+        instead, bound = None, ends[not adverse]
+        if isinstance(row, Contrast) and (row.by == "difference" or bound > 0):
+            limit = -bound if row.by == "difference" else round(1 / bound, 4)
+            instead = f"{rule.metric} {'<=' if adverse else '>='} {limit:g}"
+        yield Diagnostic.warning(
+            DiagnosticCode.LIMITS_THE_BETTER_OFF, rule=str(rule), higher=adverse, instead=instead
+        )
 
 
 def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -317,7 +317,7 @@ class Rivals:
     """
 
     best: bool
-    favourable: Favourable
+    favourable: Favourable | None
     large: Mask
     needed: tuple[Values, Values]
 

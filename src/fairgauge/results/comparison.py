@@ -137,6 +137,7 @@ class VerdictChange:
 _OF_MISSING_ROWS = (
     ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED,
     ReasonCode.UNCLEAR_VALUES,
+    ReasonCode.FAVOURABLE_UNSTATED,
 )  # fmt: skip
 
 

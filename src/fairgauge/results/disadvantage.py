@@ -63,28 +63,28 @@ def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
     return Favourable.NEITHER if one_class else favourable
 
 
-def better_of(row: Statistic, favourable: Favourable) -> Better:
+def better_of(row: Statistic, favourable: Favourable | None) -> Better:
     """Return which direction of a number favours a group, by what is favourable for a person.
 
     Where the negative outcome is, a higher share of positive ones is the worse one. Of a mean of
     the table's own numbers only the user states it: a higher price is worse, a higher pay better.
     """
     if isinstance(row, Mean) and row.better is Better.NEITHER:
-        return _OF_AMOUNTS.get(favourable, Better.NEITHER)
-    if not _counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
+        return _OF_AMOUNTS.get(favourable or Favourable.POSITIVE, Better.NEITHER)
+    if not counts_outcomes(row) or favourable not in (Favourable.NEGATIVE, Favourable.NEITHER):
         return row.better
     turned = favourable is Favourable.NEGATIVE
     return _TURNED.get(row.better, Better.NEITHER) if turned else Better.NEITHER
 
 
-def _counts_outcomes(row: Statistic) -> bool:
+def counts_outcomes(row: Statistic) -> bool:
     """Return whether a number only counts how often an outcome, or a decision, is positive."""
     if isinstance(row, Quotient):
         return OPPOSITES.get(row.over) == row.under
     return isinstance(row, Rate) and row.among == ALL and row.of in OPPOSITES
 
 
-def has_direction(row: Statistic, favourable: Favourable) -> bool:
+def has_direction(row: Statistic, favourable: Favourable | None) -> bool:
     """Return whether one direction of a rate is the worse one for a group.
 
     A favourable decision in spite of the outcome may be a gift or a burden.
@@ -95,7 +95,7 @@ def has_direction(row: Statistic, favourable: Favourable) -> bool:
     return not ambivalent and better_of(row, favourable) is not Better.NEITHER
 
 
-def favours_the_least(row: Statistic, favourable: Favourable) -> bool:
+def favours_the_least(row: Statistic, favourable: Favourable | None) -> bool:
     """Return whether the least number is the best: of negative outcomes, such as labels, too."""
     better = better_of(row, favourable)
     if better is not Better.NEITHER:

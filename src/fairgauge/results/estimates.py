@@ -461,6 +461,7 @@ OF_ONE_PERSON = "clear identifier of one person"
 SPELT = "consistent spelling of "
 """What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
 
+UNSTATED = "stated favourable outcome"
 APART = "prediction that differs from the label"
 """What all rows lack where the prediction may be a copy of the label."""
 
@@ -497,6 +498,7 @@ class RowsInDoubt:
         no feature where all rows are, which withholds no rate that needs another outcome too.
     people : those whose identifier differs from another one in spelling alone.
     unidentified : rows that count as one person, and whose identifier probably stands for several.
+    unstated : all rows, where the positive outcome looks like a harm, and nobody stated it.
     """
 
     uncounted: Mapping[str, int] = field(default_factory=dict)
@@ -507,11 +509,13 @@ class RowsInDoubt:
     alike: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
     people: int = 0
     unidentified: int = 0
+    unstated: int = 0
 
     def withheld_by(self, needs: Collection[str], feature: str | None) -> Iterator[Withheld]:
         """Yield why what needs some outcomes does not pass."""
         unclear = ReasonCode.UNCLEAR_VALUES
         for every in (
+            [Withheld(ReasonCode.FAVOURABLE_UNSTATED, UNSTATED, self.unstated)],
             [
                 Withheld(ReasonCode.NOT_COUNTED, what, n, "rows" if what == "count" else None)
                 for what, n in self.uncounted.items()

@@ -68,7 +68,7 @@ def test_an_assumed_favourable_outcome_is_reported_in_the_words_of_the_column():
         ("approved", Level.NOTE),
         ("loan_granted", Level.NOTE),
         ("Hired", Level.NOTE),
-        ("default", Level.WARNING),
+        ("default", Level.NOTE),
         ("y", Level.WARNING),
     ],
 )
@@ -76,6 +76,8 @@ def test_a_favourable_name_makes_it_a_note(column, level):
     data = frame().rename({"y": column})
     (each,) = found(data, DiagnosticCode.ASSUMED_POSITIVE, label=column)
     assert each.level is level
+    warned = found(data, DiagnosticCode.UNFAVOURABLE_POSITIVE, label=column)
+    assert len(warned) == (column == "default")
 
 
 def test_without_a_label_it_is_the_prediction_that_is_named():

@@ -217,3 +217,150 @@ def test_that_no_fail_remains_is_a_sentence(fails, none):
     note = Diagnostic.note(DiagnosticCode.FAILS_TOGETHER, fails=fails, remaining=0,
                            comparisons=2, familywise=False)  # fmt: skip
     assert remaining_sentence(note) == (f"{none} when both comparisons are judged together (Holm).")
+
+
+def _codes(data, **asked):
+    return [each.code for each in fg.audit(data, sensitive="race", **asked).diagnostics]
+
+
+HARMS = [
+    ("laid_off", ("T", "F"), {"positive": "T"}),
+    ("denied", (1, 0), {"positive": {"above": 0}}),
+    ("denied", (1, 0), {"positive": {"above": 0.5}}),
+    ("days_delinquent", (60, 5), {"positive": {"above": 30}}),
+    ("decision", ("Denied", "Approved"), {"positive": "yes"}
+     | {"recode": {"decision": {"yes": ["Denied"], "no": ["Approved"]}}}),
+    ("hired", ("Rejected", "Hired"), {"positive": "yes"}
+     | {"recode": {"hired": {"yes": ["Rejected"], "no": ["Hired"]}}}),
+    ("action_taken", (3, 1), {"positive": "yes"}
+     | {"recode": {"action_taken": {"yes": [3], "no": [1]}}}),
+    ("outcome", ("Dismissed", "Kept"), {"positive": "Dismissed"}),
+    ("outcome", ("Let go", "Retained"), {"positive": "Let go"}),
+    ("outcome", ("RIF", "Retained"), {"positive": "RIF"}),
+    ("outcome", ("Made redundant", "Retained"), {"positive": "Made redundant"}),
+    ("outcome", ("adverse", "favorable"), {"positive": "adverse"}),
+    ("decision", ("Counteroffer", "approved"), {"positive": "Counteroffer"}),
+    *((column, (1, 0), {"positive": 1})
+      for column in ("dismissed", "let_go", "rif", "adverse_action")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "words", "asked"), HARMS)
+def test_a_harm_is_recognised_however_it_is_spelt(column, words, asked):
+    """A preset took T for F, a cut of denied, and a recoding of it, for approvals."""
+    data, asked = decided(words=words, column=column), asked | {"prediction": column}
+    with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
+        fg.audit(data, sensitive="race", preset="us-lending", **asked)
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE in _codes(data, **asked)
+    for stated in ("negative", "positive"):
+        found = _codes(data, **asked, favourable=stated)
+        assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in found
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "asked"),
+    [
+        ("decision", ("Denied", "Approved"), {"positive": "yes"}
+         | {"recode": {"decision": {"no": ["Denied"], "yes": ["Approved"]}}}),
+        ("action_taken", (3, 1), {"positive": "denied"}
+         | {"recode": {"action_taken": {"rest": [3], "denied": [1]}}, "positive": "denied"}),
+        ("approved", ("F", "T"), {"positive": "T"}),
+        ("approved", (0, 1), {"positive": {"above": 0}}),
+        ("outcome", ("RIF", "Retained"), {"positive": "Retained"}),
+        ("decision", ("Denied", "Charges dismissed"), {"positive": "Charges dismissed"}),
+    ],
+)  # fmt: skip
+def test_what_is_favourable_is_no_harm_however_it_is_spelt(column, words, asked):
+    data, asked = decided(words=words, column=column), asked | {"prediction": column}
+    assert "approved" in str(fg.audit(data, **LENDING, **asked).brief().headline)
+    assert DiagnosticCode.UNFAVOURABLE_POSITIVE not in _codes(data, **asked)
+
+
+def test_a_score_of_a_harm_is_none_of_approvals():
+    """Of scores of defaults the preset only warned, and named an option that it refuses."""
+    data = decided(words=("default", "repaid"), column="repaid").with_columns(risk=pl.lit(0.4))
+    asked = {"score": "risk", "sensitive": "race", "preset": "us-lending"}
+    with pytest.raises(fg.SpecError, match="state repaid"):
+        fg.audit(data, label="repaid", positive="default", **asked)
+    assert fg.audit(data, label="repaid", positive="repaid", **asked).estimates
+    for name in ("risk", "p_default", "fraud_score"):
+        report = fg.audit(data.rename({"risk": name}), **asked | {"score": name})
+        code = DiagnosticCode.UNFAVOURABLE_POSITIVE
+        (text,) = [str(each.message) for each in report.diagnostics if each.code is code]
+        assert "--favourable" not in text
+
+
+def test_of_amounts_the_task_is_named():
+    with pytest.raises(fg.SpecError, match="--task regression"):
+        fg.audit(decided(), label="decision", sensitive="race", favourable="lower")
+
+
+@pytest.mark.parametrize("assumed", [{}, {"positive": 1}])
+def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
+    """With most layoffs as the best rate it stated PASS, and who is worse off, wrongly."""
+    data = decided({"A": 0.3, "B": 0.2, "C": 0.1}, (1, 0), "laid_off")
+    asked = {"prediction": "laid_off", "sensitive": "race", **assumed}
+    best = {"reference": "best", "rules": ["selection_rate.ratio <= 1.25"]}
+    report = fg.audit(data, **asked, **best)
+    assert report.verdict is Outcome.INCONCLUSIVE
+    pages = " ".join(render(report, "text", full=True).split())
+    assert "worse off" not in pages
+    assert "better off" not in pages
+    assert "--favourable negative" in pages
+    assert "because nobody stated whether the positive outcome is favourable" in pages
+    lenient = ["selection_rate.ratio >= 0.1"]
+    assert fg.audit(data, **asked, rules=lenient).verdict is Outcome.INCONCLUSIVE
+    both = ["0.1 <= selection_rate.ratio <= 10"]  # of neither side alone
+    assert fg.audit(data, **asked, rules=both).verdict is Outcome.PASS
+    for stated, outcome in (("negative", Outcome.FAIL), ("positive", Outcome.PASS)):
+        assert fg.audit(data, **asked, **best, favourable=stated).verdict is outcome
+
+
+@pytest.mark.parametrize(
+    ("rule", "instead"),
+    [
+        ("selection_rate.ratio >= 0.8", "selection_rate.ratio <= 1.25"),
+        ("selection_rate.difference >= -0.1", "selection_rate.difference <= 0.1"),
+        ("rejection_share.ratio <= 1.25", "rejection_share.ratio >= 0.8"),
+        ("DI >= 0.8", "DI <= 1.25"),
+        ("DPPL <= 0.1", "DPPL >= -0.1"),
+    ],
+)
+def test_a_rule_that_nobody_who_is_worse_off_can_fail_is_warned_of(rule, instead):
+    """It passed, and nothing was said."""
+    data = decided(words=(1, 0), column="laid_off")
+    asked = {"prediction": "laid_off", "positive": 1, "sensitive": "race", "reference": "best"}
+    code = DiagnosticCode.LIMITS_THE_BETTER_OFF
+    report = fg.audit(data, **asked, favourable="negative", rules=[rule])
+    assert [each["instead"] for each in report.diagnostics if each.code is code] == [instead]
+    assert f"state {instead} as a rule" in " ".join(render(report, "text").split())
+    for stated, rules in (("negative", [instead]), ("negative", [rule, instead]),
+                          ("positive", [rule]), ("neither", [rule])):  # fmt: skip
+        more = {"reference": "largest"} if stated == "neither" else {}
+        report = fg.audit(data, **asked | more, favourable=stated, rules=rules)
+        assert code not in [each.code for each in report.diagnostics]
+
+
+def test_a_rule_on_lower_amounts_is_warned_of():
+    data = decided(words=(5.0, 4.0), column="rate")
+    asked = {"label": "rate", "task": "regression", "sensitive": "race", "favourable": "lower"}
+    report = fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"])
+    code = DiagnosticCode.LIMITS_THE_BETTER_OFF
+    found = [each for each in report.diagnostics if each.code is code]
+    assert [each["instead"] for each in found] == ["mean_label.ratio <= 1.0526"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "worse"), [("base_rate", "higher"), ("negative_base_rate", "lower")]
+)
+def test_find_turns_the_rates_of_labels(rate, worse):
+    """It had no side of a base rate as the better one, although it was stated."""
+    data = decided(words=(1, 0), column="laid_off")
+    asked = {"label": "laid_off", "positive": 1, "features": ["race"], "rate": rate}
+    assert fg.find(data, **asked, favourable="negative").question.worse == worse
+    assert fg.find(data, **asked, favourable="positive").question.worse != worse
+    with pytest.raises(fg.SpecError, match="state which is worse"):
+        fg.find(data, **asked)
+    with pytest.raises(fg.SpecError, match="contradicts favourable = positive"):
+        fg.find(data, **asked, favourable="positive", worse=worse)
+    assert fg.find(data, **asked, favourable="negative", worse=worse).question.worse == worse

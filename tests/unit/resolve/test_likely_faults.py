@@ -164,7 +164,7 @@ def test_the_task_is_that_of_the_columns_that_are_given():
 def test_a_positive_value_with_the_name_of_the_opposite_is_warned_of(positive):
     rows = _rows(hired=[positive if i % 3 else "advanced" for i in range(240)])
     (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive)
-    assert "State advanced as positive" in text
+    assert "--favourable negative" in text
     assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced")
     negative = {"favourable": "negative"}
     assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, **negative)
@@ -209,11 +209,11 @@ def test_a_preset_calls_no_truth_of_a_denial_by_the_word_for_its_opposite(column
         fg.audit(rows, **of_label)
     assert fg.audit(rows, **of_label | {"positive": 0}).estimates
     (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, prediction=column, positive=1)
-    assert "State 0 as positive" in text
+    assert "--favourable negative" in text
 
 
 @pytest.mark.parametrize(
-    ("yes", "no"), [(True, False), ("yes", "no"), ("True", "False"), ("Y", "N")]
+    ("yes", "no"), [(True, False), ("yes", "no"), ("True", "False"), ("Y", "N"), ("T", "F")]
 )
 def test_the_truth_of_a_denial_is_recognised_however_it_is_written(yes, no):
     rows = _rows(denied=[yes if i % 3 == 0 else no for i in range(240)])

@@ -37,6 +37,8 @@ WHY_ON_ONE_SIDE = {
     "the others",
     ReasonCode.NOT_COUNTED: "rows that are not counted could change it",
     ReasonCode.UNCLEAR_VALUES: "it is unclear what many values mean",
+    ReasonCode.FAVOURABLE_UNSTATED: "nobody stated whether the positive outcome is favourable "
+    "(--favourable positive, or negative)",
 }
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100

@@ -105,7 +105,15 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import ALIKE, APART, OF_ONE_PERSON, SCORE_APART, SPELT, Estimate
+from fairgauge.results.estimates import (
+    ALIKE,
+    APART,
+    OF_ONE_PERSON,
+    SCORE_APART,
+    SPELT,
+    UNSTATED,
+    Estimate,
+)
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -136,6 +144,7 @@ _FOR_SOME = " for some groups"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES
+_UNSTATED = ReasonCode.FAVOURABLE_UNSTATED
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 _OF_MISSING = (ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
 
@@ -911,7 +920,11 @@ def _certainty(
     for code, why in WHY_ON_ONE_SIDE.items():
         if on_one_side := codes.count({code}):
             beside = ", although the whole CI is on one side of the limit"
-            beside *= code not in (_NOT_COUNTED, _UNCLEAR)  # of which a value alone may decide
+            beside *= code not in (
+                _NOT_COUNTED,
+                _UNCLEAR,
+                _UNSTATED,
+            )  # of which a value alone may decide
             yield Sentence(f"Inconclusive ({on_one_side:,}){beside}: {why}.", ("verdicts",))
     if any(len(of) > 1 or not of <= WHY_ON_ONE_SIDE.keys() for of in codes):
         yield Sentence(
@@ -1358,6 +1371,10 @@ _CLEARED_BY = {
         "recode the identifier that probably stands for several people (--recode, as its "
         "warning states), and count the rows again."
     ),
+    UNSTATED: (
+        "state whether the positive outcome is good or bad for people (--favourable positive, or "
+        "negative)."
+    ),
     APART: (
         "check that the predictions are the model's, not a copy of the label (--prediction): "
         "they are equal in all rows."
@@ -1380,7 +1397,7 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
             "state which value is the favourable outcome (fairgauge audit --positive VALUE)."
         )
     reasons = [reason for each in report.verdicts for reason in reasons_of(each)]
-    unclear = {each["what"] for each in reasons if each.code is _UNCLEAR}
+    unclear = {each["what"] for each in reasons if each.code in (_UNCLEAR, _UNSTATED)}
     yield from (analyst(step) for what, step in _CLEARED_BY.items() if what in unclear)
     unclear -= _CLEARED_BY.keys()
     if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):

@@ -162,7 +162,7 @@ def _unknown(verdict: Verdict) -> str:
         lacking = missing_outcome(verdict) if named else f"without {called(verdict.feature)}"
     elif reason.code in (ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED):
         lacking = missing_outcome(verdict)
-    elif reason.code is ReasonCode.UNCLEAR_VALUES:
+    elif reason.code in (ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED):
         return describe_reason(reason)
     else:
         return ""

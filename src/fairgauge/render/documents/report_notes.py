@@ -40,6 +40,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.COPIED_FILES,
     DiagnosticCode.DOUBLED_ROWS,
     DiagnosticCode.ASSUMED_POSITIVE,
+    DiagnosticCode.LIMITS_THE_BETTER_OFF,
     DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.CLASSES_OF_MISSING,
     DiagnosticCode.APPROVED_AS_REFUSED,

@@ -513,12 +513,16 @@ def _unfavourable_positive(d: Diagnostic) -> str:
             "favourable outcome: who is worse off is then read the wrong way round. Remove "
             "favourable = negative (--favourable negative), or state the other value as positive"
         )
-    return (
-        f"what is stated as favourable, {column} = {values}, has the name or code of the opposite: "
-        f"rates are then the shares of that. State {alternatives(d['others'])} as positive "
-        "(--positive), or that the positive outcome is the worse one for a person: favourable = "
-        "negative (--favourable negative)"
-    )
+    looks = f"{values} in {column} looks like the unfavourable outcome"
+    if not d.get("preset"):
+        return (
+            f"{looks}; if it is, state favourable = negative (--favourable negative); if not, "
+            "favourable = positive (--favourable positive)"
+        )
+    other = "; if it is, state the score of the opposite"
+    if d["others"]:
+        other = f"; if it is, state {alternatives(d['others'])} as positive (--positive)"
+    return f"{looks}, and the preset calls it {quote(d['preset'])}{other}"
 
 
 def _prediction_not_a_label(d: Diagnostic) -> str:
@@ -1347,6 +1351,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "or fail once the same number is added to every value; a difference does not depend on it"
     ),
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
+    DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda d: (
+        f"{'higher' if d['higher'] else 'lower'} numbers are the worse ones for a group, and "
+        f"{d['rule']} does not limit them: only a group that is better off can fail it; state "
+        f"{d['instead'] or 'a limit on the other side'} as a rule"
+    ),
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: lambda d: (
         f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
         "is allowed; shares are written as 0.8, not as 80"

@@ -395,6 +395,10 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.MISSING_GROUPS: lambda reason: _could_change(reason, "group"),
     ReasonCode.MISSING_OUTCOMES: lambda reason: _could_change(reason, "label or score"),
     ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
+    ReasonCode.FAVOURABLE_UNSTATED: lambda _: (
+        "whether the positive outcome is good for people is not stated: favourable = positive or "
+        "negative (--favourable)"
+    ),
     ReasonCode.UNCLEAR_VALUES: lambda reason: (
         f"{numbered(reason['rows'], reason.get('unit') or 'rows')} have no {reason['what']}"
     ),

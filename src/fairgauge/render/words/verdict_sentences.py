@@ -407,7 +407,7 @@ def _without(verdict: Verdict) -> str:
     reason = verdict.reason
     rows = numbered(reason["rows"], reason.get("unit") or "rows").removeprefix("1 ")
     without = f"the {rows} without a {reason['what']} could change it"
-    if reason.code is ReasonCode.UNCLEAR_VALUES:
+    if reason.code is not ReasonCode.NOT_COUNTED:
         without = describe_reason(reason)
     return f"{_measured(verdict)}: alone this would {reason['alone']}, but {without}"
 
@@ -490,6 +490,7 @@ _DESCRIBED = {
     ReasonCode.MISSING_OUTCOMES: _missing_rows,
     ReasonCode.NOT_COUNTED: _without,
     ReasonCode.UNCLEAR_VALUES: _without,
+    ReasonCode.FAVOURABLE_UNSTATED: _without,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,
