@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import tested_as as same_test
-from fairgauge.enums import DiagnosticCode, Outcome, ScopeKind
-from fairgauge.results.disparities import is_significant
+from fairgauge.catalogue.lookup import METRICS, RATES
+from fairgauge.enums import DiagnosticCode, Outcome, ScopeKind, Task
+from fairgauge.results.disparities import disparity, is_significant
+from fairgauge.results.verdicts import before_counting
 
 OF_DECISIONS = [
     "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy", "average_odds",
@@ -49,9 +51,7 @@ def assert_found(report: fg.Report) -> None:
 
 
 def key(each: object, group: str | None = None) -> tuple[object, ...]:
-    of = each.definition.of if isinstance(each.definition, Contrast) else None
-    test = each.metric.removesuffix(".difference").removesuffix(".ratio")
-    return test if of is None else same_test(of), each.feature, group or each.group
+    return disparity(each.definition), each.feature, group or each.group
 
 
 @given(
@@ -74,6 +74,55 @@ def test_each_significant_disparity_of_amounts_is_a_finding(seed, gap, tail, met
         assert "no difference" not in str(report).lower().split("\n")[1]
 
 
+NAMED = [row.name for row in (*METRICS, *RATES) if Task.BINARY in row.tasks]
+VERB = re.compile(
+    r"\b(is|are|has|have|had|was|were|differ|differs|could be|predicted|exceeds|falls|match(es)?|stands?|orders?)\b", re.I
+)
+
+
+@given(st.integers(0, 99), GAPS, GAPS, st.lists(st.sampled_from(NAMED), min_size=1, max_size=2),
+       st.floats(0, 1), st.booleans(), st.booleans())  # fmt: skip
+def test_a_headline_is_a_sentence_and_fails_come_first(
+    seed, gap, tail, metrics, place, at_least, two
+):
+    data = people(seed, gap, tail)
+    data = data[data.sex != "X"] if two else data
+    data["place"], data["p"] = np.where(data.s > 0.4, "a", "b"), (data.s > 0.5) * 1
+    asked = {"label": "y", "score": "s", "prediction": "p", "positive": 1, "sensitive": "sex",
+             "strata": "place", "metrics": list(dict.fromkeys(metrics))}  # fmt: skip
+    try:
+        report = fg.audit(data, **asked)
+    except ValueError:  # needs a question of its own, such as a population
+        return
+    assert_sentences(report)
+    values = [(e.metric, e.value) for e in report.estimates
+              if e.scope.kind is ScopeKind.OVERALL and e.value is not None
+              and np.isfinite(e.value)]  # fmt: skip
+    if not values:
+        return
+    metric, value = values[int(place * (len(values) - 1))]
+    try:
+        ruled = fg.audit(data, **asked, rules=f"{metric} {'>=' if at_least else '<='} {value:.9f}")
+    except ValueError:
+        return
+    assert_sentences(ruled)
+    failing = {group for each in ruled.verdicts if before_counting(each) is Outcome.FAIL
+               for group in (each.group, each.mirror)}  # fmt: skip
+    found = [{each.group, each.mirror_of} for finding in ruled.findings
+             for each in (finding.estimate, *finding.others) if each.metric == metric]  # fmt: skip
+    if any(groups & failing - {None} for groups in found):
+        first = ruled.findings[0]
+        of = [first.estimate, first.beside, *first.others, *first.others_beside]
+        assert failing & {group for e in of if e for group in (e.group, e.mirror_of)}, metric
+
+
+def assert_sentences(report: fg.Report) -> None:
+    brief = report.brief()
+    assert VERB.search(str(brief.headline)), str(brief.headline)
+    for each in brief.found:
+        assert len(str(each).split()) > 3, str(each)
+
+
 def test_a_mean_and_a_median_that_disagree_are_both_stated():
     rng = np.random.default_rng(0)
     pay = {"F": np.r_[rng.normal(2_300, 60, 280), [900.0] * 20],
@@ -87,6 +136,23 @@ def test_a_mean_and_a_median_that_disagree_are_both_stated():
     assert "their median pay is higher" in page
     assert "average pay is lower and median pay is higher than for" in page
     assert "median label" not in page
+
+
+FORMS = [
+    ["selection_rate", "rejection_rate", "selection_odds", "selection_smd_overall", "DI",
+     "prediction.kl", "selection_rate.largest_gap"],
+    ["true_positive_rate", "false_negative_rate"], ["false_positive_rate", "true_negative_rate"],
+    ["f1", "jaccard_index"], ["top_selection_ratio", "skew"], ["score_smd", "mean_score"],
+    ["DPL", "KL", "JS", "TVD", "base_rate"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("forms", FORMS)
+def test_functions_of_one_number_are_one_finding(forms):
+    data = people(3, 0.5, 0.5)
+    asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "sex"}
+    for metrics in (forms, forms[::-1]):
+        assert len(fg.audit(data, **asked, metrics=metrics).findings) == 1, metrics
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.1, 0.3])

@@ -6,6 +6,7 @@ rule it has follows from its shape, never from its name.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -257,13 +258,19 @@ class Quotient(Statistic):
 
 
 def tested_as(one: Statistic) -> Hashable:
-    """Return which test a comparison of a statistic is: a rate, its complement and odds are one."""
+    """Return which test a comparison of a statistic is: functions of the same odds are one.
+
+    These are a rate, its complement and its odds, and F1 and the Jaccard index.
+    """
     if isinstance(one, Rate):
-        some, every = one.of.coefficients, one.among.coefficients
-        return frozenset({some, tuple(b - a for a, b in zip(some, every, strict=True))})
-    if isinstance(one, Quotient) and one.is_odds:
-        return frozenset({one.over.coefficients, one.under.coefficients})
-    return one.name
+        some, every = one.of, one.among
+    elif isinstance(one, Quotient) and (one.bounded or one.is_odds):
+        some, every = one.over, one.under + one.over if one.is_odds else one.under
+    else:
+        return one.name
+    pairs = zip(some.coefficients, every.coefficients, strict=True)
+    parts = some.coefficients, tuple(whole - part for part, whole in pairs)
+    return frozenset(tuple(k // (math.gcd(*part) or 1) for k in part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,8 +118,9 @@ def add_options(*options: Decorator) -> Decorator:
 
 def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> None:
     for i, option in enumerate(given):
-        # --help and --version are eager: they end the command, whatever stands beside them
-        if not isinstance(option, click.Option) or option.multiple or option.is_eager:
+        # --help and --version end the command, whatever stands beside them
+        ends = option.name in ("help", "version")
+        if not isinstance(option, click.Option) or option.multiple or ends:
             continue
         if option in given[:i]:
             flags = " or ".join(option.opts + option.secondary_opts)

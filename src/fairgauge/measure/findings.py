@@ -6,7 +6,7 @@ The choice is made here alone. Every format shows `Report.findings` as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic, is_complement
 from fairgauge.enums import (
     AfterAdjusting,
@@ -37,6 +38,7 @@ from fairgauge.results.disadvantage import (
 )
 from fairgauge.results.disparities import (
     after_adjusting,
+    disparity,
     distance,
     gap,
     is_significant,
@@ -101,7 +103,9 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     which would rank large groups first.
     """
     chosen: list[tuple[_Searched, Finding]] = []
-    asked = {*_named(report), *(verdict.metric for verdict in report.verdicts)}
+    stated: set[Hashable] = set()
+    named = {*_named(report)}
+    asked = {*named, *(verdict.metric for verdict in report.verdicts)}
     favourable = favourable_of(report.spec)
     sections = sections_of(report)
     for section, rate in searched_rates(sections, asked):
@@ -109,14 +113,17 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
         each = _Searched(section, rate, row, adverse, favourable)
         worst = _worst(each)
-        if worst is None:
+        same = section.key, disparity(row)
+        if worst is None or same in stated:
             continue
         if _is_stated_beside(each, worst, [f for of, f in chosen if of.section is section]):
             chosen = [(of, _with_others_beside(of, finding, each)) for of, finding in chosen]
+            stated.add(same)
             continue
         chosen.append((each, _finding(report, each, worst)))
+        stated.add(same)
     chosen.sort(key=lambda each: _importance(*each))
-    others = [each for section in sections for each in _of_other_kinds(report, section, asked)]
+    others = [e for of in sections for e in _of_other_kinds(report, of, asked, named, stated)]
     return _gravest_first(report, [*(finding for _, finding in chosen), *others])
 
 
@@ -128,27 +135,42 @@ def _named(report: Report) -> Iterator[str]:
 
 
 def _of_other_kinds(
-    report: Report, section: FeatureResults, asked: Container[str]
+    report: Report,
+    section: FeatureResults,
+    asked: Container[str],
+    named: Container[str],
+    stated: set[Hashable],
 ) -> Iterator[Finding]:
     """Yield the significant disparities that are asked for and are of no rate, one a metric.
 
     These are medians and other quantiles, tops of rankings, distances, and several rates at once.
-    The difference and the ratio of a median are one.
+    What is a function of a number that is ``stated`` already is none, nor, unless it is ``named``,
+    what is made of several such. Who fails a rule comes first, then who is worse off.
     """
     if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
         return
+    favourable = favourable_in(favourable_of(report.spec), section.class_scope)
+
+    def place(each: Estimate) -> tuple[bool, bool, float]:
+        row = each.definition
+        adverse = adverse_sign(row, favourable) if isinstance(row, RowMetric) else 0
+        fails = any(_fails(verdict, each) for verdict in report.verdicts)
+        return not fails, adverse * gap(each) <= 0, -round(distance(each), _ROUNDING)
+
     pooled = (e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity))
     found: dict[str, list[Estimate]] = {}
     for each in (*section.estimates, *section.across, *pooled):
         if each.metric in asked and not isinstance(each.definition, Contrast):
             found.setdefault(each.metric, []).extend([each] if is_significant(each) else [])
-    stated: set[str] = set()
     for metric, significant in found.items():
-        of = metric.removesuffix(".difference").removesuffix(".ratio")
-        if of in stated or not significant:
+        row = section.metric_row(metric)
+        same = section.key, disparity(row)
+        parts = set() if metric in named else {(section.key, disparity(e)) for e in row.statistics}
+        if same in stated or not significant or (parts and parts <= stated):
             continue
-        stated.add(of)
-        worst, *others = sorted(significant, key=lambda each: -distance(each))
+        stated.add(same)
+        of = metric.removesuffix(".difference").removesuffix(".ratio")
+        worst, *others = sorted(significant, key=place)
         ratio = section.find(f"{of}.ratio", worst.group) if metric != f"{of}.ratio" else None
         of_others = worst.reference and worst.reference.kind is ReferenceKind.OTHERS
         if of_others and len(section.groups) == 2:

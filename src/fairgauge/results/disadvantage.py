@@ -88,8 +88,11 @@ def adverse_sign(row: Statistic | RowMetric, favourable: Favourable) -> int:
     Where the negative decision is the better one for a person, to be selected is a harm, as is to
     be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
     """
-    if isinstance(row, RowMetric):  # a quantile of the table's own numbers
-        return AMOUNTS.get(favourable, 0)
+    if isinstance(row, RowMetric):
+        if row.q is not None:  # a quantile of the table's own numbers
+            return AMOUNTS.get(favourable, 0)
+        good = {Favourable.POSITIVE: -1, Favourable.NEGATIVE: 1}.get(favourable, 0)
+        return good if row.kind in ("top", "skew", "exposure") else 0
     if isinstance(row, Rate):
         return _sign_of_share(row, favourable)
     return _SIGN_OF_RATE[better_of(row, favourable)]

@@ -6,11 +6,17 @@ These functions read estimates and compute nothing new, so that every format may
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.comparisons import Contrast, Imbalance, Metric, Representation
+from fairgauge.catalogue.distributions import (
+    Distance,
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
@@ -37,6 +43,28 @@ LEAST_COMMON = 0.5
 """The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
 NOTED_ALONE = 0.1
 """The share of a side in strata of one side alone from which it is stated."""
+
+
+def disparity(row: Metric | Statistic) -> Hashable:
+    """Return what differs: of metrics that are functions of one another it is the same.
+
+    These are the difference, the ratio, the odds and the standardised difference of a share, the
+    distance of two distributions of two values, and the forms of a quantile or a list's top.
+    """
+    if isinstance(row, Statistic):
+        return tested_as(row)
+    if isinstance(row, RowMetric) and (row.q is not None or row.kind in ("top", "skew")):
+        return row.q, row.top, row.percent
+    if isinstance(row, StandardisedDifference) and row.of != "selection":
+        return f"mean_{row.of}"
+    if isinstance(row, Distance | StandardisedDifference | OverallStandardisedDifference):
+        of_label = isinstance(row, Distance) and row.of == "label"
+        parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
+        return frozenset(part.coefficients for part in parts)
+    if isinstance(row, Imbalance | Representation):
+        return type(row)
+    tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
+    return tests if len(tests) > 1 else next(iter(tests), row.name)
 
 
 def is_ratio(row: Metric | Statistic) -> bool:

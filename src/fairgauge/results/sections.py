@@ -18,7 +18,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import Estimate, Group, GroupPair
@@ -409,13 +409,7 @@ def _rates_of_findings(section: FeatureResults, named: Collection[str]) -> list[
     if not set(ambivalent).intersection(central):
         central += ambivalent
     asked = [section.compared_rate(metric) for metric in section.metrics if metric in named]
-    for rate in filter(None, asked):
-        row = section.rate_row(rate)
-        if rate not in central and not any(
-            is_complement(row, section.rate_row(each)) for each in central
-        ):  # the difference of the complement is the same one
-            central.append(rate)
-    return central or compared
+    return list(dict.fromkeys([*central, *filter(None, asked)])) or compared
 
 
 def insignificant(

@@ -5,15 +5,14 @@ The order of findings and the words of the first page both follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
 from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, Favourable, Outcome
 from fairgauge.results.disadvantage import (
     OPPOSITES,
@@ -23,7 +22,7 @@ from fairgauge.results.disadvantage import (
     favourable_of,
     other_group,
 )
-from fairgauge.results.disparities import gap
+from fairgauge.results.disparities import disparity, gap
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
@@ -151,9 +150,7 @@ def _stated(
     event = event_of(row) if of_shares and isinstance(row, Rate) else None
     adverse = 0
     of = contrast.definition if isinstance(contrast.definition, RowMetric) else row
-    quantile = isinstance(of, RowMetric) and of.q is not None
-    if quantile or (row is not None and (of_shares or not row.is_share)):
-        assert of is not None
+    if of is not None and (row is None or of_shares or not row.is_share):
         adverse = adverse_sign(of, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
     worse, subject = turned or adverse * gap(contrast) > 0, other if turned else contrast.group
@@ -201,12 +198,13 @@ def _people(
 
 
 def is_about(verdict: Verdict, contrast: Estimate) -> bool:
-    """Return whether a comparison decides a verdict: by its difference or ratio, of the same rate.
+    """Return whether a comparison decides a verdict: by any function of the same number.
 
     The complement of a rate differs by as much: a rule on either is about both.
     """
+    of_one = len(_compared(verdict)) == 1 and not is_of_all_groups(verdict.definition)
     return (
-        isinstance(verdict.definition, (Contrast, Statistic))
+        (of_one or verdict.metric == contrast.metric)
         and _is_of_same_rate(verdict, contrast)
         and verdict.class_scope == contrast.class_scope.of_class
         and verdict.threshold in (None, contrast.threshold)
@@ -217,20 +215,19 @@ def _is_of_same_rate(verdict: Verdict, contrast: Estimate) -> bool:
     """Return whether a verdict is about the rate of a comparison, for its group or for all."""
     of_all = is_of_all_groups(verdict.definition)
     return (
-        any(
-            one.name == other.name or is_complement(one, other)
-            for one, other in product(_rates(verdict), _rates(contrast))
-        )
+        bool(_compared(verdict) & _compared(contrast))
         and verdict.feature == contrast.feature
         and (of_all or contrast.group in (verdict.group, verdict.mirror))
     )
 
 
-def _rates(each: Estimate | Verdict) -> tuple[Metric | Statistic, ...]:
+def _compared(each: Estimate | Verdict) -> set[Hashable]:
     """Return what is compared over all rows: the rates, or the metric itself where there is none.
 
     A metric that compares rates within strata is about no difference of all rows.
     """
     row = each.definition
-    rates = row.statistics if isinstance(row, Metric) and row.scope != "pooled" else ()
-    return rates or (row,)
+    if isinstance(row, Metric) and row.scope == "pooled":
+        return {row.name}
+    rates = row.statistics if isinstance(row, Metric) else ()
+    return {disparity(of) for of in rates or (row,)}

@@ -1243,7 +1243,9 @@ def test_outcomes_recoded_otherwise_are_other_outcomes():
         fg.audit(rows[1:], **asked, recode={"p": {"N": ["W"]}} | groups),
     )
     assert both.refused is None
-    assert [(d.old, d.new) for d in both.differences] == [({"g": {"b": ["b"]}}, groups)]
+    assert [(d.old, d.new) for d in both.differences] == [
+        ({"g": {"b": ["b"]}}, {"g": {"b": ["B", "b"]}})
+    ]
 
 
 def test_outcomes_that_lack_more_unevenly_are_warned_of_where_they_were_uneven_before():

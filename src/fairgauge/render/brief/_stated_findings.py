@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from fairgauge.catalogue.cells import ALL, FP, TP
+from fairgauge.catalogue.comparisons import is_of_all_groups
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate
@@ -21,8 +23,9 @@ from fairgauge.render.words.finding_sentences import (
     adjusted_sentence,
     among_compared,
     describe_finding,
+    finding_without_numbers,
 )
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.brief import Sentence
 from fairgauge.results.disparities import (
@@ -79,12 +82,12 @@ class StatedFinding:
             alone = contrast.simultaneous is None
             self.means = ComparedMeans(words, contrast, contrast.definition, alone=alone)
         self.source = _source(report, contrast)
+        sides = words.group(contrast.feature, contrast.group), words.reference(contrast)
+        self._sides = (sides[1], sides[0]) if stated.turned else sides
         beside = stated.failing_beside
         self._better_off: tuple[str, str, tuple[str, ...]] | None = None
         if beside is not None and beside.contrast is contrast:
-            in_words = self.shares or self.means
-            if in_words is not None:
-                self._better_off = in_words.other, "", self.source
+            self._better_off = self._sides[1], "", self.source
         elif beside is not None and isinstance(beside.row, Rate):
             turn = not (beside.turned or beside.better)  # else its group is better off
             shares = ComparedShares(report, words, beside.contrast, beside.row, turn=turn)
@@ -105,8 +108,11 @@ class StatedFinding:
     def headline(self) -> str:
         """Return it in words without numbers."""
         stated = self.shares or self.means
-        text = None if stated is None else stated.headline()
-        return text or describe_finding(self.finding, brief=True).split(": ")[0]
+        if stated is not None and (text := stated.headline()):
+            return text
+        if compared_rate(self.finding.estimate.definition) is not None:
+            return finding_without_numbers(self.finding)
+        return _differs(*self._sides, self.stated)
 
     def interval_sentence(self) -> str | None:
         """Return its interval in words; None where its sentence has it."""
@@ -221,6 +227,32 @@ class StatedFinding:
         ]
         more = [f"{left:,} more"] if (left := len(strata) - len(named)) else []
         return listing([*named, *more])
+
+
+def _differs(subject: str, other: str, stated: StatedComparison) -> str:
+    """Return who differs in what is neither a share nor a mean, in words without numbers."""
+    metric, less = stated.contrast.definition, (gap(stated.contrast) < 0) != stated.turned
+    people = capitalised(subject)
+    if is_of_all_groups(metric) or stated.contrast.group is None:
+        feature = called(stated.contrast.feature or "")
+        return f"Groups of {feature} differ in {metric_words(metric)}"
+    if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
+        level = "lower" if less else "higher"
+        return f"{capitalised(metric.mean)} is {level} for {subject} than for {other}"
+    if isinstance(metric, RowMetric) and metric.kind in _RANKED:
+        top = f"the top {metric.top or 0:g}{' per cent' * metric.percent}"
+        return f"{people} {_RANKED[metric.kind][less]}".format(top=top, other=other)
+    return f"{people} and {other} differ in {metric_words(metric)}"
+
+
+_RANKED = {
+    "top": ("are in {top} more often than {other}", "are in {top} less often than {other}"),
+    "skew": ("have a larger share of {top} than of all rows",
+             "have a smaller share of {top} than of all rows"),
+    "exposure": ("have more exposure in the ranking than {other}",
+                 "have less exposure in the ranking than {other}"),
+}  # fmt: skip
+"""How a group stands in a ranking: above the others, or below them."""
 
 
 def _source(report: Report, contrast: Estimate) -> tuple[str, ...]:

@@ -365,7 +365,7 @@ def _chosen_from(report: Report, first: Estimate) -> str:
         and each.mirror_of is None
     ]
     of = [each for each in asked if each.interval is not None and each.status is Status.OK]
-    if len(of) == 1:
+    if len(of) <= 1:
         return ""
     furthest = max(map(_distance, of))
     largest = math.isclose(_distance(first), furthest)

@@ -381,7 +381,7 @@ class _Summary:
             rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
-        if not self.findings and not rest:
+        if not rest and not any(compared_rate(f.estimate.definition) for f in self.findings):
             rest = [*map(tree.Paragraph, other_results_sentences(self.results, self.column))]
         if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)

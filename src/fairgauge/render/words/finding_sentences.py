@@ -51,11 +51,27 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     """
     contrast = finding.estimate
     if compared_rate(contrast.definition) is None:
-        text = f"{singled_out(contrast).says}."
+        text = f"{(contrast if contrast.simultaneous is None else singled_out(contrast)).says}."
         others = [] if brief else [each for each in finding.others if each.group is not None]
         named = [f"{called(each.group)} ({value_text(each)})" for each in others[:_MOST_OTHERS]]
         more = [*named, *_more(len(others) - len(named))]
         return f"{text} {_ALSO}: {'; '.join(more)}." if more else text
+    sides = _sides_of(contrast)
+    ratio = None if finding.ratio is None else singled_out(finding.ratio)
+    limits = (finding.limits, finding.ratio_limits)
+    numbers = uncertainty(singled_out(contrast), ratio, limits=limits)
+    shown_sides = f"{sides} ({numbers})" if sides else numbers
+    text = f"{finding_without_numbers(finding)}: {shown_sides}"
+    text += f"{_also(finding.beside)}." if finding.beside else "."
+    if finding.adjusted is not None:
+        column = called(finding.adjusted_for or "the strata")
+        text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
+    return text if brief else " ".join([text, *_other_groups(finding)])
+
+
+def finding_without_numbers(finding: Finding) -> str:
+    """Return whose rate is lower or higher than whose."""
+    contrast = finding.estimate
     subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
     lower = gap(contrast) < 0
     rate = _rate_of(contrast)
@@ -66,18 +82,7 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate.title} than"
     other = called(reference_name(contrast.reference))
-    other = "the overall rate" if other == "overall" else other
-    sides = _sides_of(contrast)
-    ratio = None if finding.ratio is None else singled_out(finding.ratio)
-    limits = (finding.limits, finding.ratio_limits)
-    numbers = uncertainty(singled_out(contrast), ratio, limits=limits)
-    shown_sides = f"{sides} ({numbers})" if sides else numbers
-    text = f"{subject} {verb} {other}: {shown_sides}"
-    text += f"{_also(finding.beside)}." if finding.beside else "."
-    if finding.adjusted is not None:
-        column = called(finding.adjusted_for or "the strata")
-        text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
-    return text if brief else " ".join([text, *_other_groups(finding)])
+    return f"{subject} {verb} {'the overall rate' if other == 'overall' else other}"
 
 
 def _other_groups(finding: Finding) -> Iterator[str]:

@@ -181,9 +181,9 @@ def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_p
     rows = ["outcome,predicted,sex", *["paid,1,F", "default,0,M", "paid,0,M", "default,1,F"] * 5]
     (tmp_path / "t.csv").write_text("\n".join(rows))
     flags = ("--label", "outcome", "--prediction", "predicted", "--sensitive", "sex")
-    counted = run("count", "t.csv", *flags, "-o", "t.cube.json")
+    counted = run("count", "t.csv", *flags, "--positive", "paid", "-o", "t.cube.json")
     assert counted.exit_code == 0
-    refused = fails("audit", "t.cube.json", "--positive", "paid")
+    refused = fails("audit", "t.cube.json")
     assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
     assert counted.stderr == f"Warning: these counts cannot be audited as they are: {refused}\n"
 

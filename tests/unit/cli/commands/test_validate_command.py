@@ -145,8 +145,8 @@ def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_pa
         == """\
 5 mistakes in the specification
   positiv: unknown option. Did you mean 'positive'? Allowed: label, prediction, score, \
-candidate, margins, score_of, score_range, threshold, positive, sensitive, probabilities, recode, \
-where, intersections, strata, count, weight, cluster, person, per_person, order, reference, \
+candidate, margins, score_of, score_range, threshold, positive, favourable, sensitive, \
+probabilities, recode, where, intersections, strata, count, weight, cluster, person, per_person, order, reference, \
 min_n, min_share, unknown, exclude_groups, metrics, preset, features, \
 task, confidence, method, multiplicity, seed, replicates, profile, missing, population, \
 rules, inconclusive, max_groups, max_classes, document, words

@@ -458,16 +458,20 @@ def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
         assert str(brief.verdict[0]) == f"{undecided} is inconclusive."
 
 
-def test_a_significant_result_that_is_no_finding_is_not_headed_as_none() -> None:
-    """Rankings have no findings: who is among the top may differ all the same."""
+@pytest.mark.parametrize(("rule", "fails"), [(">= 0.95", "F"), ("<= 1.05", "M"), (None, "F")])
+def test_a_ranking_is_headed_by_who_is_less_often_at_its_top(rule: str | None, fails: str) -> None:
+    """The headline was "M" alone, and the finding of M whichever group failed."""
     data = loans().with_columns(score=(pl.col("approved") + pl.int_range(pl.len()) / 1e4) / 2)
-    brief = audit(
+    metric = "top_selection_ratio(k=500)"
+    report = audit(
         data, prediction=None, label=None, score="score", positive=None,
-        metrics="top_selection_ratio(k=500)", rules=["top_selection_ratio(k=500) >= 0.95"],
-    ).brief()  # fmt: skip
-    assert str(brief.headline) == "There are statistically significant differences"
-    assert re.match(r"F: [\d.]+% of its rows are among the top, vs ", str(brief.found[0]))
-    assert not any("No difference" in str(each) for each in brief.found)
+        metrics=[metric, "skew(k=500)"], rules=[f"{metric} {rule}"] if rule else [],
+    )  # fmt: skip
+    brief = report.brief()
+    assert str(brief.headline).startswith("Women are in the top 500 less often than men")
+    assert re.match(rf"{fails}: [\d.]+% .* top 500, vs .*\(95% CI [\d.]+ to ", str(brief.found[0]))
+    assert ("Men fail as the better-off side." in map(str, brief.found)) == (fails == "M")
+    assert len(report.findings) == 1  # skew is the same, by another function
 
 
 def test_groups_that_differ_from_each_other_alone_are_named() -> None:

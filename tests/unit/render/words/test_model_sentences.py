@@ -195,6 +195,8 @@ def test_a_candidate_that_is_better_is_said_to_be():
                 "n": [kept, kept, lost, lost, gained, gained, wrong, wrong],
             }
         )
+        others = [(1 - pl.col(column)).alias(column) for column in ("repaid", "current", name)]
+        women_and_men = pl.concat([women_and_men, women_and_men.with_columns(others)])
         found = fg.compare_models(
             women_and_men, **QUESTION, candidate=name, count="n", margins={"accuracy": 0.05}
         )
