@@ -492,10 +492,11 @@ def _by_class(
     for each in slices:
         yield from _of_slice(each, asked)
     of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
-    for each in (estimate for part in simultaneous for estimate in _of_slice(part, asked)):
-        group = None if isinstance(metric, Across) else each.group
-        of_group.setdefault((group, each.scope), []).append(each)
-    yield from (_worst_class(metric, each) for each in of_group.values())
+    for part in simultaneous:
+        for estimate in _of_slice(part, asked):
+            group = None if isinstance(metric, Across) else estimate.group
+            of_group.setdefault((group, estimate.scope), []).append(estimate)
+    yield from (_worst_class(metric, of_one) for of_one in of_group.values())
     if isinstance(metric, (Contrast, Spread)):
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)
