@@ -100,7 +100,7 @@ class Uncertainty:
         if candidates >= FEWEST_GROUPS:
             strict = replace(spec, confidence=tukey_level(candidates, self.spec.confidence))
             self._with_reference = Uncertainty(strict)
-        self._compared: dict[Statistic, StatisticComparison | Reason] = {}
+        self._compared: dict[tuple[Comparisons, Statistic], StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
         self.resampled: dict[str, Array] = {}
 
@@ -314,10 +314,11 @@ class Uncertainty:
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
         """Return what all contrasts of a statistic have in common."""
-        if statistic not in self._compared:
+        if (compared, statistic) not in self._compared:
             together = self._expected if statistic in self._expected else (statistic,)
-            self._compared |= compare_statistics(together, compared, self.spec)
-        comparison = self._compared[statistic]
+            made = compare_statistics(together, compared, self.spec)
+            self._compared |= {(compared, of): each for of, each in made.items()}
+        comparison = self._compared[compared, statistic]
         if isinstance(comparison, Reason):
             raise NoInterval(comparison)
         return comparison

@@ -491,8 +491,12 @@ def _by_class(
     """Measure one metric of each class against all others, of the worst one, and averages."""
     for each in slices:
         yield from _of_slice(each, asked)
-    by_class = [_of_slice(each, asked) for each in simultaneous]
-    yield from (_worst_class(metric, each) for each in zip(*by_class, strict=True))
+    of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
+    for part in simultaneous:
+        for estimate in _of_slice(part, asked):
+            group = None if isinstance(metric, Across) else estimate.group
+            of_group.setdefault((group, estimate.scope), []).append(estimate)
+    yield from (_worst_class(metric, of_one) for of_one in of_group.values())
     if isinstance(metric, (Contrast, Spread)):
         for how in AVERAGES:
             average = ClassScope(ClassKind.AVERAGE, average=how)

@@ -147,6 +147,7 @@ class Slice:
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
         self.together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = {}
+        self._compared: dict[tuple[bytes, bool], Compared] = {}
         self._comparisons: dict[tuple[Compared, MetricScope, bool], Comparisons] = {}
 
     def groups(
@@ -520,9 +521,9 @@ class Slice:
             sides.pick(compared.references, compared.slots, pooled=pooled),
         )
 
-    def references(self, metric: Metric | None) -> References:
-        """Return what every group is compared with under a metric."""
-        return resolve_references(self.counts, self.sides, metric, self.spec)
+    def references(self, metric: Metric | None, by_rows: Array | None = None) -> References:
+        """Return what every group is compared with under a metric, as `resolve_references`."""
+        return resolve_references(self.counts, self.sides, metric, self.spec, by_rows)
 
     def compared(self, metric: Metric, obstacle: Reason | None = None) -> Compared:
         """Return what a metric compares here, or would if nothing stood against it."""
@@ -530,17 +531,16 @@ class Slice:
             groups = np.arange(len(self.counts.groups))
             return Compared(groups, groups, np.zeros_like(groups), [None])
         overall = metric.scope == "pooled" or "score" in metric.needs  # scores are counted overall
-        if self.spec.reference is ReferenceRule.BEST and not obstacle:
-            return self._compared_with(self.references(metric), overall=overall)
-        return self._compared_overall if overall else self._compared_everywhere
+        best = self.spec.reference is ReferenceRule.BEST and not obstacle
+        references = self.references(metric) if best else self._references_of_any
+        key = references.sides.tobytes(), overall
+        if key not in self._compared:  # what is compared alike is computed once
+            self._compared[key] = self._compared_with(references, overall=overall)
+        return self._compared[key]
 
     @cached_property
-    def _compared_overall(self) -> Compared:
-        return self._compared_with(self.references(None), overall=True)
-
-    @cached_property
-    def _compared_everywhere(self) -> Compared:
-        return self._compared_with(self.references(None), overall=False)
+    def _references_of_any(self) -> References:
+        return self.references(None)
 
     def _compared_with(self, references: References, *, overall: bool) -> Compared:
         """Return the comparison of every group with its reference, unless it is that itself."""

@@ -78,11 +78,20 @@ class References:
 
 
 def resolve_references(
-    counts: GroupCounts, sides: CountsBySide, metric: Metric | None, spec: Spec
+    counts: GroupCounts,
+    sides: CountsBySide,
+    metric: Metric | None,
+    spec: Spec,
+    by_rows: Values | None = None,
 ) -> References:
     """Return the reference of every group under a metric, of one outcome.
 
     Ties are stated, as a report notes them.
+
+    Parameters
+    ----------
+    by_rows : the metric's own number of every group, such as its median, that rows alone give: it
+        is what the best group is the best by.
     """
     fixed = _fixed_references(counts, spec)
     if fixed is not None:
@@ -93,7 +102,7 @@ def resolve_references(
     def values_of(statistic: Statistic) -> Values:
         return statistic.value(every, spec.profile)[:, None]
 
-    choice = _choose(counts, metric, spec, values_of, places=1)
+    choice = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
     (references,) = choice.references(counts)
     return replace(references, tie=choice.tie(counts), passed_over=choice.passed_over)
 
@@ -214,6 +223,7 @@ def _choose(
     spec: Spec,
     values_of: Callable[[Statistic], Values],
     places: int,
+    by_rows: Values | None = None,
 ) -> _Choice:
     """Choose the group with the most favourable value, or the largest, at each place.
 
@@ -224,9 +234,11 @@ def _choose(
     large, people = large_groups(counts, spec), of_known_people(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
-    rate = _favouring(metric, counts) if best else None
+    rate = _favouring(metric, counts) if best and by_rows is None else None
     values = by_size if rate is None else values_of(rate)
     least = rate is not None and favours_the_least(rate, spec.favourable)
+    if best and by_rows is not None:  # amounts, or places in a ranking for a positive outcome
+        values, least = by_rows[:, None], spec.favourable in (Favourable.LOWER, Favourable.NEGATIVE)
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
     passed_over = None

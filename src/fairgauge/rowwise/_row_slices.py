@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import Array, divide
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, Status
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, ReferenceRule, Status
 from fairgauge.inference.compared_counts import generator, precedes
 from fairgauge.inference.interval import (
     Intervals,
@@ -91,7 +91,7 @@ class RowSlice:
             answer = self._ndkl(metric)
             yield row_estimate(metric, self._feature, None, None, answer, self._part.spec)
             return
-        references = self._part.references(metric)
+        references = self._part.references(metric, self._numbers(metric))
         for i, group in enumerate(self._groups):
             if references.sides[i] != i:
                 sides = RowSides(self._codes == i, references.rows(i, self._codes))
@@ -101,6 +101,21 @@ class RowSlice:
                     answer = replace(answer, interval=made)
                 reference, spec = references.each[i], self._part.spec
                 yield row_estimate(metric, self._feature, group, reference, answer, spec)
+
+    def _numbers(self, metric: RowMetric) -> Array | None:
+        """Return what the best group is the best by; None of what no group has by itself.
+
+        A ratio to all rows has the order of the groups' own numbers.
+        """
+        best = self._spec.reference is ReferenceRule.BEST
+        if not best or (metric.q is None and metric.kind not in ("top", "skew", "exposure")):
+            return None
+        every = np.asarray(self._codes >= -1)
+        groups = range(len(self._groups))
+        answers = [self._answer(metric, RowSides(self._codes == i, every)) for i in groups]
+        if metric.q is None:
+            return np.array([each.value for each in answers])
+        return np.array([each.rates[0] if each.rates else math.nan for each in answers])
 
     def notes(self, metric: RowMetric) -> Iterator[Diagnostic]:
         """Note where neighbours are looked up for a sample of the rows only."""
