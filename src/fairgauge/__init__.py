@@ -8,6 +8,12 @@ F: true positive rate 74.1% vs 92.9% for others, 18.8 pp lower (95% CI ...
 
 from __future__ import annotations
 
+import sys
+
+_as_command = sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
+if _as_command and not sys.flags.safe_path:  # python -m fairgauge: a file duckdb.py in the
+    del sys.path[0]  # working folder, which Python puts first, is not the library of that name
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 
