@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import sys
 
-_as_command = sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
-if _as_command and not sys.flags.safe_path:  # python -m fairgauge: a file duckdb.py in the
-    del sys.path[0]  # working folder, which Python puts first, is not the library of that name
+# Of python -m, Python puts the working folder first: a file duckdb.py there is not the library.
+if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
+        and not sys.flags.safe_path):  # fmt: skip
+    del sys.path[0]
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -75,6 +75,11 @@ _DECIMALS = re.compile(r"(#,##)?0\.0+")
 _ORDINALS = ("st", "nd", "rd", "th")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+_NO_TEXT = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What a page holds besides its text and tags; what is not closed reaches to its end."""
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
 _NUMBERED = re.compile(r"\s*(table|figure|exhibit)\s+\w+[.:]?\s", re.IGNORECASE)
@@ -160,7 +165,9 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    _check_width(text, html=_kind(text[:MOST_BYTES], [], suffix) == ".html")
+    html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
+    text = _NO_TEXT.sub("", text) if html else text
+    _check_width(text, html=html)
     published = tables_to_publish(text)
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
@@ -192,9 +199,10 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
 
 def _check_width(text: str, *, html: bool) -> None:
     """Refuse what is larger than a published table, before anything is looked for."""
-    most = MOST_BYTES if html else _MOST_TEXT
-    if len(text) > most:
-        raise DataError(f"the text has more than {most:,} characters; {_TOO_LARGE}")
+    if "\0" in text:
+        raise DataError("the text holds a character NUL, which no text has")
+    if len(text) > _MOST_TEXT:
+        raise DataError(f"the text has more than {_MOST_TEXT:,} characters; {_TOO_LARGE}")
     if html:
         return
     for number, line in enumerate(text.splitlines(), 1):
@@ -577,7 +585,7 @@ def _span(text: str | None) -> int:
 
 def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
     parser = _Tables()
-    parser.feed(text)
+    parser.feed(text[: text.rfind(">") + 1])  # of a tag without end, the parser seeks it each time
     parser.close()
     return parser.tables
 
