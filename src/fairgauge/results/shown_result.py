@@ -210,7 +210,11 @@ def read_saved(path: str | Path) -> Saved:
     CubeError
         The file states no schema, or is truncated.
     """
-    text = _text(read_object(str(path)), path) if is_object(path) else _read(local_path(path))
+    text = (
+        _text(read_object(str(path), MOST_SAVED), path)
+        if is_object(path)
+        else _read(local_path(path))
+    )
     try:
         values: Saved = read_json(text)
         values["schema"]
