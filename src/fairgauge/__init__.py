@@ -8,6 +8,13 @@ F: true positive rate 74.1% vs 92.9% for others, 18.8 pp lower (95% CI ...
 
 from __future__ import annotations
 
+import sys
+
+# Of python -m, Python puts the working folder first: a file duckdb.py there is not the library.
+if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
+        and not sys.flags.safe_path):  # fmt: skip
+    del sys.path[0]
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 

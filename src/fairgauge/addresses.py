@@ -8,8 +8,9 @@ _START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a d
 _ADDRESS = re.compile(rf"({_START})(.*)", re.IGNORECASE | re.DOTALL)
 # a password may hold spaces: as far as the last @ before another address
 _UNTIL_AT = rf"(?:[^\s/@:]*:(?:(?!{_START})[^\n])*@)?"
-_IN_TEXT = re.compile(rf"{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))", re.IGNORECASE)
-_PARAMETERS = re.compile(r"[?#;]")
+_QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*"  # a query may hold spaces
+_IN_TEXT = re.compile(rf"{_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))", re.IGNORECASE)
+_PARAMETERS = re.compile(r"\[?\?|[#;]")
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?")
 
 

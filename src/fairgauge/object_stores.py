@@ -228,8 +228,8 @@ def names_in(folder: str) -> list[str]:
         return []
 
 
-def read_object(url: str) -> bytes:
-    """Return a whole object.
+def read_object(url: str, most: int | None = None) -> bytes:
+    """Return a whole object, of at most so many bytes.
 
     Raises
     ------
@@ -239,6 +239,10 @@ def read_object(url: str) -> bytes:
     files, path = filesystem(url)
     with explained(url):
         files.invalidate_cache()
+        if most is not None and (size := files.info(path).get("size") or 0) > most:
+            raise DataError(
+                f"{quote(shown_address(url))} has {size:,} bytes, at most {most:,} are read"
+            )
         content: bytes = files.cat_file(path)
         return content
 

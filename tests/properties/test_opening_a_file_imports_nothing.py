@@ -239,3 +239,16 @@ def test_of_a_module_beside_the_file(strangers):
         command = [sys.executable, "-m", "fairgauge", "audit", *asking]
         assert subprocess.run(command, capture_output=True, check=False).returncode == 2
         assert not (strangers / "imported").exists()
+
+
+def test_of_modules_in_the_working_folder(strangers):
+    for name in ("duckdb", "numpy", "click", "typing", "json", "fairgauge_cli", "secrets"):
+        (strangers / f"{name}.py").write_text(f"open('imported-{name}', 'w').close()\n")
+    (strangers / "a.toml").write_text(
+        f'label = "y"\nprediction = "p"\nsensitive = "sex"\nmetrics = "{NAMED}"\n'
+    )
+    command = [sys.executable, "-m", "fairgauge", "audit", "rows.csv", "-c", "a.toml"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2
+    done = subprocess.run([*command, "--allow-code"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "stranger" in done.stdout) == (0, True), done.stderr
+    assert not list(strangers.glob("imported-*"))

@@ -162,3 +162,17 @@ def test_an_address_of_several_readings_is_refused(url, clear):
 )
 def test_what_holds_no_password_is_shown_whole(name):
     assert shown_address(name) == without_secrets(name) == name
+
+
+@pytest.mark.parametrize("mark", ["?", "[?]"])
+def test_a_query_ends_with_the_quoted_text(mark):
+    url = f"http://host/a.csv{mark}x=a b&sig=QXAZ"
+    assert shown_address(url) == "http://host/a.csv"
+    assert without_secrets(f"cannot read '{url}': no") == "cannot read 'http://host/a.csv': no"
+
+
+def test_saved_json_has_no_raw_controls():
+    name = "s\u202ex\x9b"
+    report = fg.audit(fg.confusion(name, {"F": {"tp": 9, "fn": 7}, "M": {"tp": 9, "fn": 5}}))
+    assert not {"\u202e", "\x9b"} & {*report.to_json()}
+    assert json.loads(report.to_json()) == report.to_dict()

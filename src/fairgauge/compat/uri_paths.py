@@ -56,6 +56,8 @@ class Places:
         for prefix in sorted(self.folders, key=len, reverse=True):
             rest = uri.removeprefix(prefix)
             if rest != uri and (not rest or rest.startswith("/") or prefix.endswith("/")):
+                if ".." in Path(rest).parts:
+                    raise DataError(f"{quote(uri)} leads out of the folder of --map by '..'")
                 return self.folders[prefix] / rest.lstrip("/")
         if uri.startswith(_REMOTE):
             scheme, _, rest = uri.partition("://")
@@ -129,7 +131,7 @@ def json_lines(path: Path) -> Iterator[object]:
     for number, line in enumerate(lines, start=1):
         try:
             yield json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{quote(path)} line {number:,} is not JSON: {error}") from None
 
 
@@ -138,7 +140,7 @@ def json_document(path: Path) -> object:
     text = read_text(path)
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
 
 

@@ -25,6 +25,7 @@ COUNTS, REPORT = "counts.cube.json", "report.json"
 HIDDEN = "bytes that belong to no part"
 """What these are called among the changed parts of a bundle."""
 _STEP = 1 << 20
+_MOST_MANIFEST = 1_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _LENGTHS_AT = 26
 """Where the two lengths stand with which the fixed part of an entry's header ends."""
@@ -89,11 +90,11 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 
 def unpack(path: str | Path) -> Bundle:
     """Read a bundle file."""
-    file = io.BytesIO(read_object(str(path))) if is_object(path) else local_path(path)
+    file = io.BytesIO(read_object(str(path), MOST_SAVED)) if is_object(path) else local_path(path)
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
-            size = sum(entry.file_size for entry in entries)
+            size = sum(max(entry.file_size, entry.compress_size) for entry in entries)
             if size > MOST_SAVED:
                 raise DataError(
                     f"{quote(path)} unpacks to {size:,} bytes, more than {MOST_SAVED:,}: it is no "
@@ -116,6 +117,8 @@ def unpack(path: str | Path) -> Bundle:
             f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
         ) from None
     content = parts.pop(MANIFEST, None)
+    if content is not None and len(content) > _MOST_MANIFEST:
+        raise DataError(f"{quote(path)} has a {MANIFEST} of more than {_MOST_MANIFEST:,} bytes")
     if content is None:
         raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest")
     try:

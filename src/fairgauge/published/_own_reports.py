@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fairgauge.errors import DataError
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
-_HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
+_HTML = re.compile(r"<h\d[^<>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
 _SUMMARY = re.compile(r"^(\*\*(?:Groups|Gap) of .*)", re.DOTALL | re.MULTILINE)
 """The tables to publish on the first page, which a summary in Markdown has nowhere else."""
 _NOT_ALL = re.compile(r"\b[Tt]ables to publish are in the whole report: ")

@@ -48,7 +48,7 @@ from fairgauge.published.printed_numbers import adjacent_numbers
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
-MOST_CELLS, MOST_COLUMNS = 20_000, 200
+MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
 _MOST_UNPACKED, _MOST_TEXT, _LONGEST_LINE = 2 * MOST_BYTES, 1_000_000, 20_000
 SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
@@ -74,7 +74,14 @@ _DECIMALS = re.compile(r"(#,##)?0\.0+")
 """How a workbook shows a number with decimal places."""
 _ORDINALS = ("st", "nd", "rd", "th")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
+_MOST_SIGNS = 500
+_BLANKS, _NO_WORDS = re.compile(r"\s{100,}"), re.compile(rf"\W{{{_MOST_SIGNS}}}")
+_NO_TEXT = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1[^>]*(?:>|\Z)|\Z)|<[!?][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What a page holds besides its text and tags; what is not closed reaches to its end."""
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
 _NUMBERED = re.compile(r"\s*(table|figure|exhibit)\s+\w+[.:]?\s", re.IGNORECASE)
@@ -160,7 +167,9 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    _check_width(text, html=_kind(text[:MOST_BYTES], [], suffix) == ".html")
+    html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
+    text = _BLANKS.sub(" ", _NO_TEXT.sub("", text)) if html else text
+    _check_width(text, html=html)
     published = tables_to_publish(text)
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
@@ -192,10 +201,16 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
 
 def _check_width(text: str, *, html: bool) -> None:
     """Refuse what is larger than a published table, before anything is looked for."""
-    most = MOST_BYTES if html else _MOST_TEXT
-    if len(text) > most:
-        raise DataError(f"the text has more than {most:,} characters; {_TOO_LARGE}")
+    if "\0" in text:
+        raise DataError("the text holds a character NUL, which no text has")
+    if html and _NO_WORDS.search(text):
+        raise DataError(f"the page has {_MOST_SIGNS:,} signs without a letter or digit between")
+    if len(text) > _MOST_TEXT:
+        raise DataError(f"the text has more than {_MOST_TEXT:,} characters; {_TOO_LARGE}")
     if html:
+        longest = max(map(len, re.split("[<>]", text)))
+        if longest > _LONGEST_LINE:
+            raise DataError(f"a text between tags has {longest:,} characters; {_TOO_LARGE}")
         return
     for number, line in enumerate(text.splitlines(), 1):
         columns = max(map(line.count, ",;|\t")) + 1 if len(line) > MOST_COLUMNS else 1
@@ -306,6 +321,9 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     padded = [row + [""] * (width - len(row)) for row in filled]
     if len(padded) * width > MOST_CELLS:
         raise DataError(f"a table has {len(padded) * width:,} cells; {_TOO_LARGE}")
+    if len(padded) > MOST_ROWS + 1:
+        raise DataError(f"a table has {len(padded):,} rows, at most {MOST_ROWS:,} are read; "
+                        "for rows of data, use fairgauge audit")  # fmt: skip
     found: list[Grid] = []
     while True:
         while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
@@ -577,7 +595,7 @@ def _span(text: str | None) -> int:
 
 def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
     parser = _Tables()
-    parser.feed(text)
+    parser.feed(text[: text.rfind(">") + 1])  # of a tag without end, the parser seeks it each time
     parser.close()
     return parser.tables
 

@@ -28,9 +28,9 @@ _END = re.compile(
     r"\f|(?<=[^\W\d_][.!;])\s|(?<=[.!;])\s+(?=[A-Z*†])|(?<![a-z,])\n|\n(?!\s*[a-z0-9(])"
 )
 """The end of a sentence; a line that goes on in lower case or with a number goes on with it."""
-_RAISED = re.compile(r"<sup>.*?</sup>", re.IGNORECASE)
-_INLINE = re.compile(r"</?(?:a|b|br|em|i|font|small|span|strong|u)\b[^>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+_RAISED = re.compile(r"<sup>(?:(?!<sup>).)*?</sup>", re.IGNORECASE)
+_INLINE = re.compile(r"</?(?:a|b|br|em|i|font|small|span|strong|u)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
 _EXCLUDED = re.compile(
     r"(?:\bnot|n['’]t)(?: (?:been|be|being|therefore|thus))* (?:includ|count|consider|part of|used"
     r"|reflected|shown|analy)|(?<!not )\b(?:exclud|omit|(?:left|leav\w+) out|remov|disregard)",

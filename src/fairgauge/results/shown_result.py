@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pkgutil
+import re
 import zipfile
 from abc import ABC
 from collections.abc import Mapping
@@ -35,6 +36,10 @@ from fairgauge.version import __version__
 _REGISTRY: dict[str, type[ShownResult]] = {}
 OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]
 """The rates of the user's own: they are saved as facts, among those of all names in use."""
+
+
+_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Of terminals, and of the direction of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +148,8 @@ class ShownResult(ABC):
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def save(self, path: str | Path) -> None:
         """Write the result in full; the format follows the suffix.
@@ -210,7 +216,11 @@ def read_saved(path: str | Path) -> Saved:
     CubeError
         The file states no schema, or is truncated.
     """
-    text = _text(read_object(str(path)), path) if is_object(path) else _read(local_path(path))
+    text = (
+        _text(read_object(str(path), MOST_SAVED), path)
+        if is_object(path)
+        else _read(local_path(path))
+    )
     try:
         values: Saved = read_json(text)
         values["schema"]
