@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal,
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.name_checks import MOST_SPELLED, compact_reading, suggested_names
-from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
+from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem, is_gone
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value, spelt_nearly
 
@@ -446,7 +446,8 @@ def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
     there are fewer than two before; so are those that the first periods lack, three at most. Where
     the share of a value varies by period more than sampling does, its absence is as much less
     unlikely. Once a value is found, later periods are, too, as soon as their own rows show it; one
-    without any row that has a value, as where labels come later, lacks none.
+    without any row that has a value, as where labels come later, lacks none. Nor does any lack a
+    value that came for a few periods and is gone.
     """
     held, sizes = counts.held, counts.sizes
     kinds = [kind_of(each) for each in counts.periods]
@@ -466,6 +467,10 @@ def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
         of, every = (sum(each) for each in zip(*rows, strict=True))
         return _Usual(of, every, _dispersion([rows], varied[alike]))
 
+    @cache
+    def came_for_few(value: str, begin: int) -> bool:
+        return is_gone([*(value in each for each in held[:begin]), False], absent=1)
+
     late = dict.fromkeys(v for each in held[1 : FIRST + 1] for v in each if v not in held[0])
     absent: dict[str, list[int]] = {value: [] for value in late}
     usual: dict[str, dict[int, _Usual]] = {value: {} for value in late}
@@ -484,6 +489,8 @@ def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
             if kinds[t] not in share:
                 share[kinds[t]] = usually(value, begins[value], kinds[t])
             missed.append(t)
+            if t - begins[value] >= FEWEST_PERIODS - 1 and came_for_few(value, begins[value]):
+                continue
             if _unlikely(share, kinds, sizes, missed):
                 counts.found.update(missed)
                 for s in missed:

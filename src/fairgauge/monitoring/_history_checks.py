@@ -65,7 +65,6 @@ _LAST_WEEKDAYS = 4
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
-_FEWEST_OTHERS = 3
 _OF_VALUES = (HistoryProblem.NEW_VALUE, HistoryProblem.VANISHED_VALUE)
 _OF_UNKNOWN = (HistoryProblem.NO_OUTCOME, HistoryProblem.UNKNOWN_GROUP)
 _TWO_CODES = ({"0", "1"}, {"1", "2"})
@@ -278,11 +277,15 @@ def _of_volume(
 
 
 def _of_its_kind(periods: Sequence[Period], values: Array) -> Array:
-    """Return the median of the other working days, or weekend days, of each; nan of too few."""
+    """Return the median of the other working days, or weekend days, of each; nan of too few.
+
+    Two are enough where they are alike.
+    """
     weekend = np.array([at_weekend(each) for each in periods])
     others = [values[(weekend == weekend[t]) & (np.arange(len(values)) != t)]
               for t in range(len(values))]  # fmt: skip
-    return np.array([median(each) if len(each) >= _FEWEST_OTHERS else np.nan for each in others])
+    enough = [len(of) > 2 or (len(of) == 2 and np.ptp(of) < _VOLUME) for of in others]
+    return np.array([median(of) if enough[t] else np.nan for t, of in enumerate(others)])
 
 
 def _usual_day(

@@ -595,13 +595,12 @@ class MonitorReport(ResultOfMetrics):
         columns = {*(each["column"] for each in self.spec["sensitive"]), *crossed}
         columns |= {each.feature for each in self.comparisons}
         twice = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
-        now = self.concerning(self.periods[-1]) if self.periods else ()
         return tuple(
             each
             for each in self.findings
             if each.problem in twice
             or (each.problem is HistoryProblem.VANISHED_VALUE and each.column in columns
-                and each in now)
+                and each.concerns(self.periods[-1]))
         )  # fmt: skip
 
     @property

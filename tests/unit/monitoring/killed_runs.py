@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LINES, MOMENTS, LONGEST, DAYS = 90, 10, 0.2, 3
 """Lines of a run that write, random moments, the CPU seconds of a run, and days of other counts."""
+ADDED = (0, 3 << 8)
+"""The statuses of a run that is not killed: one of few days is given again and again, no pass."""
 STEP = 1 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 2
 """One in so many of these lines is tried."""
 WRITING = (
@@ -126,13 +128,13 @@ def kill_runs(folder: Path) -> None:
     lines = range(1, LINES, STEP)
     for line in draw.sample(lines, len(lines)):
         status = fork(add_day(folder, len(held)), line=line)
-        assert os.WIFSIGNALED(status) or status == 0, status
+        assert os.WIFSIGNALED(status) or status in ADDED, status
         held = check_whole(folder, held)
     for _ in range(MOMENTS):
         status = fork(add_day(folder, len(held), "csv"), seconds=draw.uniform(0.001, LONGEST))
-        assert os.WIFSIGNALED(status) or status == 0, status
+        assert os.WIFSIGNALED(status) or status in ADDED, status
         held = check_whole(folder, held)
-    assert fork(add_day(folder, len(held))) == 0
+    assert fork(add_day(folder, len(held))) in ADDED
     held = check_whole(folder, held)
     assert [*folder.rglob(".*")] == [], "the last run did not remove what those killed left"
     days = {name: fg.load(folder / f"{i % DAYS}.cube.json") for i, name in enumerate(held)}

@@ -62,5 +62,39 @@ def test_the_same_counts_on_two_days_are_not_green():
     assert report.exit_code == 3
 
 
+@pytest.mark.parametrize("first", range(3))
+@pytest.mark.parametrize("of", [3, 4])
+def test_a_doubled_day_is_found_with_two_others_that_are_alike(first, of):
+    """Six cells whose rows are all even are one day that came twice, also on the third day."""
+    days = [f"2026-03-{day:02d}" for day in range(2, 2 + of)]  # from Monday on
+    parts = {day: rows(i) for i, day in enumerate(days)}
+    whole = {day: fg.count(each, **QUESTION) for day, each in parts.items()}
+    assert fg.monitor(whole, ASKED).exit_code == 0
+    twice = whole | {days[first]: fg.count(doubled(parts[days[first]]), **QUESTION)}
+    report = fg.monitor(twice, ASKED)
+    assert (report.exit_code, [each.period for each in report.faults]) == (3, [days[first]])
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_group_of_a_few_days_withholds_the_pass_for_a_week_alone(times):
+    """Of five days with 20 rows, the finding came back 17 days after the last of them."""
+    rng = np.random.default_rng(3)
+
+    def day(i: int) -> fg.Cube:
+        cells = [*rng.poisson([40, 60, 80, 120]).tolist()]
+        found = {"F": dict(zip(("tp", "fn"), cells[:2], strict=True)),
+                 "M": dict(zip(("tp", "fn"), cells[2:], strict=True))}  # fmt: skip
+        if 4 <= i < 4 + times:
+            found["X"] = {"tp": 8 + i % 3, "fn": 12 - i % 2}
+        return fg.confusion("g", found)
+
+    question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "g"}
+    counts = {name: day(i) for i, name in enumerate(day_names(34))}
+    for last in range(11 + times, 34):
+        shown = {name: counts[name] for name in day_names(last)}
+        report = fg.monitor(shown, question | {"monitor": {"rules": [RULE]}})
+        assert (report.faults, report.exit_code) == ((), 0)
+
+
 def test_an_alarm_stays_one():
     assert monitored(doubled, 19, rate=0.05).exit_code == 1

@@ -73,17 +73,18 @@ def test_a_period_without_a_value_before_those_that_wait_is_named():
 
 
 F, M, MISSPELT = {"tp": 40, "fn": 60}, {"tp": 80, "fn": 120}, {"tp": 20, "fn": 27}
-USUAL = {"F": F, "M": M}
 EVERY = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}
 INTERVALS = {"metric": "f1.difference", "between": [-0.9, 0.9]}
 
 
 def history(present: str, group: dict[str, int], named: str = "X") -> dict[str, fg.Cube]:
-    """Return days that have one more group where an x stands."""
+    """Return days, none like another, that have one more group where an x stands."""
     return {
-        name: fg.confusion("sex", {**USUAL, **({named: group} if day == "x" else {})})
-        for name, day in zip(day_names(len(present)), present, strict=True)
-    }
+        name: fg.confusion("sex", {
+            "F": F, "M": {"tp": 80 + i, "fn": 120}, **({named: group} if day == "x" else {}),
+        })
+        for i, (name, day) in enumerate(zip(day_names(len(present)), present, strict=True))
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", [EVERY, INTERVALS], ids=["counts", "intervals"])
@@ -198,9 +199,10 @@ def followed(*counts: fg.Cube):
 
 def test_a_small_group_may_be_absent_for_as_long_as_it_has_few_rows():
     """Of five rows a day, twenty are missing after four days; fewer may be sampling variation."""
-    few, none = cube(2, of=5), fg.confusion("sex", MEN)
+    few = [cube(2, of=5, others=80 + i) for i in range(10)]
+    none = [fg.confusion("sex", {"M": {"tp": 90 + i, "fn": 120}}) for i in range(5)]
     for absent in range(1, 6):
-        report = followed(*[few] * 10, *[none] * absent)
+        report = followed(*few, *none[:absent])
         (each,) = report.comparisons
         undecided = absent >= 4
         assert (each.state is MonitorState.UNDEFINED) == undecided
@@ -208,7 +210,7 @@ def test_a_small_group_may_be_absent_for_as_long_as_it_has_few_rows():
         last = day_names(10 + absent)[-1]
         assert (f"undefined on {last}" if absent == 1 else f"to {last}") in each.says
         assert len(each.undefined) == absent
-    (each,) = followed(*[few] * 10, *[none] * 5, few).comparisons
+    (each,) = followed(*few, *none, few[0]).comparisons
     assert (each.state, each.undefined) == (MonitorState.NO_ALARM, ())
 
 
