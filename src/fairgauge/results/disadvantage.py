@@ -111,7 +111,7 @@ def is_worse_off(row: Statistic | RowMetric, difference: float, favourable: Favo
     """
     if isinstance(row, RowMetric):
         return adverse_sign(row, favourable) * difference > 0
-    stated = favourable is Favourable.NEGATIVE and _counts_outcomes(row)
+    stated = favourable is Favourable.NEGATIVE and counts_outcomes(row)
     if not stated and not has_direction(row, favourable):
         return False
     return difference > 0 if favours_the_least(row, favourable) else difference < 0

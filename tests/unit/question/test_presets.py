@@ -54,8 +54,8 @@ def test_a_preset_is_complete_and_dated(name):
     assert found.publishes
     assert json.loads(json.dumps(found.to_dict()))["name"] == name
     reference = {"sex": "Male"} if found.compared_with else None
-    report = fg.audit(applicants(), preset=name, prediction="hired", sensitive="sex",
-                      label="hired", count="people", unknown="Unknown", reference=reference)  # fmt: skip
+    report = fg.audit(applicants(), preset=name, prediction="hired", sensitive="sex", label="hired",
+                      count="people", unknown="Unknown", reference=reference)  # fmt: skip
     assert report.spec["preset"] == name
     assert report.spec["metrics"] == found.options["metrics"]
 
