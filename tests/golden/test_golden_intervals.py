@@ -45,7 +45,6 @@ AUDITS = {
     "weights and clusters": {**BINARY, "weight": "w", "cluster": "cluster"},
     "clusters and overall": {**BINARY, "cluster": "cluster", "reference": "overall"},
     "exact": {**BINARY, "method": "exact"},
-    "score": {**BINARY, "method": "score", "strata": "stratum"},
     "bayes": {**BINARY, "method": "bayes"},
     "bootstrap": {**BINARY, "method": "bootstrap"},
     "bootstrap and weights": {**BINARY, "method": "bootstrap", "weight": "w"},

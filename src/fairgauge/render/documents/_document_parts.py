@@ -83,8 +83,8 @@ def document_of(
         verdict=verdict,
         tone=tone,
         sections=tuple(section for section in sections if section.blocks),
-        created=result.created,
-        version=result.version,
+        created=printable(result.created),
+        version=printable(result.version),
         not_shown=tuple(not_shown),
         folded=folded,
         subject=subject,
@@ -148,6 +148,7 @@ def record_blocks(
 ) -> Iterator[tree.Block]:
     """Yield facts of where numbers come from, the command that repeats them, and signatures."""
     made = {"made with": f"fairgauge {result.version}", "made at": result.created}
+    made = {name: printable(text) for name, text in made.items()}
     yield tree.Facts(tuple(each for each in {**facts, **made}.items() if each[1]))
     yield tree.Heading(repeat)
     yield tree.Code(printable(line))
