@@ -519,13 +519,11 @@ class DiagnosticCode(StrEnum):
     LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
     PEOPLE_UNCLEAR = "people_unclear"  # column, people: of several values in their rows; order
     OPEN_DECISIONS = "open_decisions"  # columns, rows: people, total, ruled; order of the last
-    FAR_DATES = "far_dates"  # column, values, rows of each, line: the recoding of unknown ones
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
-    SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"

@@ -156,7 +156,7 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
     assert message.startswith("Analysis configuration schema validation error.\n")
     folder.text("bad.json", "{")
     assert "Unable to load analysis configuration as JSON." in folder.fails("clarify", "bad.json")
-    assert "cannot read 'absent.json'" in folder.fails("clarify", "absent.json")
+    assert "no file 'absent.json'" in folder.fails("clarify", "absent.json")
 
 
 @pytest.mark.parametrize(

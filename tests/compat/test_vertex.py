@@ -653,7 +653,7 @@ def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -
     in_turn = run(applicants, asked(bias_configs=[slices]))
     assert [each["notices"] for each in in_turn] == [[], []]
     (stated,) = run(applicants, asked(bias_configs=[{**slices, "labels": ["no"]}]))
-    assert any("the name or code of the opposite" in each for each in stated["notices"])
+    assert any("looks like the unfavourable outcome" in each for each in stated["notices"])
 
 
 def test_a_number_and_its_text_are_one_value_of_a_feature(folder: Any) -> None:

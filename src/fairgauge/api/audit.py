@@ -48,7 +48,6 @@ from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.person_checks import (
     alike_identifiers,
-    doubtful_dates,
     never_repeats,
     open_decisions,
 )
@@ -683,7 +682,6 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )
     yield from open_decisions(cube, spec)
-    yield from doubtful_dates(cube, spec)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

@@ -53,7 +53,6 @@ from fairgauge.resolve.name_checks import doubtful_names
 from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
-from fairgauge.resolve.question_checks import ratios_of_signed_amounts
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
 from fairgauge.results.gap_decomposition import Decomposition, Gap
@@ -217,7 +216,6 @@ def why(
                 for each in strata
                 if each.cuts and len(each.cuts) < _FEW_CUTS and each.column not in cuts
             ),
-            *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
             *(
                 note

@@ -140,8 +140,6 @@ class Cube:
         Each has its rows and its cases.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
-    far_dates : dates that order the decisions of people and are far from the others, with their
-        rows.
     orders : columns whose type states the order of its values, each with all of these.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
@@ -161,7 +159,6 @@ class Cube:
     clusters: str = ""
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
-    far_dates: tuple[tuple[Value, int], ...] = ()
     undecided: tuple[tuple[str, str, int, int], ...] = ()
     orders: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
@@ -298,7 +295,6 @@ class Cube:
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
-            "far_dates": [list(each) for each in self.far_dates],
             "undecided": [list(each) for each in self.undecided],
             "orders": [[column, *values] for column, values in self.orders],
         }
@@ -536,7 +532,6 @@ def _from_dict(found: Saved) -> Cube:
         clusters=named,
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
-        far_dates=tuple((value, rows) for value, rows in found.get("far_dates", ())),
         # each row was a case in counts that an earlier version saved
         undecided=tuple((c, v, n, *(of or [n])) for c, v, n, *of in found.get("undecided", ())),
         orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
@@ -771,7 +766,6 @@ def cube_schema() -> Schema:
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
-        "far_dates": _list(_list({"type": ["string", "number"]})),
         "undecided": _list(_list({"type": ["string", "integer"]})),
         "orders": _list(_list({"type": ["string", "number", "boolean"]})),
     }

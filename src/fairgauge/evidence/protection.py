@@ -303,7 +303,6 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         conflicts=(),
         spellings=0,
         placeholders=(),
-        far_dates=(),
         undecided=(),
     )
 

@@ -190,7 +190,7 @@ class Spec:
         syntax="Several: 0.3,0.5. The median of all rows: median.",
         counted=True, effect="scores decide differently")
     positive: Positive = option(
-        (), POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable says otherwise), those of each column, the number above which a label is positive, or all values in order",
+        (), POSITIVE, "Positive label values (default 1 and true; favourable unless --favourable states otherwise), those of each column, the number above which a label is positive, or all values in order",
         syntax="Where label and prediction have other words: decision=Hired and label=yes, by the names of these columns; any other text is a value. A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
         counted=True)
     favourable: Favourable | None = option(

@@ -19,7 +19,6 @@ from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
 from fairgauge.resolve.outcome_checks import mistaken_outcomes
 from fairgauge.resolve.question_checks import (
     limits_outside_range,
-    ratios_of_signed_amounts,
     uncrossed_features,
     unmatched_groups,
 )
@@ -44,5 +43,4 @@ def likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     yield from doubtful_names(cube, spec)
     yield from doubtful_conditions(cube, spec)
     yield from limits_outside_range(spec)
-    yield from ratios_of_signed_amounts(cube, spec)
     yield from unmatched_groups(cube, spec)

@@ -29,12 +29,11 @@ from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
 from fairgauge.question.recoding import UNKNOWN, recoding_flag
 from fairgauge.question.specification import Spec
-from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcome_checks import unclear_names
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Array, Index, Mask
-from fairgauge.values import Value, is_one_of, name_of
+from fairgauge.values import is_one_of, name_of
 
 Outcome = TypeVar("Outcome", Axis, str)
 
@@ -78,10 +77,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     identifiers = rows.levels[table.axes[len(plan.axes)]]
     person = codes[table.axes[len(plan.axes)]]
     order = codes[table.axes[-1]] if spec.order is not None else np.zeros_like(person)
-    far: tuple[tuple[Value, int], ...] = ()
     if spec.order is not None:
         _check_order(rows, table.axes[-1], spec)
-        far = far_dates(rows.levels[table.axes[-1]], rows.cases_by_level[table.axes[-1]][:-1])
     named = person >= 0
     if len(named) and not named.any():
         raise DataError(
@@ -142,7 +139,6 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
             np.bincount(of, table.sums["rows"][named]),
             spec.recoding(str(spec.person)),
         ),
-        far_dates=far,
         undecided=rows.undecided,
     )
 

@@ -64,18 +64,6 @@ def open_decisions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )  # fmt: skip
 
 
-def doubtful_dates(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of dates that order the decisions of people, and may mean that none is known."""
-    if cube.far_dates:
-        values, rows = zip(*cube.far_dates, strict=True)
-        column = str(spec.order)
-        line = spec.recoding_line(column, {UNKNOWN: [*spec.no_numbers(column), *values]})
-        names = tuple(map(name_of, values))
-        yield Diagnostic.warning(
-            DiagnosticCode.FAR_DATES, column=column, values=names, rows=rows, line=line
-        )
-
-
 def _identified(spec: Spec) -> tuple[str | None, str]:
     """Return the column of persons or of clusters, and which of these it identifies."""
     return (spec.person, "person") if spec.person else (spec.cluster, "cluster")

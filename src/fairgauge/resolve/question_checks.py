@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import centre_of
 from fairgauge.enums import DiagnosticCode, Favourable, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, closest, listing, nearest, quote, refuse
 from fairgauge.identity import FeatureId, is_named, texts_of
@@ -240,40 +238,6 @@ def limits_of_the_better_off(spec: Spec, favourable: Favourable) -> Iterator[Dia
         yield Diagnostic.warning(
             DiagnosticCode.LIMITS_THE_BETTER_OFF, rule=str(rule), higher=adverse, instead=instead
         )
-
-
-def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of ratios of means of which some values are negative: the zero of the scale decides."""
-    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
-    averaged, ruled = (
-        {
-            metric.of.of
-            for metric in asked
-            if isinstance(metric, Contrast) and metric.by == "ratio" and isinstance(metric.of, Mean)
-        }
-        for asked in ([*spec.catalogue.expand(spec.metrics), *judged], judged)
-    )
-    terms = (
-        (Role.LABEL, RegressionTerm.LABEL, "y"), (Role.PREDICTION, RegressionTerm.PREDICTION, "p"),
-    )  # fmt: skip
-    for role, term, total in terms:
-        axis = cube.plan.axis(role)
-        if axis is None or term not in averaged or cube.min_cell is not None:
-            continue
-        table = cube.marginal([axis])
-        if total not in table.sums:
-            continue
-        cases, held = table.cases, table.codes[:, 0] >= 0
-        below = held & (
-            table.sums[total] + table.sums.get("w", table.cases) * centre_of(cube.plan) < 0
-        )  # numbers are counted apart above 0, and not above
-        if below.any():
-            made = Diagnostic.warning if term in ruled else Diagnostic.note
-            yield made(
-                DiagnosticCode.SIGNED_RATIO,
-                column=axis.column,
-                share=float(cases[below].sum() / cases[held].sum()),
-            )
 
 
 def unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:

@@ -273,6 +273,8 @@ def test_a_group_has_its_own_name_in_the_grid_of_rules():
 
 @pytest.mark.parametrize("format_", ["html", "markdown", "text"])
 def test_what_a_saved_report_states_of_its_making_is_harmless(format_):
-    report = dataclasses.replace(sample_reports.small(), version="\x1b[31m\x9b2", created="\x1b[31m2026")
+    report = dataclasses.replace(
+        sample_reports.small(), version="\x1b[31m\x9b2", created="\x1b[31m2026"
+    )
     shown = render(report, format_, full=True) if format_ != "html" else render(report, format_)
     assert not {"\x1b", "\x9b"} & set(shown)

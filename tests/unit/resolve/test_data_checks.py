@@ -1759,28 +1759,6 @@ def test_a_column_whose_values_contradict_each_other_is_not_called_empty():
         fg.audit(data, prediction="p", sensitive="sex", person="who")
 
 
-@pytest.mark.parametrize("role", ["label", "prediction"])
-@pytest.mark.parametrize(("added", "warned"), [(0.0, True), (1.0, False), (2.0, False)])
-def test_a_ratio_of_averages_of_negative_values_is_warned_of(role, added, warned):
-    """A ratio failed its rule, and passed once 1 was added to every value."""
-    values = [(-1.0, 0.0, 0.5, 2.0)[i // 2 % 4] + added + i % 2 for i in range(400)]
-    rows = pl.DataFrame({"v": values, "g": ["a", "b"] * 200})
-    asked = {role: "v", "sensitive": "g", "task": "regression"}
-    for data in (rows, fg.count(rows, **asked)):
-        report = fg.audit(data, **asked, rules=f"mean_{role}.ratio <= 1.2")
-        found = [d for d in report.diagnostics if d.code is DiagnosticCode.SIGNED_RATIO]
-        assert bool(found) is warned
-        if warned:
-            share = sum(value <= 0 for value in values) / 400
-            assert (found[0].level, found[0]["share"]) == ("warning", share)
-            assert "a difference does not depend on it" in found[0].message
-    difference = fg.audit(rows, **asked, metrics=f"mean_{role}.difference")
-    assert not [d for d in difference.diagnostics if d.code is DiagnosticCode.SIGNED_RATIO]
-    unjudged = fg.audit(rows, **asked, metrics=f"mean_{role}.ratio").diagnostics
-    levels = [d.level for d in unjudged if d.code is DiagnosticCode.SIGNED_RATIO]
-    assert levels == ["note"] * warned  # no rule depends on it
-
-
 @pytest.mark.parametrize("exempt", [8888, 1111])
 def test_numbers_that_may_be_codes_of_missing_ones_are_warned_of(exempt):
     random = np.random.default_rng(3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 
@@ -146,52 +145,7 @@ def test_what_is_unclear_is_refused(options, stated):
         fg.audit(data, **(ASKED | options))
 
 
-def dated(*last):
-    """Return two decisions of each of 40 people in 2024, and one more of some at other dates."""
-    rows = [(f"p{i}", day, i % 2, "FM"[i % 2]) for i in range(40) for day in DAYS]
-    rows += [(f"p{i}", day, 0, "FM"[i % 2]) for day in last for i in range(1, 20, 2)]
-    return pl.DataFrame(rows, schema=["who", "day", "y", "sex"], orient="row")
-
-
-DAYS = ("2024-01-15", "2024-06-30")
 LAST = ASKED | {"per_person": "last", "order": "day"}
-
-
-@pytest.mark.parametrize(
-    "dates",
-    [
-        ("9999-12-31",),
-        ("9999-01-01", "9999-12-31"),
-        ("1900-01-01",),
-        ("2099-12-31",),
-        (f"{dt.date.today().year + 5}-12-31",),
-    ],
-)
-def test_dates_far_from_all_others_are_warned_of(dates):
-    """A date of 9999-12-31 was that of the last decision of its person without a word."""
-    for data in (dated(*dates), fg.count(dated(*dates), **LAST)):
-        report = fg.audit(data, **LAST)
-        (each,) = [d for d in report.diagnostics if d.code is DiagnosticCode.FAR_DATES]
-        assert each.level is Level.WARNING
-        assert (each["values"], each["rows"]) == (dates, (10,) * len(dates))
-        assert f"{dates[-1]} in 10 rows, at least ten years from all other dates" in str(each)
-    assert each["line"] in " ".join(render(report, "text").split())
-    recoded = fg.audit(dated(*dates), **LAST, recode={"day": {"unknown": [*dates]}})
-    codes = [d.code for d in recoded.diagnostics]
-    assert DiagnosticCode.FAR_DATES not in codes
-    assert DiagnosticCode.PEOPLE_UNCLEAR in codes  # of whom the last decision is unknown
-
-
-@pytest.mark.parametrize("dates", [(), ("2026-11-30",), ("2010-05-05", "2017-01-01")])
-def test_dates_of_some_years_before_and_after_are_ordinary(dates):
-    report = fg.audit(dated(*dates), **LAST)
-    assert all(d.code is not DiagnosticCode.FAR_DATES for d in report.diagnostics)
-
-
-def test_numbers_that_order_decisions_may_be_of_any_size():
-    data = pl.DataFrame(ROWS | {"day": [1, 1_900, 2, 99_999]})
-    report = fg.audit(data, **LAST)
-    assert all(d.code is not DiagnosticCode.FAR_DATES for d in report.diagnostics)
 
 
 @pytest.mark.parametrize("no_date", ["N/A", "2025-99-99", "0000-00-00", "2025-02-30"])

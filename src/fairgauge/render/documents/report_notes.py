@@ -47,7 +47,6 @@ _GRAVEST_FIRST = (
     DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
-    DiagnosticCode.FAR_DATES,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.ALIKE_IDENTIFIERS,
     DiagnosticCode.NEVER_REPEATS,

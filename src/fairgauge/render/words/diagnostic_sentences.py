@@ -582,17 +582,6 @@ def _values_with_rows(d: Diagnostic) -> list[str]:
     ]
 
 
-def _far_dates(d: Diagnostic) -> str:
-    it = plural(len(d["values"]), "it", "they")
-    return (
-        f"{quote(d['column'])}, which orders the decisions of each person, is "
-        f"{numbers.listing(_values_with_rows(d))}, at least ten years from all other dates or "
-        f"years from now, as dates are that stand for unknown ones; {it} may decide which decision "
-        f"is the last. If {it} {plural(len(d['values']), 'means', 'mean')} that no date is known: "
-        f"{recoding_flag(d['line'])}"
-    )
-
-
 def _not_favourable(d: Diagnostic) -> str:
     held = numbers.listing(_values_with_rows(d))
     return f"{quote(d['column'])} is {held}, which count as not positive"
@@ -1274,7 +1263,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
-    DiagnosticCode.FAR_DATES: _far_dates,
     DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
     DiagnosticCode.NOT_FAVOURABLE: _not_favourable,
     DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
@@ -1344,11 +1332,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"every row of {plural(len(d['groups']), 'the group', 'the groups')} "
         f"{listing(d['groups'])} of {quote(d.feature)} has a weight of 0 "
         f"({numbered(d['rows'], 'rows')}): nothing is estimated of them"
-    ),
-    DiagnosticCode.SIGNED_RATIO: lambda d: (
-        f"{quote(d['column'])} has negative values ({d['share']:.1%} of the rows are 0 or less): a "
-        "ratio of its averages depends on where the scale has its zero, and a rule on it may pass "
-        "or fail once the same number is added to every value; a difference does not depend on it"
     ),
     DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.LIMITS_THE_BETTER_OFF: lambda d: (
