@@ -115,4 +115,4 @@ def test_thresholds_are_checked_as_an_audit_is():
     found = fg.thresholds(rows, label="recidivism", score="p", sensitive=["sex", "twin"],
                           rules="selection_rate.ratio >= 0.8")  # fmt: skip
     codes = warned(found)
-    assert {DiagnosticCode.ASSUMED_POSITIVE, DiagnosticCode.SENSITIVE_IS_OUTCOME} <= codes
+    assert {DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.SENSITIVE_IS_OUTCOME} <= codes
