@@ -5,7 +5,7 @@
 #           decimal compares with a threshold as the same score in a CSV file does.
 # Happens:  144 of the 1,000 decimals 0.000 to 0.999 become a neighbouring double (0.009 becomes 0.009000000000000001).
 # Seen on 28 November 2026: "26.0.1: 144 of 1000 differ, first 0.009 -> 0.009000000000000001"
-# fairgauge casts such columns by way of their text (tests/unit/scan/test_parts_of_tables.py).
+# fairgauge casts such columns by way of their text (test_scores_that_are_decimals).
 set -euo pipefail
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT; cd "$folder"
 python3 -m venv venv; venv/bin/pip install --quiet --disable-pip-version-check pyarrow==26.0.1
