@@ -192,7 +192,7 @@ def test_what_is_no_table_is_named(tmp_path, name, content, message):
 
 
 def test_a_missing_file_and_an_empty_folder(tmp_path):
-    with pytest.raises(fg.DataError, match="cannot read"):
+    with pytest.raises(fg.DataError, match="no file"):
         fg.check(tmp_path / "no.csv")
     with pytest.raises(fg.DataError, match="holds no"):
         fg.check(tmp_path)
@@ -203,15 +203,13 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr("fairgauge.published._table_files.MOST_BYTES", 5_000)
     monkeypatch.setattr("fairgauge.published._table_files.MOST_CELLS", 5)
     (tmp_path / "rows.csv").write_text(CSV * 100, encoding="utf-8")
-    with pytest.raises(
-        fg.DataError, match=r"at most 5,000\. For rows of data, use fairgauge audit"
-    ):
+    with pytest.raises(fg.DataError, match=r"for rows: fairgauge audit\) has at most 5,000"):
         fg.check(tmp_path / "rows.csv")
     book = openpyxl.Workbook()
     for row in (["Sex", "n", "hired"], ["F", 10, 2]):
         book.active.append(row)
     book.save(tmp_path / "rows.xlsx")
-    with pytest.raises(fg.DataError, match=r"the sheet 'Sheet' of .* has more than 5 cells"):
+    with pytest.raises(fg.DataError, match=r"rows.xlsx' has 6 cells; a published table has at most"):
         fg.check(tmp_path / "rows.xlsx")
 
 

@@ -270,7 +270,8 @@ def report(**changed):
 def test_a_comparison_states_every_option_that_differs(option):
     if option.name in ("label", "positive", "task"):
         pytest.skip("reports that differ in it are not compared")
-    found = fg.compare(report(), report(**{option.name: "another"}))
+    other = {"favourable": "negative", "words": {"positive": "hired"}}.get(option.name, "another")
+    found = fg.compare(report(), report(**{option.name: other}))
     stated = [(each.key, each.says) for each in found.differences]
     assert stated == ([] if option.described else [(option.name, option.effect)])
     assert found.refused is not None  # the same rows

@@ -47,7 +47,7 @@ def test_the_report_is_the_one_of_the_library(run, loans):
         (["--metrics", "AD,recall", "--metrics", "DI"], "metrics", ["AD", "recall", "DI"]),
         (["--task", "binary"], "task", "binary"),
         (["--confidence", "0.9"], "confidence", 0.9),
-        (["--method", "score"], "method", "score"),
+        (["--method", "exact"], "method", "exact"),
         (["--replicates", "500", "--seed", "7"], "replicates", 500),
         (["--seed", "7"], "seed", 7),
         (["--profile", "clarify"], "profile", "clarify"),
