@@ -209,7 +209,9 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     for row in (["Sex", "n", "hired"], ["F", 10, 2]):
         book.active.append(row)
     book.save(tmp_path / "rows.xlsx")
-    with pytest.raises(fg.DataError, match=r"rows.xlsx' has 6 cells; a published table has at most"):
+    with pytest.raises(
+        fg.DataError, match=r"rows.xlsx' has 6 cells; a published table has at most"
+    ):
         fg.check(tmp_path / "rows.xlsx")
 
 

@@ -146,7 +146,9 @@ def test_metrics_of_counts_and_of_rows_have_one_reference(way: str) -> None:
     pairs: dict[str, set[tuple[str, str]]] = {}
     for row in report.to_dict()["estimates"]:
         pairs.setdefault(row["metric"], set()).add((row["group"], row["reference"]))
-    assert pairs["DPPL"] == pairs["FT"] == pairs["exposure_ratio"]
+    assert pairs["DPPL"] == pairs["FT"]
+    if way != "best":  # the group that is best in a ranking may be another one
+        assert pairs["exposure_ratio"] == pairs["FT"]
 
 
 # 3. a reversal is one finding

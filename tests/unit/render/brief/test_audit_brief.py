@@ -1048,11 +1048,11 @@ def test_the_page_states_of_which_features_intervals_hold_for_all_pairs_of_group
     assert stated in " ".join(render(report, "markdown").split())
 
 
-@pytest.mark.parametrize("favourable", ["positive", "negative"])
+@pytest.mark.parametrize("favourable", [None, "negative"])
 def test_which_decision_is_taken_as_the_better_one_is_said_where_it_is_first_named(
-    favourable: str,
+    favourable: str | None,
 ) -> None:
-    side = "better" if favourable == "positive" else "worse"
+    side = "worse" if favourable else "better"
     data = pl.DataFrame(
         {"sex": ["F", "M"] * 400, "y": [0, 1, 1, 1] * 200, "p": [0, 1, 0, 1, 1, 0, 0, 1] * 100}
     )
