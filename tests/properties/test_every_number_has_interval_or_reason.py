@@ -60,7 +60,6 @@ DESIGNS = {
     "bootstrap": {"method": "bootstrap"},
     "bayes": {"method": "bayes"},
     "exact": {"method": "exact"},
-    "score": {"method": "score"},
 }
 
 

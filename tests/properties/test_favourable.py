@@ -109,6 +109,8 @@ def test_a_preset_turns_or_is_refused(name):
             fg.audit(table(), label="label", sensitive="g", preset=name, favourable="lower")
         return
     asked = ASKED | {"preset": name}
+    if preset(name).compared_with:
+        asked |= {"reference": {"g": table()["g"][0]}}
     if "favourable" not in preset(name).options:
         metrics = preset(name).options["metrics"]
         one, other = (
@@ -125,7 +127,8 @@ def test_a_preset_turns_or_is_refused(name):
     denied = table().rename({"prediction": "denied"}).drop("label")
     words = {"positive": "refused", "negative": "granted"}
     with pytest.raises(fg.SpecError, match="calls the positive outcome"):
-        fg.audit(denied, prediction="denied", sensitive="g", preset=name, positive=1, words=words)
+        fg.audit(denied, prediction="denied", sensitive="g", preset=name, positive=1, words=words,
+                 reference=asked.get("reference"))  # fmt: skip
 
 
 def test_presets_of_decisions_have_words_and_a_favourable_outcome():

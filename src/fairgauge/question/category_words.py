@@ -259,11 +259,13 @@ _ADVERSE = re.compile(
 )
 """Of what was approved and not accepted, the applicant did not accept."""
 _HARM = re.compile(
-    r"(?<!\bnot )(?<!\bno )(?<!\bnon )\b(laid ?off|lay ?offs?\b|redundan|arrest|searched|frisk"
-    r"|detain|convict|incarcerat|jail|recidiv|re ?offen[ds]|high(er|est)? .*\brisk|default(ed|s)?\b"
-    r"|delinquen|evict|expel|foreclos|charged ?off|fraud|(?<!charge )(?<!charges )(?<!case )dismiss"
-    r"|let ?go\b|rif(f?ed)?\b|reduction in force|adverse|counter ?offer|demot|furlough|retrench"
-    r"|downsiz|suspend|disciplin)"
+    r"(?<!\bnot )(?<!\bno )(?<!\bnon )\b(laid ?off|lay ?offs?\b|redundan|arrest|search(ed|es)?\b"
+    r"|frisk|detain|convict|incarcerat|jail|recid|re ?offen[ds]|high(er|est)? .*\b(risk|score text)"
+    r"|default(ed|s)?\b|delinquen|evict|expel|foreclos|charged ?off|fraud"
+    r"|(?<!charge )(?<!charges )(?<!case )dismiss|let ?go\b|rif(f?ed)?\b"
+    r"|reduction in force|adverse|counter ?offer|demot|furlough|retrench"
+    r"|downsiz|suspend|disciplin|stopped\b|flagged\b|separated\b|separation|severed?\b"
+    r"|involuntar|citation)"
 )
 """Of what happens to a person who asked for nothing, and of ratings of people."""
 _ADVERSE_ELSEWHERE = _words(

@@ -51,13 +51,13 @@ def found(data, code, **options):
 
 
 def test_an_assumed_favourable_outcome_is_reported_in_the_words_of_the_column():
-    data = frame().rename({"y": "two_year_recid"})
-    (each,) = found(data, DiagnosticCode.ASSUMED_POSITIVE, label="two_year_recid")
+    data = frame().rename({"y": "two_years"})
+    (each,) = found(data, DiagnosticCode.ASSUMED_POSITIVE, label="two_years")
     assert each.level is Level.WARNING
-    assert (each["column"], each["value"], each["others"]) == ("two_year_recid", "1", ("0",))
+    assert (each["column"], each["value"], each["others"]) == ("two_years", "1", ("0",))
     assert each.message == (
-        "the favourable outcome is assumed, not stated: 'two_year_recid' = 1, against '0'. If 1 is "
-        "the unfavourable outcome of 'two_year_recid', every disparity that depends on it is read "
+        "the favourable outcome is assumed, not stated: 'two_years' = 1, against '0'. If 1 is "
+        "the unfavourable outcome of 'two_years', every disparity that depends on it is read "
         "the wrong way round; state it: positive=VALUE (--positive VALUE)"
     )
 

@@ -241,7 +241,9 @@ HARMS = [
     ("outcome", ("adverse", "favorable"), {"positive": "adverse"}),
     ("decision", ("Counteroffer", "approved"), {"positive": "Counteroffer"}),
     *((column, (1, 0), {"positive": 1})
-      for column in ("dismissed", "let_go", "rif", "adverse_action")),
+      for column in ("dismissed", "let_go", "rif", "adverse_action", "search_conducted", "is_recid",
+                     "stopped", "flagged", "involuntary_separation")),
+    ("score_text", ("High", "Low"), {"positive": "High"}),
 ]  # fmt: skip
 
 
