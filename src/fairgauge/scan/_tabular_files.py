@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
-_SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 20
+_SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 22
 _DELIMITERS = ",;\t|"
 _MOST_ABOVE, _MOST_NAMES = 50, 5
 """Lines in which a header is looked for, and names of it that are shown."""
@@ -151,14 +151,13 @@ def _first_lines(path: Place) -> list[str]:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
             size, lines = 0, list[str]()
             while size < _SNIFFED and len(lines) < _SNIFFED_LINES:
-                line = text.readline(_LONGEST_LINE)
-                if not line or (lines and len(line) == _LONGEST_LINE):  # of the body
+                if not (line := text.readline(_LONGEST_LINE)):
                     break
                 lines.append(line)
                 size += len(line)
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
-    if lines and len(lines[0]) == _LONGEST_LINE:
+    if any(len(line) == _LONGEST_LINE for line in lines):
         raise DataError(f"{quote(path)} has a line of more than {_LONGEST_LINE:,} characters")
     if not lines or not lines[0].strip():
         raise DataError(f"{quote(path)} has no header: its first line is empty")
