@@ -13,8 +13,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -165,6 +163,8 @@ def shown(value: object) -> str:
         return quote(value)
     unprintable = f"a value of type {type(value).__name__}"
     try:  # a frame or a result is shown in many lines
+        import json
+
         text = unprintable if "\n" in str(value) else json.dumps(value, default=str)
         text = without_secrets(text)
     except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves
@@ -232,6 +232,8 @@ def closest(name: object, allowed: Iterable[object]) -> str | None:
     """
     names = {str(each).casefold(): str(each) for each in allowed}
     wanted = str(name)[:200].casefold()
+    import difflib
+
     close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.6)
     if not close and wanted:  # an abbreviation, if it is of one name alone
         begun = [each for each in names if each and each.startswith(wanted)]

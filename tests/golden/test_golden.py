@@ -19,21 +19,11 @@ from fairgauge.render import render
 
 HERE = Path(__file__).parent
 CASES = {
-    "small.txt": ("small", "text", {}),
-    "small.csv": ("small", "csv", {}),
     "small.json": ("small", "json", {}),
-    "small.md": ("small", "markdown", {"card": True}),
-    "small.xml": ("small", "junit", {}),
-    "small.notebook.html": ("small", "notebook", {}),
-    "several.txt": ("several", "text", {"width": 100}),
     "several.md": ("several", "markdown", {}),
     "several.xml": ("several", "junit", {}),
     "berkeley.txt": ("berkeley", "text", {}),
-    "berkeley.md": ("berkeley", "markdown", {}),
     "berkeley.html": ("berkeley", "html", {}),
-    "crossed.txt": ("crossed", "text", {}),
-    "hostile.txt": ("hostile", "text", {}),
-    "hostile.md": ("hostile", "markdown", {}),
 }
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import pkgutil
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -18,10 +16,8 @@ from typing import Any, NoReturn, TypeAlias
 import click
 
 from fairgauge.addresses import without_secrets
-from fairgauge.cli import commands
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import DataError, FairgaugeError, nearest, quote
-from fairgauge.temporary_files import remove_folders
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -29,24 +25,45 @@ BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
 _SECTIONS = {
-    "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
-    "Audit": (
-        "audit",
-        "explore",
-        "find",
-        "why",
-        "compare",
-        "compare-models",
-        "thresholds",
-        "monitor",
-        "pairs",
-        "check",
-    ),
-    "Counts": ("count", "merge", "protect", "join"),
-    "Saved reports": ("render", "seal", "verify", "schema"),
-    "Cloud services": ("clarify", "clarify-monitor", "vertex"),
+    "Start": {
+        "demo": "Audit two example tables.",
+        "choose": "Choose metrics, and write a specification.",
+        "presets": "List the presets, or describe one.",
+        "metrics": "List the metrics, or describe one.",
+        "plan": "Compute how many rows an audit needs.",
+        "validate": "Check a specification against the data.",
+    },
+    "Audit": {
+        "audit": "Audit a table, and write a report.",
+        "explore": "Write a page that computes every view.",
+        "find": "Find the subgroups in which a rate is worse.",
+        "why": "Decompose gaps: composition, and what remains.",
+        "compare": "Compare two reports.",
+        "compare-models": "Compare candidate models on the same rows.",
+        "thresholds": "Find the threshold of a score that meets a rule.",
+        "monitor": "Monitor a model over time, with a controlled false alarm rate.",
+        "pairs": "Compare answers under swapped names.",
+        "check": "Check published tables of selection rates.",
+    },
+    "Counts": {
+        "count": "Count the rows, and save the counts.",
+        "merge": "Add the counts of several files.",
+        "protect": "Round counts so that no small cell can be inferred.",
+        "join": "Join predictions with labels that came later.",
+    },
+    "Saved reports": {
+        "render": "Write a saved result in another format.",
+        "seal": "Put a report and its counts into one verifiable file.",
+        "verify": "Compute a sealed report again from its counts.",
+        "schema": "Print the JSON Schema of a report, a cube or a specification.",
+    },
+    "Cloud services": {
+        "clarify": "Run a SageMaker Clarify bias configuration.",
+        "clarify-monitor": "Check a Clarify bias monitor against its baseline.",
+        "vertex": "Run a Vertex AI bias configuration.",
+    },
 }
-"""How the help arranges the commands; those not named here come last."""
+"""Every command with what it does, as the help arranges them: `--help` imports no command."""
 
 
 class Command(click.Command):
@@ -134,35 +151,24 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Every module ``fairgauge.cli.commands.NAME_command`` is a command."""
+    """Every command is the module ``fairgauge.cli.commands.NAME_command``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        modules = (m.name for m in pkgutil.iter_modules(commands.__path__))
-        return sorted(name.removesuffix("_command").replace("_", "-") for name in modules)
+        return sorted(name for commands in _SECTIONS.values() for name in commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}_command")
+        module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
         found: click.Command = module.command
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        every = self.list_commands(ctx)
-        named = {name for names in _SECTIONS.values() for name in names}
-        sections = {**_SECTIONS, "Other": tuple(name for name in every if name not in named)}
-        width = max(map(len, every))
-        for title, names in sections.items():
-            found = {name: self.get_command(ctx, name) for name in names}
-            rows = [
-                (name.ljust(width), each.get_short_help_str())
-                for name, each in found.items()
-                if each
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        width = max(map(len, self.list_commands(ctx)))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), does) for name, does in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -201,7 +207,7 @@ class Commands(click.Group):
             except Exception as error:  # the last resort: never a traceback
                 code = INTERRUPTED if signals else _explain(error)
         if signal.SIGTERM in signals:
-            remove_folders()
+            _remove_folders()
             os.kill(os.getpid(), signal.SIGTERM)
         if code == INTERRUPTED:
             print_message("Interrupted", prefix="")
@@ -212,8 +218,14 @@ def _abandon(number: int) -> NoReturn:
     """End the process at once, whatever it is doing; its private folders are removed first."""
     if number == signal.SIGINT:
         print_message("Interrupted", prefix="")
-    remove_folders()
+    _remove_folders()
     os._exit(128 + number)
+
+
+def _remove_folders() -> None:
+    """Remove the temporary folders of this process; without their module it has made none."""
+    if module := sys.modules.get("fairgauge.temporary_files"):
+        module.remove_folders()
 
 
 def _explain(error: Exception) -> int:
@@ -247,6 +259,8 @@ def _show(error: click.ClickException) -> None:
 
 def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+        import traceback
+
         sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
     cause = without_secrets(str(error))[:_LONGEST_CAUSE]
     print_message(

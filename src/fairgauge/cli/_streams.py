@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from typing import TypedDict
 
@@ -61,6 +60,8 @@ def terminal_style(format_: str) -> TerminalStyle:
     from fairgauge.render.writers.terminal import wants_colour
 
     colour = wants_colour(sys.stdout)
+    import shutil
+
     return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}
 
 

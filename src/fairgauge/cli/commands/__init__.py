@@ -1,5 +1,4 @@
-"""A file for every command; each holds a click command named ``command``.
+"""A file for every command, which is imported when the command is given.
 
-The files are found by listing this folder, and all of them are imported for ``--help``: whatever
-takes long to import (numpy, duckdb ...) is imported inside the functions that need it.
+Each holds a click command named ``command``, and is named in `fairgauge.cli._command_group`.
 """

@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, nearest, quote
 TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 
 
-@click.command("audit", cls=Command, short_help="Audit a table, and write a report.")
+@click.command("audit", cls=Command)
 @question("candidate")
 @takes_data(
     "Table of a database, whose URL is DATA; of files, the table of the report to print as CSV: "

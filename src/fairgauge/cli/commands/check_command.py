@@ -12,7 +12,7 @@ from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
 
-@click.command("check", cls=Command, short_help="Check published tables of selection rates.")
+@click.command("check", cls=Command)
 @click.argument("tables", nargs=-1, required=True)
 @shows_result("check")
 @config_option

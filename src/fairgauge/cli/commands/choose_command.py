@@ -31,7 +31,7 @@ _EXPECTED = {
 }
 
 
-@click.command("choose", cls=Command, short_help="Choose metrics, and write a specification.")
+@click.command("choose", cls=Command)
 @add_options(
     *(click.option(f"--{q.name}", type=click.Choice([*q.answers]), help=q.text) for q in QUESTIONS),
     *(click.option(f"--{name}", type=float, help=text) for name, text in _EXPECTED.items()),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.uri_paths import Places
 
 
-@click.command("clarify", cls=Command, short_help="Run a SageMaker Clarify bias configuration.")
+@click.command("clarify", cls=Command)
 @click.argument("config", metavar="CONFIG")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
 @click.option(

@@ -42,9 +42,7 @@ class Flags(TypedDict):
     seed: Texts
 
 
-@click.command(
-    "clarify-monitor", cls=Command, short_help="Check a Clarify bias monitor against its baseline."
-)
+@click.command("clarify-monitor", cls=Command)
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")

@@ -32,7 +32,7 @@ _WHY = {
 }
 
 
-@click.command("compare", cls=OfSaved, short_help="Compare two reports.")
+@click.command("compare", cls=OfSaved)
 @click.argument("reports", nargs=-1, required=True, metavar="OLD NEW")
 @click.option("--candidate", hidden=True, multiple=True)  # refused with what to do instead
 @shows_result("comparison")

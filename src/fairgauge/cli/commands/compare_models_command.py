@@ -10,9 +10,7 @@ from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
 
-@click.command(
-    "compare-models", cls=Command, short_help="Compare candidate models on the same rows."
-)
+@click.command("compare-models", cls=Command)
 @question()
 @takes_data()
 @shows_result("comparison")

@@ -40,7 +40,7 @@ DIALECTS = (
 )  # fmt: skip
 
 
-@click.command("count", cls=Command, short_help="Count the rows, and save the counts.")
+@click.command("count", cls=Command)
 @question()
 @takes_data(required=False)
 @click.option(

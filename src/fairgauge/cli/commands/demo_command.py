@@ -23,7 +23,7 @@ _NAME = "fairgauge"
 _SUFFIXES = (".html", ".json", ".md")
 
 
-@click.command("demo", cls=Command, short_help="Audit two example tables.")
+@click.command("demo", cls=Command)
 @click.option(
     "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
 )

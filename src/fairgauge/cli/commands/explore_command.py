@@ -11,7 +11,7 @@ from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
 
 
-@click.command("explore", cls=Command, short_help="Write a page that computes every view.")
+@click.command("explore", cls=Command)
 @question()
 @takes_data()
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")

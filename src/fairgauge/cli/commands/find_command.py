@@ -70,7 +70,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
 """The flags of the search itself, which are keywords of `fairgauge.find`."""
 
 
-@click.command("find", cls=Command, short_help="Find the subgroups in which a rate is worse.")
+@click.command("find", cls=Command)
 @add_options(*(click.option(f"--{n.replace('_', '-')}", **flag) for n, flag in _SEARCH.items()))
 @flags_for(*OF_ROWS)
 @config_option

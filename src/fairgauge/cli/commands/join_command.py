@@ -11,7 +11,7 @@ from fairgauge.cli._streams import print_message, print_result
 _NO_MATCH = 3
 
 
-@click.command("join", cls=Command, short_help="Join predictions with labels that came later.")
+@click.command("join", cls=Command)
 @click.argument("predictions")
 @click.argument("labels")
 @click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")

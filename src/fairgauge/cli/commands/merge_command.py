@@ -9,7 +9,7 @@ from fairgauge.cli._data_arguments import merged
 from fairgauge.cli._output import check_cube_output, print_or_save
 
 
-@click.command("merge", cls=Command, short_help="Add the counts of several files.")
+@click.command("merge", cls=Command)
 @click.argument("cubes", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
 @click.option(

@@ -26,7 +26,7 @@ _HEADINGS = {
 }
 
 
-@click.command("metrics", cls=Command, short_help="List the metrics, or describe one.")
+@click.command("metrics", cls=Command)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:

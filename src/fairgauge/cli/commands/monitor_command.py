@@ -56,7 +56,6 @@ _DATE = re.compile(
 @click.group(
     "monitor",
     cls=CommandGroup,
-    short_help="Monitor a model over time, with a controlled false alarm rate.",
 )
 def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.

@@ -34,7 +34,7 @@ _SHARED = {
 """Flags of audits that hold less here; they are read as there."""
 
 
-@click.command("pairs", cls=Command, short_help="Compare answers under swapped names.")
+@click.command("pairs", cls=Command)
 @add_options(
     *(
         click.option(f"--{name}", metavar=metavar, multiple=name != "score", help=text)

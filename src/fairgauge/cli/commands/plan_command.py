@@ -33,7 +33,7 @@ _COUNTS = {
 }
 
 
-@click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
+@click.command("plan", cls=Command)
 @click.argument("data", nargs=-1)
 @add_options(
     *(click.option(f"--{name}", type=float, help=text) for name, text in _NUMBERS.items()),

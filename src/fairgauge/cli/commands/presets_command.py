@@ -15,7 +15,7 @@ _WIDTH = 80
 _INDENT = 32
 
 
-@click.command("presets", cls=Command, short_help="List the presets, or describe one.")
+@click.command("presets", cls=Command)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:

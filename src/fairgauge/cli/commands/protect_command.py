@@ -8,9 +8,7 @@ from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import check_cube_output, print_or_save
 
 
-@click.command(
-    "protect", cls=Command, short_help="Round counts so that no small cell can be inferred."
-)
+@click.command("protect", cls=Command)
 @click.argument("counts")
 @click.option(
     "--min-cell",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 
-@click.command("render", cls=OfSaved, short_help="Write a saved result in another format.")
+@click.command("render", cls=OfSaved)
 @click.argument("saved")
 @shows_result()
 def command(saved: str, out: Output) -> int:

@@ -16,7 +16,6 @@ from fairgauge.values import Json
 @click.command(
     "schema",
     cls=Command,
-    short_help="Print the JSON Schema of a report, a cube or a specification.",
 )
 @click.argument("name", required=False)
 def command(name: str | None) -> None:

@@ -13,9 +13,7 @@ from fairgauge.cli._streams import print_result
 from fairgauge.errors import quote
 
 
-@click.command(
-    "seal", cls=OfSaved, short_help="Put a report and its counts into one verifiable file."
-)
+@click.command("seal", cls=OfSaved)
 @click.argument("report")
 @click.argument("counts", required=False)
 @click.option(

@@ -10,9 +10,7 @@ from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
 
-@click.command(
-    "thresholds", cls=Command, short_help="Find the threshold of a score that meets a rule."
-)
+@click.command("thresholds", cls=Command)
 @question("candidate")
 @takes_data()
 @shows_result("thresholds")

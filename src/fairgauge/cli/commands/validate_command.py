@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
 
 
-@click.command("validate", cls=Command, short_help="Check a specification against the data.")
+@click.command("validate", cls=Command)
 @question()
 @takes_data(required=False)
 @click.option(

@@ -9,7 +9,7 @@ from fairgauge.cli._output import prints_lines
 from fairgauge.cli._streams import print_result
 
 
-@click.command("verify", cls=Command, short_help="Compute a sealed report again from its counts.")
+@click.command("verify", cls=Command)
 @click.argument("bundle")
 @click.option(
     "--signed-by",

@@ -16,7 +16,7 @@ from fairgauge.cli._streams import print_message, print_result
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
 
-@click.command("vertex", cls=Command, short_help="Run a Vertex AI bias configuration.")
+@click.command("vertex", cls=Command)
 @click.argument("config", metavar="CONFIG")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the artifacts of the components.")
 @click.option(

@@ -14,7 +14,7 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 """A reversal is a difference that remains within strata, against the other side."""
 
 
-@click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
+@click.command("why", cls=Command)
 @question(
     "candidate", "rules", "inconclusive", "multiplicity", "population",
     "features",
