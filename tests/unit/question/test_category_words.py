@@ -9,7 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.question.category_words import is_undecided, means_missing, missing_words, resembles
+from fairgauge.question.category_words import is_undecided, means_missing
 from fairgauge.render.formats import render
 
 UNKNOWN = {
@@ -26,9 +26,6 @@ UNKNOWN = {
     "|Ne souhaite pas répondre|Préfère ne pas répondre|Je préfère ne pas répondre|Sans réponse",
     "German": "Unbekannt|Keine Angabe|Ohne Angabe|k. A.|k.A.|Nicht angegeben|Weiß nicht"
     "|Möchte ich nicht angeben|Moechte nicht antworten",
-    "Portuguese": "Desconhecido|Não informado|Não declarada|Prefiro não responder|Sem resposta",
-    "Italian": "Sconosciuto|Non dichiarato|Non specificato|Preferisco non rispondere",
-    "Dutch": "Onbekend|Niet opgegeven|Wil niet zeggen|Wil ik niet zeggen|Zeg ik liever niet",
 }
 UNDECIDED = {
     "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown|New"
@@ -43,9 +40,6 @@ UNDECIDED = {
     "|Dossier incomplet",
     "German": "Zurückgezogen|Zurueckgezogen|Ausstehend|In Bearbeitung|Storniert|Unvollständig"
     "|Zurückgestellt",
-    "Portuguese": "Desistente|Desistiu|Desistência|Pendente|Em análise|Em andamento|Cancelado",
-    "Italian": "Ritirato|Rinunciato|In attesa|In corso|In valutazione|Annullata",
-    "Dutch": "Ingetrokken|Teruggetrokken|In behandeling|In afwachting|Geannuleerd|Onvolledig",
 }
 CATEGORIES = (
     "ND|N.D.|NC|KA|No|Sí|Si|So|No binario|Não binário|Non binaire|Nichtbinär|Non-binary|Divers"
@@ -59,7 +53,7 @@ CATEGORIES = (
 OUTCOMES = (
     "Avanza|Rechazado|Rechazado: documentación incompleta|No seleccionado|Aprobado|Suspendido"
     "|Retenue|Non retenue|Refusée|Rejet : dossier incomplet|Eingestellt|Abgelehnt|Contratado"
-    "|Reprovado|Recusado: cadastro incompleto|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
+    "|Reprovado|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
     "|New hire|Rejected - position filled|Offer extended|Candidate rejected|Renewed"
     "|Account opened|Opened e-mail|Open enrollment|Settled|Household"
 )
@@ -118,12 +112,6 @@ def test_refusals_that_a_condition_excludes_are_no_missing_outcomes():
     assert report.data.excluded == {"missing outcome (where)": 200}
 
 
-@pytest.mark.parametrize("sexes", [("F", "M", "U"), ("Female", "Male", "u")])
-def test_u_beside_sexes_is_unknown(sexes):
-    assert missing_words(sexes) == [sexes[-1]]
-    assert missing_words(("A", "M", "U")) == []
-
-
 def test_ordinary_categories_and_decisions_are_no_such_words():
     """N.D. and ND are North Dakota, and a refusal of an incomplete file is a decision."""
     assert [
@@ -144,32 +132,6 @@ def test_an_outcome_of_no_decision_withholds_a_pass(word):
     assert verdict.says.endswith("400 rows have no clear prediction")
     (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNDECIDED_OUTCOMES]
     assert warned["values"] == (word,)
-
-
-@pytest.mark.parametrize("word", ["Hired", "Offer extended", "Offer declined", "Onboarded"])
-@pytest.mark.parametrize("positive", ["Advance", "Selected", "Invited to interview"])
-def test_a_later_stage_that_counts_as_refused_withholds_a_pass(word, positive):
-    """Hired people counted as not selected, and a rule passed."""
-    held = [positive] * 300 + ["Rejected"] * 300 + [word] * 200
-    report = fg.audit(
-        pl.DataFrame({"outcome": held * 2, "g": ["a"] * 800 + ["b"] * 800}),
-        prediction="outcome", positive=positive, sensitive="g", rules="selection_rate.ratio >= 0.5",
-    )  # fmt: skip
-    assert report.verdict is Outcome.INCONCLUSIVE
-    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNLISTED_OUTCOMES]
-    assert warned["positive"] == (positive, word)
-
-
-@pytest.mark.parametrize(
-    ("value", "stated"),
-    [
-        *((value, "Advance") for value in ("Not hired", "Offer rescinded", "Counter-offer")),
-        *((value, "Hired") for value in ("Offer extended", "Interviewed")),
-        *(("Hired", stated) for stated in ("Rejected after interview", "Left", "Onboarded")),
-    ],
-)
-def test_no_later_stage(value, stated):
-    assert not resembles(value, stated)
 
 
 @pytest.mark.parametrize(

@@ -180,17 +180,17 @@ def tied(first, second):
     return pl.DataFrame(rows, schema=["who", "sex", "day", "y"], orient="row")
 
 
-@pytest.mark.parametrize("positive", [["Hired"], ["Hired", "Assunto"]])
+@pytest.mark.parametrize("positive", [["Hired"], ["Hired", "Eingestellt"]])
 def test_two_refusals_on_the_last_day_are_a_refusal(positive):
     """Two spellings were a contradiction, and the people of no known decision."""
-    refused = fg.audit(tied("Rejected", "Respinto"), **LAST | {"positive": "Hired"})
+    refused = fg.audit(tied("Rejected", "Abgelehnt"), **LAST | {"positive": "Hired"})
     assert {each.group: each.n for each in refused.groups}["F"] == 120
     assert refused.data.excluded.get("missing prediction", 0) == 0
     assert "people_unclear" not in [d.code for d in refused.diagnostics]
-    chosen = fg.count(tied("Hired", "Assunto"), **LAST | {"positive": positive})
+    chosen = fg.count(tied("Hired", "Eingestellt"), **LAST | {"positive": positive})
     assert chosen.conflicts == ((("y", 20),) if len(positive) == 1 else ())
     unstated = {name: value for name, value in LAST.items() if name != "positive"}
-    assert fg.count(tied("Rejected", "Respinto"), **unstated).conflicts == (("y", 20),)
+    assert fg.count(tied("Rejected", "Abgelehnt"), **unstated).conflicts == (("y", 20),)
     waiting = fg.count(tied("Rejected", "Pending"), **LAST | {"positive": "Hired"})
     assert waiting.conflicts == (("y", 20),)  # which may yet be another outcome
 
