@@ -30,12 +30,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import (
-    Config,
-    labels_come_later,
-    with_config,
-    without_baselines,
-)
+from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.copy_checks import sensitive_outcomes
@@ -46,11 +41,7 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
 from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.person_checks import (
-    alike_identifiers,
-    never_repeats,
-    open_decisions,
-)
+from fairgauge.resolve.person_checks import alike_identifiers, never_repeats, open_decisions
 from fairgauge.resolve.positive_checks import (
     assumed_positive,
     unclear_favourable,

@@ -13,13 +13,7 @@ from pathlib import Path
 
 from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, FairgaugeError, listing, quote
-from fairgauge.object_stores import (
-    Object,
-    Place,
-    address,
-    is_object,
-    open_unzipped,
-)
+from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
