@@ -471,7 +471,7 @@ def test_sqlite_reads_texts_of_which_some_are_listed_as_no_numbers(folder):
     connection.commit()
     rows = fg.sql("sqlite:///rows.db", "rows")
     assert fg.count(rows, **LISTED) == fg.count(TEXTS, **LISTED)
-    with pytest.raises(fg.DataError, match=r"has 'NA'; .*unknown = \[\"Exempt\", 9999, \"NA\"\]"):
+    with pytest.raises(fg.DataError, match=r"has 'NA'; .*unknown = \[9999, \"Exempt\", \"NA\"\]"):
         fg.count(rows, **LISTED | {"recode": {"v": {"unknown": ["Exempt", 9999]}}})
 
 
