@@ -170,7 +170,7 @@ def out_of_time(*_: object) -> None:
 
 
 def most_memory() -> int:
-    """Return the most bytes that this process had; the system's own count begins at its parent's."""
+    """Return the most bytes that this process had; the count of a child begins at its parent's."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -139,7 +139,9 @@ def rows_by(
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.cases[known]
         every = np.bincount(codes[:, 1], rows).astype(np.float64)
-        having = [np.bincount(codes[:, 1], rows * mask[codes[:, 0]]) for mask in marked]
+        having = [
+            np.bincount(codes[:, 1], rows * mask[codes[:, 0]]).astype(np.float64) for mask in marked
+        ]
         held = np.flatnonzero(every >= FEWEST_ROWS)
         if len(held) > 1:
             names = other.names(cube.levels[other])

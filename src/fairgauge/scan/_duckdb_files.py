@@ -11,7 +11,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Place, address
-from fairgauge.scan._duckdb_relation import ahead, record_batches, run, run_in_order, unknown
+from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
@@ -65,7 +65,6 @@ class DuckFiles:
     ----------
     rows : how many rows there are, if that is known without reading them.
     size : how many bytes of columns with types there are.
-    parquet : the files, if they are of Parquet and have one schema.
     """
 
     name: str
@@ -74,7 +73,6 @@ class DuckFiles:
     written: Columns = field(repr=False)
     rows: Rows = field(default=unknown, repr=False)
     size: int = 0
-    parquet: Sequence[Place] = field(default=(), repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -110,7 +108,7 @@ class DuckFiles:
         """
         from fairgauge.scan._cell_sums import CellSums, joined
 
-        sums = CellSums(plan)
+        sums = CellSums(plan, limit)
         with progress("Counting rows", lambda: sums.rows / (self.rows() or 1), self.rows):
             for batch in self.batches(plan, _ROWS):
                 sums.add(batch)
@@ -124,13 +122,7 @@ class DuckFiles:
         return has_arrow() and self.written.decode is None
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
-        """Yield batches of about so many rows, by Arrow if it reads the columns as DuckDB does."""
-        if self.parquet:
-            from fairgauge.scan._parquet_batches import parquet_batches
-
-            found = parquet_batches(plan, self.name, self.parquet)
-            if found is not None:
-                return ahead(found.read(plan, rows))
+        """Yield batches of about so many rows."""
         query = select_rows(plan, self.relation, self.written)
         return sql_batches(plan, record_batches(query, self.name, rows))
 

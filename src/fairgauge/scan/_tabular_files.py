@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
-from fairgauge.object_stores import open_unzipped, read_object
+from fairgauge.object_stores import open_unzipped
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
     last_of_times,
@@ -196,8 +196,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
         query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
         return int(next(run(query, name))[0])
 
-    of_one_schema = paths if len(alike) == 1 else ()
-    return DuckFiles(name, first.names, relation, columns, rows, size, of_one_schema)
+    return DuckFiles(name, first.names, relation, columns, rows, size)
 
 
 def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
@@ -296,12 +295,12 @@ def open_arrow(paths: list[Place], name: str) -> Source:
     DataError
         A file is truncated, or has other columns than the first.
     MissingExtra
-        Neither pyarrow nor polars is installed.
+        pyarrow is not installed.
     """
     try:
         import pyarrow as pa
     except ImportError as error:
-        return _open_with_polars(paths, name, error)
+        raise MissingExtra("reading .arrow and .feather files", "arrow", error) from None
     from fairgauge.scan._plain_arrow import put_together
 
     tables = [_read_arrow(path) for path in paths]
@@ -325,23 +324,3 @@ def _read_arrow(path: Place) -> pa.Table:
             return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
-
-
-def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> Source:
-    try:
-        import polars as pl
-    except ImportError:
-        raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
-    from fairgauge.scan._narwhals import native_with_doubles
-
-    frames = [
-        pl.scan_ipc(path if isinstance(path, Path) else read_object(path.url)) for path in paths
-    ]
-    try:
-        columns = [frame.collect_schema().names() for frame in frames]
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
-    for path, found in zip(paths[1:], columns[1:], strict=True):
-        check_same_columns(columns[0], found, paths[0], path)
-    parts = [native_with_doubles(frame.select(columns[0])) for frame in frames]
-    return open_frame(pl.concat(parts, how="vertical_relaxed"), name)
