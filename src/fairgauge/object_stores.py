@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
 from fairgauge.addresses import shown_address, without_secrets
@@ -327,15 +326,6 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
         raise DataError(f"cannot {doing} {what}: {cause}{advice}") from None
 
 
-def bytes_read() -> int:
-    """Return how many bytes of objects this process has read."""
-    return _bytes_read[0]
-
-
-_bytes_read = [0]
-_reading = Lock()
-
-
 class Ranges(io.RawIOBase):
     """An object that is open for reading; what ends before its time is an error."""
 
@@ -368,8 +358,6 @@ class Ranges(io.RawIOBase):
                 "off or replaced meanwhile"
             )
         buffer[:wanted] = found
-        with _reading:  # several threads read one file
-            _bytes_read[0] += wanted
         return wanted
 
     def readall(self) -> bytes:

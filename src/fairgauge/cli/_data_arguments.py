@@ -55,7 +55,7 @@ class DataArguments:
         if urls or self.table or self.query:
             return _of_database(self, urls)
         if self.spark is not None:
-            from fairgauge.scan.spark_files import read_files
+            from fairgauge.scan.spark import read_files
 
             return read_files(self.spark, self.names)
         if self.names == (STANDARD_INPUT,):
@@ -103,7 +103,7 @@ def takes_data(
             click.option(
                 "--spark",
                 metavar="MASTER",
-                help="Spark master that counts the files, or holds the --table (local[*], sc://HOST).",
+                help="Spark master that counts Parquet files, or holds the --table (local[*], sc://HOST).",
             ),
         )
         @wraps(command)

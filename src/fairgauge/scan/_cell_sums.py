@@ -193,11 +193,6 @@ class CellSums:
         self._tables: list[_TableSums] = []
 
     @property
-    def rows(self) -> int:
-        """Return how many rows were added."""
-        return self._totals.rows
-
-    @property
     def dense(self) -> bool:
         """Return whether there are so few cells that each is found at its place in a table."""
         return all(table.dense for table in self._tables)

@@ -11,10 +11,9 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Place, address
-from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order, unknown
+from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
-from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, Record
 
 
@@ -63,7 +62,6 @@ class DuckFiles:
 
     Attributes
     ----------
-    rows : how many rows there are, if that is known without reading them.
     size : how many bytes of columns with types there are.
     """
 
@@ -71,7 +69,6 @@ class DuckFiles:
     columns: tuple[str, ...]
     relation: str = field(repr=False)
     written: Columns = field(repr=False)
-    rows: Rows = field(default=unknown, repr=False)
     size: int = 0
 
     at_hand: ClassVar[bool] = True
@@ -109,11 +106,10 @@ class DuckFiles:
         from fairgauge.scan._cell_sums import CellSums, joined
 
         sums = CellSums(plan, limit)
-        with progress("Counting rows", lambda: sums.rows / (self.rows() or 1), self.rows):
-            for batch in self.batches(plan, _ROWS):
-                sums.add(batch)
-                if not sums.dense:
-                    return None
+        for batch in self.batches(plan, _ROWS):
+            sums.add(batch)
+            if not sums.dense:
+                return None
         return joined(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
@@ -141,7 +137,7 @@ class DuckFiles:
         return replace(self, columns=(*self.columns, column), written=written)
 
     def _run(self, query: str) -> Iterator[Record]:
-        return run(query, self.name, self.rows)
+        return run(query, self.name)
 
 
 def check_same_columns(

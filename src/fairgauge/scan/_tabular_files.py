@@ -9,7 +9,6 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -190,13 +189,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
     columns = typed_columns(written, texts=frozenset(first.partitions))
-
-    @cache
-    def rows() -> int:
-        query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
-        return int(next(run(query, name))[0])
-
-    return DuckFiles(name, first.names, relation, columns, rows, size)
+    return DuckFiles(name, first.names, relation, columns, size)
 
 
 def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:

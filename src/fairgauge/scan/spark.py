@@ -7,18 +7,22 @@ import secrets
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
+from fairgauge.scan._file_listing import list_files
 from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
+from fairgauge.scan._tabular_files import MISSING_PARTITION
+from fairgauge.scan.input_files import FORMATS
 from fairgauge.scan.row_codes import Batch, record_batches
 from fairgauge.scan.source import NotNumeric, Opened, Record, check_unique_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -45,7 +49,7 @@ class SparkFrame:
 
     Attributes
     ----------
-    texts : its columns of untyped text (CSV, JSON), numeric if all their values are numbers.
+    texts : its partitions, which are untyped text: numeric if all their values are numbers.
     """
 
     name: str
@@ -126,7 +130,7 @@ class SparkFrame:
             return value
 
         return Columns(
-            key, number, wrong, of_texts, self.texts, _utf8 if self.texts else None, looks=False,
+            key, number, wrong, of_texts, self.texts, looks=False,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:
@@ -159,13 +163,6 @@ def _cause(error: Exception) -> str:
     return str(causes[-1]) if causes else reason(error)
 
 
-def _utf8(value: object) -> object:
-    """Refuse the mark that Spark puts in place of what is not UTF-8."""
-    if isinstance(value, str) and "\ufffd" in value:
-        raise DataError(f"the file of {quote(value)} is {NOT_UTF_8}")
-    return value
-
-
 def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
     """Open a table of the catalog of a Spark session (``catalog.schema.table``), or a SELECT.
 
@@ -181,6 +178,36 @@ def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
         frame = session.table(table) if table else session.sql(str(query).strip().rstrip(";"))
         check_unique_names(frame.columns, quote(name))
         return Opened(SparkFrame(name, frame))
+
+
+_PARTITION = re.compile(r"/([^/=]+)=(?=[^/]*/)")
+
+
+def read_files(master: str, paths: Sequence[str]) -> Opened:
+    """Open Parquet files by a Spark session of a master (``local[*]``, ``sc://...``).
+
+    Raises
+    ------
+    DataError
+        The files are of another format, or Spark cannot read them.
+    MissingExtra
+        pyspark is not installed.
+    """
+    name = listing(paths)
+    for path in paths:
+        if FORMATS.get(PurePath(path.removesuffix(".gz")).suffix.lower(), "parquet") != "parquet":
+            raise DataError(
+                f"Spark counts Parquet files, not {quote(path)}; omit --spark: fairgauge reads it"
+            )
+        if Path(path).exists() and (table := list_files(path).table):
+            raise table.error()
+    with spark_session(master, name) as session:
+        frame = session.read.parquet(*paths)
+        check_unique_names(frame.columns, name)
+        texts = {f.name for f in frame.schema.fields if f.dataType.typeName() == "string"}
+        texts &= set(_PARTITION.findall("\n".join(frame.inputFiles()))) if texts else set()
+        frame = frame.replace(MISSING_PARTITION, None, sorted(texts)) if texts else frame
+        return Opened(SparkFrame(", ".join(paths), frame, frozenset(texts)))
 
 
 @contextmanager

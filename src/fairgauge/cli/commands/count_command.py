@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.warehouse import Warehouse
 
 DIALECTS = (
-    "snowflake", "bigquery", "databricks", "redshift", "trino", "tsql", "clickhouse", "mysql",
-    "postgres", "duckdb", "sqlite",
+    "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
 )  # fmt: skip
 
 
@@ -85,7 +84,7 @@ DIALECTS = (
 @click.option(
     "--columns",
     metavar="FILE",
-    help="With --dialect: the columns of the table, a line NAME TYPE for each, or JSON.",
+    help="With --dialect: the columns of the table, a line NAME TYPE for each.",
 )
 @click.option(
     "--from-result",
