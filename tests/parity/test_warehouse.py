@@ -235,11 +235,11 @@ def test_mariadb_is_counted_where_it_is(folder, mariadb, rows):
     assert fg.load("a.cube.json") == fg.count(ROWS, **asked)
 
 
-def test_the_plan_of_mariadb_a_time_limit_and_no_password(folder, mariadb):
+def test_the_query_of_mariadb_a_time_limit_and_no_password(folder, mariadb):
     flags = ["--sensitive", "g", "--label", "y"]
     for user, secret, more, code, said in (
-        ("reader", "s3cret", ["--table", "people", "--explain"], 0, "people"),
-        ("reader", "wr0ng", ["--table", "people", "--explain"], 2, "Access denied"),
+        ("reader", "s3cret", ["--table", "people", "--show-sql"], 0, "people"),
+        ("reader", "wr0ng", ["--table", "people"], 2, "Access denied"),
         ("reader", "s3cret", ["--table", "peple"], 2, "no table 'peple'"),
         ("reader", "s3cret", ["--query", "SELECT p.* FROM people p, (SELECT sleep(9)) AS s"], 2,
          "max_statement_time exceeded"),

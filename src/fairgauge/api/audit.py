@@ -334,27 +334,22 @@ def counted_with_warnings(
     return cube, (*found, *reversed_outcomes_of(resolution))
 
 
-def counting_query(
-    data: Source | Cube, *, explain: bool = False, **options: Unpack[Options]
-) -> str:
+def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
     """Return the query that would count rows: of a database, or of DuckDB for files.
-
-    With ``explain``, return instead how the database would run it.
 
     Raises
     ------
     SpecError
         The question is wrong.
     DataError
-        The rows are not counted by SQL, or are in a warehouse that is not reached from here.
+        The rows are not counted by SQL.
     """
-    write = getattr(data, "explain" if explain else "query", None)
+    write = getattr(data, "query", None)
     if isinstance(data, Cube) or write is None:
         what = "counts" if isinstance(data, Cube) else quote(data.name)
-        how = "explained from here" if hasattr(data, "query") else "counted by a query"
-        raise DataError(f"{what} cannot be {how}; name files, or rows of a database (--table)")
-    text = str(write(_plan_of_one_query(ask(data.columns, **options))))
-    return text if explain else f"{text};"
+        message = f"{what} cannot be counted by a query; name files, or rows of a database"
+        raise DataError(f"{message} (--table)")
+    return f"{write(_plan_of_one_query(ask(data.columns, **options)))};"
 
 
 def count_cells(path: str, **options: Unpack[Options]) -> Cube:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -63,6 +63,8 @@ class DuckFiles:
     Attributes
     ----------
     size : how many bytes of columns with types there are.
+    absent : the columns that a file lacks, each with that file: a key may be absent from an object
+        of JSON, but not from a whole file.
     """
 
     name: str
@@ -70,6 +72,7 @@ class DuckFiles:
     relation: str = field(repr=False)
     written: Columns = field(repr=False)
     size: int = 0
+    absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -86,6 +89,7 @@ class DuckFiles:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        self._check(plan)
         alike = all(
             axis.column in self.written.batched and not axis.moments
             for axis in plan.axes
@@ -113,9 +117,14 @@ class DuckFiles:
         return joined(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
+    def plain(self) -> bool:
+        """Return whether keys are values as they are: those of JSON are texts of JSON."""
+        return self.written.decode is None
+
+    @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches: where keys are values as they are."""
-        return has_arrow() and self.written.decode is None
+        """Return whether rows can be read in batches."""
+        return has_arrow() and self.plain
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
         """Yield batches of about so many rows."""
@@ -124,17 +133,23 @@ class DuckFiles:
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""
+        self._check(plan)
         return select(plan, self.relation, self.written)
-
-    def explain(self, plan: Plan) -> str:
-        """Return how DuckDB would run the query."""
-        return "\n".join(str(text) for _, text in self._run(f"EXPLAIN {self.query(plan)}"))
 
     def with_missing(self, column: str) -> DuckFiles:
         """Return the files with one more column, in which every value is missing."""
         text, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
         written = self.written.beside({column: (text, number, text)})
         return replace(self, columns=(*self.columns, column), written=written)
+
+    def _check(self, plan: Plan) -> None:
+        """Check that no file lacks a column that is counted."""
+        for column in plan.columns:
+            if column in self.absent:
+                raise DataError(
+                    f"the files have different columns: {quote(self.absent[column])} lacks "
+                    f"{quote(column)}"
+                )
 
     def _run(self, query: str) -> Iterator[Record]:
         return run(query, self.name)

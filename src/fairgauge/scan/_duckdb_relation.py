@@ -339,12 +339,6 @@ class Relation:
         """Return the query that counts."""
         return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self.written())
 
-    def explain(self, plan: Plan) -> str:
-        """Return how DuckDB would run the query."""
-        with engine_errors(self.name):
-            found = self.relation.query(_VIEW, select(plan, _VIEW, self.written()))
-            return str(found.explain())
-
     def written(self) -> Columns:
         """Return how its columns are written."""
         kinds = (str(kind) for kind in self.relation.types)

@@ -73,7 +73,7 @@ def _names(feature: Probabilities) -> list[str]:
 
 
 def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTable | None) -> Source:
-    if isinstance(source, DuckFiles):
+    if isinstance(source, DuckFiles) and source.plain:
         written, relation = _written(source.written, feature), source.relation
         stages = _stages(source.written, feature)
         if table is not None:
@@ -151,12 +151,7 @@ def _written(own: Columns, feature: Probabilities) -> Columns:
         name: (key := identifier(name), f"CAST({key} AS {own.double})", wrong.get(name))
         for name in _names(feature)
     }
-
-    def decode(value: object) -> object:
-        assert own.decode is not None
-        return value if isinstance(value, int) else own.decode(value)
-
-    return replace(own.beside(made), decode=decode if own.decode else None)
+    return own.beside(made)
 
 
 def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
