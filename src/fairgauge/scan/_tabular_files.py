@@ -9,11 +9,10 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import open_unzipped
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
 
 _SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 22
 _DELIMITERS = ",;\t|"
-_MOST_ABOVE, _MOST_NAMES = 50, 5
-"""Lines in which a header is looked for, and names of it that are shown."""
+_MOST_NAMES = 5
 
 
 def open_csv(paths: list[Place], name: str) -> Source:
@@ -102,7 +100,12 @@ def _dialect(path: Place) -> _Dialect:
             f"the header of {quote(path)} cannot be read: a quote is not closed"
         ) from None
     if header.count("") > 1:
-        raise DataError(_without_names(header, lines, delimiter, path))
+        named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
+        raise DataError(
+            f"the first line of {quote(path)}, which names its columns, leaves "
+            f"{header.count('')} of {len(header)} without a name (it has {named}); name each "
+            "column, and remove lines above their names"
+        )
     check_unique_names(header, quote(path))
     return _Dialect(path, delimiter, line_end, tuple(header))
 
@@ -120,23 +123,6 @@ def _first_record(lines: Sequence[str]) -> tuple[str, str]:
         if header.count('"') % 2 == 0:
             return header, line[len(line.rstrip("\r\n")) :] if count > 1 else ""
     return header, ""
-
-
-def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
-    """Return that columns have no name, and the line that seems to have all names, if any does."""
-    named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
-    text = (
-        f"the first line of {quote(path)}, which names its columns, leaves "
-        f"{header.count('')} of {len(header)} without a name (it has {named})"
-    )
-    rows = csv.reader(lines, delimiter=delimiter)
-    for row in islice(rows, 1, _MOST_ABOVE):
-        if len({*row, ""}) == len(header) + 1:
-            return (
-                f"{text}; line {rows.line_num} has {cells(row)}: if these are the "
-                "names, remove the lines above it"
-            )
-    return f"{text}; name each column"
 
 
 def delimiter_of(line: str) -> str:

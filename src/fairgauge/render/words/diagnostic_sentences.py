@@ -279,9 +279,6 @@ def _no_pairs_crossed(d: Diagnostic) -> str:
 
 def _spelt_otherwise(d: Diagnostic) -> str:
     value = f"with {quote(d['value'])} in"
-    if d.get("dates"):
-        up_to = "from 9000-01-01 on" if d["value"] == "9000-01-01" else f"up to {d['value']}"
-        value = f"with a date {up_to} in"
     are = "are among" if d.get("counted") else "are not among"
     rows = f"{_numbered(d, d['rows'])} {value} {quote(d['column'])}"
     taken = f"{rows} {are} those with {d['condition']}, though"
