@@ -212,6 +212,14 @@ def test_what_cannot_be_protected_is_named(options, message):
         fg.protect(fg.count(ROWS, **options), 10)
 
 
+def test_probabilities_of_groups_cannot_be_protected():
+    rows = pl.DataFrame({"y": [1, 0] * 50, "a": [0.25, 0.75] * 50, "b": [0.75, 0.25] * 50})
+    race = {"race": fg.probabilities(A="a", B="b")}
+    cube = fg.count(rows, prediction="y", positive=1, sensitive=race)
+    with pytest.raises(CubeError, match="they hold the probabilities of groups"):
+        fg.protect(cube, 10)
+
+
 def test_too_many_combinations_of_values_are_refused(monkeypatch):
     monkeypatch.setattr("fairgauge.evidence.protection._MOST_CELLS", 3)
     with pytest.raises(CubeError, match=r"combinations of values, above 3; count fewer"):

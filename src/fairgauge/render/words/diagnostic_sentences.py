@@ -1122,11 +1122,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(d['rows'])}; they "
         "are divided by their sum"
     ),
-    DiagnosticCode.COARSER_GRID: lambda d: (
-        f"the probabilities of {d.feature} are counted in wider cells for "
-        f"{numbered(d['people'], 'people')}, so that counts can be shared (min_cell): estimates "
-        "are as right as before, and less precise"
-    ),
     DiagnosticCode.PLACE_PROXY: lambda d: (
         f"all people of one {d['on']} have the same probabilities. If it is a place, and outcomes "
         "differ between places for other reasons than the groups, these differences are taken for "
