@@ -21,9 +21,7 @@ from typing import IO, Any, TypeAlias, cast
 from fairgauge.addresses import shown_address, without_secrets
 from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
 
-STORES = (
-    "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
-)  # fmt: skip
+STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https")
 """The schemes of addresses that name objects; all others are those of databases."""
 
 SHOWN_STORES = ("s3://", "gs://", "az://", "abfss://", "https://")
@@ -40,7 +38,7 @@ _CREDENTIALS = {
 }
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
 _CUT = re.compile(r"payload is not completed|IncompleteRead")
-_SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
+_SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
 """How object_store puts the causes of an error below each other."""
 _NUMBER = re.compile(r"^\[Errno \d+\] ")

@@ -89,8 +89,8 @@ class NarwhalsFrame:
                 return
             from fairgauge.scan._plain_arrow import plain_arrow
 
-            chosen = frame.select(nw.col(name).alias(f"fg_r{i}") for i, name in enumerate(wanted))
-            for part in _parts(chosen):
+            chosen = (nw.col(name).alias(f"fg_r{i}") for i, name in enumerate(wanted))
+            for part in _parts(frame.select(*chosen)):
                 table = part.to_arrow()
                 table = table if frame.implementation.is_pyarrow() else plain_arrow(table)
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
