@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from bench.data import DATA, ROWS
-from bench.measure import Cost, fresh, timed
+from bench.measure import OBJECT_BYTES, Cost, count_object_bytes, fresh, timed
 from bench.page import Line, Section, shown
 
 if TYPE_CHECKING:
@@ -91,10 +91,9 @@ def spark(folder: str) -> Callable[[], object]:
 
 def _count() -> Callable[..., Any]:
     """Import what counting needs, which is not measured."""
-    import pyarrow.parquet as _  # noqa: F401
-
     import fairgauge as fg
 
+    count_object_bytes()
     fg.count({"label": [0, 1], "score": [0.25, 0.75], "weight": [1.0, 2.0], "race": ["a", "b"],
               "sex": ["a", "b"], "age": [20, 40]}, **ASKED)  # fmt: skip
     return fg.count
@@ -105,10 +104,8 @@ WAYS = {"bare": bare, "counted": counted, "shards": shards, "spark": spark}
 
 def stated(found: Any) -> str:
     """Return how many bytes of files or objects were read, and the digest of what was counted."""
-    from fairgauge.object_stores import bytes_read
-
     digest = f", {found.digest[:15]}" if hasattr(found, "digest") else ""
-    return f"{(bytes_read() or _read()) / 1e6:,.0f} MB read{digest}"
+    return f"{(OBJECT_BYTES[0] or _read()) / 1e6:,.0f} MB read{digest}"
 
 
 def _read() -> int:

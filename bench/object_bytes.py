@@ -14,7 +14,8 @@ from tests.object_servers import s3_bucket
 import fairgauge as fg
 from bench.billion import ASKED
 from bench.data import ROWS
-from fairgauge.object_stores import bytes_read, write_object
+from bench.measure import OBJECT_BYTES, count_object_bytes
+from fairgauge.object_stores import write_object
 
 FILES, ROWS_OF_EACH = 4, 1_000_000
 QUESTIONS = {
@@ -25,6 +26,7 @@ QUESTIONS = {
 
 def main() -> None:
     """Print the bytes of the files, those of the columns and footers, and those that are read."""
+    count_object_bytes()
     with s3_bucket("bench") as bucket, tempfile.TemporaryDirectory() as folder:
         for i in range(FILES):
             path = Path(folder) / f"part-{i}.parquet"
@@ -44,9 +46,9 @@ def main() -> None:
                 f"SELECT sum(total_compressed_size) FROM parquet_metadata('{files}') "
                 f"WHERE path_in_schema IN ({listed})"
             ).fetchall()
-            before = bytes_read()
+            before = OBJECT_BYTES[0]
             fg.count(f"{bucket}/loans", **asked)
-            read = bytes_read() - before
+            read = OBJECT_BYTES[0] - before
             print(f"{names}: columns {columns:,}, read {read:,}: {read - columns:,} more")
 
 

@@ -16,15 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
 from fairgauge.addresses import shown_address, without_secrets
 from fairgauge.errors import DataError, FairgaugeError, MissingExtra, cause, quote, shown
 
-STORES = (
-    "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
-)  # fmt: skip
+STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https")
 """The schemes of addresses that name objects; all others are those of databases."""
 
 SHOWN_STORES = ("s3://", "gs://", "az://", "abfss://", "https://")
@@ -41,7 +38,7 @@ _CREDENTIALS = {
 }
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
 _CUT = re.compile(r"payload is not completed|IncompleteRead")
-_SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
+_SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
 """How object_store puts the causes of an error below each other."""
 _NUMBER = re.compile(r"^\[Errno \d+\] ")
@@ -327,15 +324,6 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
         raise DataError(f"cannot {doing} {what}: {cause}{advice}") from None
 
 
-def bytes_read() -> int:
-    """Return how many bytes of objects this process has read."""
-    return _bytes_read[0]
-
-
-_bytes_read = [0]
-_reading = Lock()
-
-
 class Ranges(io.RawIOBase):
     """An object that is open for reading; what ends before its time is an error."""
 
@@ -368,8 +356,6 @@ class Ranges(io.RawIOBase):
                 "off or replaced meanwhile"
             )
         buffer[:wanted] = found
-        with _reading:  # several threads read one file
-            _bytes_read[0] += wanted
         return wanted
 
     def readall(self) -> bytes:

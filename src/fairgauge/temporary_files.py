@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -68,6 +67,8 @@ def remove_folders() -> None:
 
 
 def _make_folder(parent: Path | None) -> Path:
+    import tempfile  # not for --help
+
     parent = parent or Path(tempfile.gettempdir())
     remove_abandoned(parent, _FOLDER)
 

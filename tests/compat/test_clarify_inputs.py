@@ -11,12 +11,7 @@ from clarify_cases import MONITORED, after, both, cases, config, values
 
 import fairgauge as fg
 from fairgauge.compat._coded_column import CodedColumn, Kind
-from fairgauge.compat.smclarify.bias.report import (
-    FacetColumn,
-    LabelColumn,
-    StageType,
-    bias_report,
-)
+from fairgauge.compat.smclarify.bias.report import FacetColumn, LabelColumn, StageType, bias_report
 
 ROWS = cases(MONITORED)
 HEADERS = ["facet", "label", "predicted"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -11,7 +12,7 @@ import fairgauge as fg
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
-from fairgauge.scan import open_source
+from fairgauge.scan import _narwhals, open_source
 from fairgauge.scan.chosen_rows import chosen_rows
 
 SEXES = ["M", "male ", "Female", "F", "Decline to answer", "F", None, "Male", "f", "M", "Female"]
@@ -158,3 +159,20 @@ def test_rows_of_codes_in_outcomes_are_counted(rows_as, asked):
     held = rows["age"].to_pylist()
     found = fg.count(rows_as(rows), label="age", sensitive="g", **asked)
     assert found.coded == (("age", 9999.0, held.count(9999)),)
+
+
+def test_polars_without_pyarrow(monkeypatch):
+    """Its rows are values of Python then, and make the same cube."""
+    rows = pa.table({
+        "g": ["a", "b", None, "a"], "y": [1, 0, 1, 1],
+        "w": pa.array([0.7, 1, 2, 0.1], pa.float32()),
+        "s": [0.25, None, float("nan"), 1.0], "n": ["5", "NA", " 7", "999"],
+    })  # fmt: skip
+    asked = {
+        "label": "y", "score": "s", "weight": "w", "recode": {"n": {"unknown": ["NA", 999]}},
+        "sensitive": ["g", {"column": "n", "cuts": [6]}],
+    }  # fmt: skip
+    frame = pl.DataFrame(pl.from_arrow(rows))
+    expected = fg.count(frame, **asked)
+    monkeypatch.setattr(_narwhals, "has_arrow", lambda: False)
+    assert fg.count(frame, **asked) == fg.count(frame.lazy(), **asked) == expected

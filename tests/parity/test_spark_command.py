@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import json
 import socket
 import subprocess
@@ -186,112 +185,7 @@ def test_no_data_are_a_missing_argument(given):
     assert "Missing argument 'DATA...'" in result.stderr
 
 
-HEADER = "g,y,s,w,age\n"
-ROWS = 'a,1,0.5,1,20\nb,0,0.25,2.5,31\n"a",1,0.75,1,40\n,0,,1,\nNA,1,NaN,1,20\n'
-PLAIN = HEADER + ROWS
-ASKED_OF_TEXTS: dict[str, Any] = {
-    "label": "y", "score": "s", "weight": "w", "sensitive": ["g", {"column": "age", "cuts": [30]}],
-}  # fmt: skip
-SAME = {
-    "plain.csv": PLAIN,
-    "quotes.csv": PLAIN + '"x, ""y""",1,.5,1,3\n"",1,.5,1,3\n a ,1,.5,1,3\na\\,1,.5,1,3\n',
-    "lines.csv": PLAIN + '"two\nlines",0,.5,1,3\n"two\r\nlines",0,.5,1,3\n',
-    "crlf.csv": PLAIN.replace("\n", "\r\n"),
-    "mark.csv": "\ufeff" + PLAIN,
-    "semicolons.csv": PLAIN.replace(",", ";"),
-    "tabs.tsv": PLAIN.replace(",", "\t"),
-    "packed.csv.gz": PLAIN,
-    "blank.csv": PLAIN + "\n" + ROWS,
-    "zeros.csv": HEADER + "1.50,1,.5,1,3\n01,1,.5,1,3\n1,1,.5,1,3\n",
-    "numbers.csv": HEADER + "1.50,1,.5,1,3\n2,1,.5,1,3\n1,0,1e-3,1,3\n",
-    "dates.csv": HEADER + "2026-01-02,true,.5,1,3\n2026-01-02 10:00:00+09:00,false,.5,1,3\n",
-    "ids.csv": HEADER + f"{10**29},1,.5,1,3\n{10**29 + 1},1,.5,1,3\n",
-}
-
-
-def both(path: str, asked: dict[str, Any]) -> list[fg.Cube]:
-    engines.spark_session()
-    return [fg.count(data, **asked) for data in (path, read_files("local[1]", [path]))]
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", SAME)
-def test_spark_reads_csv_as_the_file_reader_does(tmp_path, name):
-    text = SAME[name].encode()
-    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    one, other = both(str(tmp_path / name), ASKED_OF_TEXTS)
-    assert one == other
-    assert one.rows == other.rows > 0
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (PLAIN + "a,1,.5,1,3,9\n", "Malformed CSV record: a,1,.5,1,3,9"),
-        (PLAIN + "a,1,.5,1\n", "Malformed CSV record: a,1,.5,1"),
-        (PLAIN + '"a,1,.5,1,3\nb,1,.5,1,3\n', "Malformed CSV record"),
-        (PLAIN + '"a"b,1,.5,1,3\n', "Unescaped quote"),
-        ("g,y,s,w,g\n" + ROWS, "has the column 'g' twice"),
-        ("g,y,s,w,age,G\na,1,.5,1,3,q\n", "differ in case alone"),
-        ("g\na\n\nb\n", "has one column"),
-        (PLAIN + "a,1,x,1,3\n", "column 's' must hold numbers, but has 'x'"),
-        (PLAIN + "a,1,1d,1,3\n", "column 's' must hold numbers, but has '1d'"),
-        (PLAIN + "a,1,0x1p3,1,3\n", "column 's' must hold numbers, but has '0x1p3'"),
-        ("", "is empty"),
-        (PLAIN + "\udcff,1,.5,1,3\n", "not UTF-8"),
-    ],
-)  # fmt: skip
-def test_csv_that_spark_would_read_otherwise_is_refused(tmp_path, text, message):
-    (tmp_path / "rows.csv").write_bytes(text.encode(errors="surrogateescape"))
-    engines.spark_session()
-    with pytest.raises(DataError, match=message):
-        fg.count(read_files("local[1]", [str(tmp_path / "rows.csv")]), **ASKED_OF_TEXTS)
-
-
-def test_spark_reads_a_glob_and_a_folder(tmp_path):
-    (tmp_path / "1.csv").write_text(PLAIN)
-    (tmp_path / "2.csv").write_text(HEADER + ROWS.replace("b,", "c,"))
-    (tmp_path / "_SUCCESS").touch()
-    one, other = both(str(tmp_path / "*.csv"), ASKED_OF_TEXTS)
-    asked = ["--label", "y", "--score", "s", "--weight", "w", "--sensitive", "g",
-             "--sensitive", "age:30", "-o", str(tmp_path / "c.cube.json")]  # fmt: skip
-    folder = CliRunner().invoke(main, ["count", str(tmp_path), "--spark", "local[1]", *asked])
-    assert folder.exit_code == 0, folder.stderr
-    assert one == other == fg.load(tmp_path / "c.cube.json")
-    (tmp_path / "3.csv").write_text("y,g,s,w,age\n1,a,.5,1,2\n")
-    with pytest.raises(DataError, match="CSV header does not conform"):
-        both(str(tmp_path / "*.csv"), ASKED_OF_TEXTS)
-
-
-OBJECTS = [
-    [{"g": "a", "y": 1}, {"g": None, "y": 0}, {"g": "", "y": 1}, {"y": 1}],
-    [{"g": True, "y": True}, {"g": False, "y": False}, {"g": None, "y": True}],
-    [{"g": "1", "y": 1}, {"g": 2, "y": 0}],
-    [{"g": "x", "y": 1.0}, {"g": 2.5, "y": 0}],
-    [{"g": 10**17 + 1, "y": "1"}, {"g": 2, "y": "0"}],
-    [{"g": 10**29 + 1, "y": 1}, {"g": 2, "y": 0}],
-    [{"g": 1.5, "y": 1}, {"g": 2.0, "y": 0}, {"g": 1.5e20, "y": 0}],
-    [{"g": "01", "y": 1}, {"g": "1", "y": 0}],
-    [{"g": "2026-01-02", "y": 1}, {"g": "2026-01-02T10:00:00Z", "y": 0}],
-    [{"g": "ü\n", "y": 1}, {"g": "it's", "y": 0}],
-]
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("rows", OBJECTS)
-@pytest.mark.parametrize("name", ["lines.ndjson", "lines.json", "list.json"])
-def test_spark_reads_json_as_the_file_reader_does(tmp_path, rows, name):
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (tmp_path / name).write_text(json.dumps(rows, indent=1) if name == "list.json" else lines)
-    one, other = both(str(tmp_path / name), {"label": "y", "sensitive": "g"})
-    assert one == other
-    assert one.rows == len(rows)
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-def test_json_that_is_cut_off_or_spread_over_lines_is_refused_by_spark(tmp_path, indent):
-    text = "".join(json.dumps(row, indent=indent) + "\n" for row in OBJECTS[0])
-    (tmp_path / "rows.json").write_text(text if indent else text[:-4])
-    engines.spark_session()
-    with pytest.raises(DataError, match=r"Spark cannot read .*Unexpected end-of-input"):
-        read_files("local[1]", [str(tmp_path / "rows.json")])
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv.gz", "rows.jsonl"])
+def test_other_formats_are_read_without_spark(name):
+    with pytest.raises(DataError, match=f"Spark counts Parquet files, not '{name}'; omit --spark"):
+        read_files("local[1]", [name])

@@ -125,13 +125,6 @@ def test_a_time_limit_in_the_address_of_postgresql(server):
         fg.count(sql(limited, slow), **ASKED)
 
 
-def test_the_plan_of_postgresql(server):
-    name = engines.postgres_table(server.url, ROWS)
-    lines = open_source(sql(server.url, name)).explain(plan(ask(**ASKED))).splitlines()
-    assert sum("Scan" in line for line in lines) == 1
-    assert "Aggregate" in lines[0]
-
-
 def test_too_many_values_in_postgresql(server):
     rows = pa.table({"g": ["a"] * 3_000, "y": list(range(3_000))})
     name = engines.postgres_table(server.url, rows)

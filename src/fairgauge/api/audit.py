@@ -30,12 +30,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import (
-    Config,
-    labels_come_later,
-    with_config,
-    without_baselines,
-)
+from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.copy_checks import sensitive_outcomes
@@ -46,11 +41,7 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
 from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.person_checks import (
-    alike_identifiers,
-    never_repeats,
-    open_decisions,
-)
+from fairgauge.resolve.person_checks import alike_identifiers, never_repeats, open_decisions
 from fairgauge.resolve.positive_checks import (
     assumed_positive,
     unclear_favourable,
@@ -343,27 +334,22 @@ def counted_with_warnings(
     return cube, (*found, *reversed_outcomes_of(resolution))
 
 
-def counting_query(
-    data: Source | Cube, *, explain: bool = False, **options: Unpack[Options]
-) -> str:
+def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
     """Return the query that would count rows: of a database, or of DuckDB for files.
-
-    With ``explain``, return instead how the database would run it.
 
     Raises
     ------
     SpecError
         The question is wrong.
     DataError
-        The rows are not counted by SQL, or are in a warehouse that is not reached from here.
+        The rows are not counted by SQL.
     """
-    write = getattr(data, "explain" if explain else "query", None)
+    write = getattr(data, "query", None)
     if isinstance(data, Cube) or write is None:
         what = "counts" if isinstance(data, Cube) else quote(data.name)
-        how = "explained from here" if hasattr(data, "query") else "counted by a query"
-        raise DataError(f"{what} cannot be {how}; name files, or rows of a database (--table)")
-    text = str(write(_plan_of_one_query(ask(data.columns, **options))))
-    return text if explain else f"{text};"
+        message = f"{what} cannot be counted by a query; name files, or rows of a database"
+        raise DataError(f"{message} (--table)")
+    return f"{write(_plan_of_one_query(ask(data.columns, **options)))};"
 
 
 def count_cells(path: str, **options: Unpack[Options]) -> Cube:

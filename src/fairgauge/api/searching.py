@@ -41,12 +41,7 @@ from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, overridden, with_config
-from fairgauge.question.specification import (
-    Spec,
-    ask,
-    check_names,
-    read_part,
-)
+from fairgauge.question.specification import Spec, ask, check_names, read_part
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_checks import single_row_groups
 from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
@@ -56,11 +51,7 @@ from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.searched_features import (
-    most_cells,
-    searched_rows,
-    with_ends_of_fifths,
-)
+from fairgauge.resolve.searched_features import most_cells, searched_rows, with_ends_of_fifths
 from fairgauge.results.disadvantage import (
     better_of,
     counts_outcomes,

@@ -113,7 +113,9 @@ ALL = TP + FP + FN + TN
 
 def rows_in_any(sums: tuple[Cells, ...], counts: Array) -> Array:
     """Count each row once that stands in any of some sums."""
-    inside = np.any([each.coefficients for each in sums], axis=0)
+    if len(sums) == 1:
+        return sums[0].count(counts)
+    inside = [any(of_cell) for of_cell in zip(*(e.coefficients for e in sums), strict=True)]
     return np.asarray(counts[..., inside].sum(axis=-1))
 
 

@@ -163,12 +163,10 @@ class ComparisonMetric(Metric):
 
     def all_rows(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         """Return the rows of group and reference that it is of, not only the smallest part."""
-        if not self.denominators:
+        if not (under := self.denominators):
             return self.sizes(group, reference)
-        ours, theirs = (
-            rows_in_any(self.denominators, each.counts(self.needs)) for each in (group, reference)
-        )
-        return ours, theirs
+        counts = group.counts(self.needs), reference.counts(self.needs)
+        return rows_in_any(under, counts[0]), rows_in_any(under, counts[1])
 
     @property
     def denominators(self) -> tuple[Cells, ...]:

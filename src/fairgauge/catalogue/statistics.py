@@ -136,9 +136,8 @@ class Statistic(ABC):
 
     def all_rows(self, side: ConfusionCounts) -> Array:
         """Return the rows that each value is of, those in any denominator; array of shape (n,)."""
-        if not self.denominators:
-            return self.size(side)
-        return rows_in_any(self.denominators, side.counts(self.needs))
+        under = self.denominators
+        return rows_in_any(under, side.counts(self.needs)) if under else self.size(side)
 
     @abstractmethod
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:

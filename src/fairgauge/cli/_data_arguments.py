@@ -103,7 +103,7 @@ def takes_data(
             click.option(
                 "--spark",
                 metavar="MASTER",
-                help="Spark master that counts the files, or holds the --table (local[*], sc://HOST).",
+                help="Spark master that counts Parquet files, or holds the --table (local[*], sc://HOST).",
             ),
         )
         @wraps(command)

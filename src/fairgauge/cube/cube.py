@@ -25,13 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.levels import (
-    GROUPED,
-    check_levels,
-    in_reading_order,
-    sorted_levels,
-    typed,
-)
+from fairgauge.cube.levels import GROUPED, check_levels, in_reading_order, sorted_levels, typed
 from fairgauge.cube.plan import (
     WEIGHTS,
     Axis,

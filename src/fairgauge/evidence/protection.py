@@ -10,149 +10,39 @@ was published of the same history before; a rounding that it defeats is replaced
 Any table that agrees with everything published could have been published as the same numbers, so
 what the attacker infers from ranges is all that can be ruled out.
 
-Tables of the same rows by different columns have the same total, and the same number of every
-label. The cells of each are sums of those of one table by all columns, which is not published; what
-the tables have in common narrows the ranges of all of them.
+Tables of the same rows by other columns have totals and labels in common, which would narrow the
+ranges of all of them: count all columns together, and publish one table.
 """
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 
 from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
-from fairgauge.cube.plan import Axis, Plan, is_of_answers
+from fairgauge.cube.plan import is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
-from fairgauge.scan.probability_columns import cells_of, digits_of
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
-    disclosed,
     disclosed_by_history,
     disclosed_by_repetition,
     range_of_rounded,
-    ranges_over_tables,
     rounded_randomly,
 )
-from fairgauge.stats.group_probabilities import merged_cells
 from fairgauge.values import name_of
-
-
-def coarsened(cube: Cube, min_cell: int, published: Sequence[object]) -> Cube:
-    """Return counts in which every cell has no person or at least ``min_cell``.
-
-    A cell of few persons shows their probabilities, and so their surname and address. It is merged
-    with its neighbours on a coarser grid; the mean probabilities of a coarser cell are
-    probabilities as right as those of a finer one, and all sums stay as they are.
-
-    Raises
-    ------
-    CubeError
-        The counts hold more than one feature, or have too few persons.
-    """
-    obstacle = next(_obstacles_to_merging(cube.plan, published), None)
-    if obstacle:
-        raise CubeError(f"these counts cannot be protected: {obstacle}")
-    (proxy,) = (axis for axis in cube.plan.axes if axis.role is Role.PROXY)
-    table = next(each for each in cube.tables if proxy in each.axes)
-    groups = len(cube.plan.asked.probabilities[0].groups)
-    numbers = [int(level or 0) for level in cube.levels[proxy]]
-    digits, _ = digits_of(numbers, groups)
-    persons, missing = _persons(table, proxy, len(numbers))
-    which = _merged(digits, persons, min_cell)
-    if which is None or _few(missing, min_cell):
-        what = "rows without probabilities" if which is not None else "rows"
-        raise CubeError(
-            f"these counts cannot be protected: they have fewer than {min_cell:,} persons of some "
-            f"decision, label or known group among the {what}; count more rows, or fewer columns"
-        )
-    cells = cells_of(digits, which)
-    levels = sorted(set(cells))
-    position = np.array([levels.index(cell) for cell in cells] + [-1])
-    return replace(
-        cube,
-        levels={**cube.levels, proxy: tuple(levels)},
-        tables=tuple(_recoded(each, proxy, position) for each in cube.tables),
-    )
-
-
-def _obstacles_to_merging(plan: Plan, published: Sequence[object]) -> Iterator[str]:
-    if published:
-        yield (
-            "cells of probabilities are merged for these counts alone; two such tables of the same "
-            "people may show those who are in one of them, so publish one"
-        )
-    if len(plan.asked.probabilities) > 1:
-        yield "count one feature of probabilities at a time"
-    allowed = (Role.LABEL, Role.PREDICTION, Role.KNOWN, Role.PROXY)
-    others = [axis.column for axis in plan.axes if axis.role not in allowed]
-    others += [plan.weight] if plan.weight else []
-    if others:
-        yield (
-            f"beside probabilities of groups they hold {', '.join(map(quote, others))}; count "
-            "labels, decisions and known groups alone"
-        )
-
-
-def _persons(table: CountTable, proxy: Axis, cells: int) -> tuple[Array, Array]:
-    """Return the persons of every cell by what else is counted, and those without probabilities."""
-    at = table.axes.index(proxy)
-    _, other = np.unique(np.delete(table.codes, at, axis=1), axis=0, return_inverse=True)
-    other = other.reshape(-1)
-    persons = np.zeros((cells + 1, int(other.max(initial=0)) + 1))
-    counted = table.cases
-    np.add.at(persons, (table.codes[:, at], other), counted)  # the last is of missing ones
-    return persons[:-1], persons[-1]
-
-
-def _few(persons: Array, min_cell: int) -> bool:
-    return bool(((persons > 0) & (persons < min_cell)).any())
-
-
-def _merged(digits: Index, persons: Array, min_cell: int) -> Index | None:
-    """Return the number of the merged cell of each; None if all together are too few.
-
-    What is left of few persons at last goes into the smallest cells.
-    """
-    which = merged_cells(digits, persons, min_cell)
-    sums = np.zeros((int(which.max(initial=0)) + 1, persons.shape[1]))
-    np.add.at(sums, which, persons)
-    few = next((i for i, each in enumerate(sums) if _few(each, min_cell)), None)
-    if few is None:
-        return which
-    for other in np.argsort(sums.sum(axis=1), kind="stable"):
-        if other != few:
-            which = np.where(which == other, few, which)
-            sums[few] += sums[other]
-        if not _few(sums[few], min_cell):
-            return which
-    return None
-
-
-def _recoded(table: CountTable, proxy: Axis, position: Index) -> CountTable:
-    if proxy not in table.axes:
-        return table
-    codes = table.codes.copy()
-    at = table.axes.index(proxy)
-    codes[:, at] = position[codes[:, at]]
-    return aggregate(table.axes, codes, table.sums)
-
 
 FEWEST = 2
 """The least ``min_cell`` that protects anything."""
 _MOST_CELLS = 5_000_000
-_ATTEMPTS = 50
-"""Roundings that are drawn beside tables by other columns, until one withstands the attacker."""
 
 
 def protect(
@@ -164,10 +54,6 @@ def protect(
     ``min_cell``; nothing exact is kept. The random numbers are secret, so that protecting the same
     counts twice gives different ones: publish one result, and name it where more is published.
 
-    Of groups that nobody recorded (`fairgauge.probabilities`) nothing is rounded: cells of fewer
-    persons are merged into those of a coarser grid of probabilities, so that every cell has none or
-    at least ``min_cell``, and estimates stay right.
-
     Parameters
     ----------
     cube : Cube or path
@@ -176,7 +62,7 @@ def protect(
         The smallest number of persons that may be known of a cell, at least 2.
     published : Cubes or paths, optional
         Protected counts that were published before: of the same question and of rows that are among
-        these rows, in the order in which they were published; or of the same rows by other columns.
+        these rows, in the order in which they were published.
 
     Returns
     -------
@@ -201,23 +87,11 @@ def protect(
     """
     check_min_cell(min_cell)
     exact = _read(cube)
-    if exact.plan.asked.probabilities:
-        return coarsened(exact, min_cell, published)
     _check_protectable(exact)
     earlier = [_read(each) for each in published]
-    by_columns = [_columns(each) != _columns(exact) for each in earlier]
-    for each, other_columns in zip(earlier, by_columns, strict=True):
-        _check_published(each, exact, min_cell, other_columns=other_columns)
-    random = np.random.default_rng(secrets.randbits(128))
-    if any(by_columns):
-        if not all(by_columns):
-            raise CubeError(
-                "what was published before are tables by the same columns and by other ones; the "
-                "attack on both at once is not implemented. Count all columns together, and "
-                "protect that table"
-            )
-        return protected_beside(exact, min_cell, earlier, random)
-    return protected(exact, min_cell, earlier, random)
+    for each in earlier:
+        _check_published(each, exact, min_cell)
+    return protected(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
 
 
 def check_min_cell(min_cell: object) -> None:
@@ -238,53 +112,6 @@ def protected(
     before = [_ranges_before(each, cube, table) for each in earlier]
     history = _History(min_cell, before, reasons & (counts > 0))
     return _with_numbers(cube, table, _rounded(counts, history, random), min_cell)
-
-
-def protected_beside(
-    cube: Cube, min_cell: int, others: Sequence[Cube], random: np.random.Generator
-) -> Cube:
-    """Return protected counts of rows of which tables by other columns were published.
-
-    All of these are one table's sums, which the attacker uses together. A rounding that discloses
-    something is drawn again; whether it is accepted depends on nothing but what is published.
-
-    Raises
-    ------
-    CubeError
-        The tables cannot be of the same rows, or have too many cells together.
-    DataError
-        No rounding that was drawn withstands the attacker.
-    """
-    table = _every_cell(cube)
-    counts = table.cases
-    overlapping = OverlappingTables(
-        PublishedCounts.of(cube, table),
-        [(PublishedCounts.of(each, each.tables[0]), each.tables[0].cases) for each in others],
-        min_cell,
-    )
-    for _ in range(_ATTEMPTS):
-        cells = rounded_randomly(counts, min_cell, random)
-        if not overlapping.discloses(cells):
-            excluded = _excluded_again(cube, min_cell, others, random)
-            return _with_numbers(cube, table, np.append(cells, excluded), min_cell)
-    raise DataError(
-        "these counts cannot be protected beside what was published of the same rows by other "
-        "columns: numbers can be inferred from all tables together. Count all columns together "
-        "and protect that table, or count fewer columns or values"
-    )
-
-
-def _excluded_again(
-    cube: Cube, min_cell: int, others: Sequence[Cube], random: np.random.Generator
-) -> list[float]:
-    """Round the excluded rows by reason; of a reason that was published, as it was."""
-    published = {reason: float(n) for each in others for reason, n in each.excluded.items()}
-    return [
-        published[reason]
-        if abs(published.get(reason, np.inf) - n) < min_cell
-        else float(rounded_randomly(np.array([float(n)]), min_cell, random)[0])
-        for reason, n in cube.excluded.items()
-    ]
 
 
 def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
@@ -375,13 +202,11 @@ def _read(cube: Cube | str | Path) -> Cube:
 
 def why_unprotected(cube: Cube) -> str | None:
     """Return what stands in the way of protecting counts; None where they can be tried."""
-    merged = bool(cube.plan.asked.probabilities)
-    return next(_obstacles_to_merging(cube.plan, ()) if merged else _obstacles(cube), None)
+    return next(_obstacles(cube), None)
 
 
 def _check_protectable(cube: Cube) -> None:
-    obstacle = next(_obstacles(cube), None)
-    if obstacle:
+    if obstacle := why_unprotected(cube):
         raise CubeError(f"these counts cannot be protected: {obstacle}")
 
 
@@ -390,6 +215,12 @@ def _obstacles(cube: Cube) -> Iterator[str]:
     plan = cube.plan
     if is_of_answers(plan):
         yield "they are of answers under swapped names, not of people; share them as they are"
+        return
+    if plan.asked.probabilities:
+        yield (
+            "they hold the probabilities of groups, which show the name and address of the few "
+            "persons of a cell; share the report instead"
+        )
         return
     if cube.min_cell is not None:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
@@ -430,11 +261,7 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         )
 
 
-def _columns(cube: Cube) -> set[str]:
-    return {axis.column for axis in cube.tables[0].axes}
-
-
-def _check_published(cube: Cube, exact: Cube, min_cell: int, *, other_columns: bool) -> None:
+def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
     if cube.min_cell is None:
         raise CubeError("what was published before is not protected: its counts are exact")
     if cube.min_cell != min_cell:
@@ -442,18 +269,12 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int, *, other_columns: b
             f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "
             "protect a history with one smallest cell"
         )
-    if other_columns:
-        held = {axis.column: axis for axis in cube.tables[0].axes}
-        for axis in exact.tables[0].axes:
-            if replace(held.get(axis.column, axis), role=axis.role) != axis:
-                raise CubeError(
-                    f"what was published before has other intervals of {quote(axis.column)}; "
-                    "protect tables of the same rows with one set of intervals"
-                )
-        return
     difference = cube.plan.difference(exact.plan)
     if difference:
-        raise CubeError(f"what was published before counts different things: {difference}")
+        raise CubeError(
+            f"what was published before counts different things: {difference}. Of the same rows "
+            "count all columns together, and publish that table alone"
+        )
 
 
 def _codes(cube: Cube) -> list[Index]:
@@ -501,152 +322,3 @@ def _keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
         names = [*map(name_of, cube.levels[axis]), None]
         columns.append([names[code] for code in codes.tolist()])
     return list(zip(*columns, strict=True))
-
-
-_MOST_TOGETHER = 2_000
-"""Cells of the table by all columns, beyond which the programs take too long."""
-Name = str | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PublishedCounts:
-    """A table of counts by columns, with the value of every cell; None is missing."""
-
-    columns: tuple[str, ...]
-    values: tuple[tuple[Name, ...], ...]
-
-    @classmethod
-    def of(cls, cube: Cube, table: CountTable) -> PublishedCounts:
-        """Read the columns and values off a table of a cube."""
-        return cls(tuple(axis.column for axis in table.axes), tuple(_keys(table, cube)))
-
-    @property
-    def levels(self) -> dict[str, frozenset[Name]]:
-        """Return the values of every column."""
-        columns = zip(*self.values, strict=True)
-        return dict(zip(self.columns, map(frozenset, columns), strict=True))
-
-
-class OverlappingTables:
-    """Tables of the same rows by different columns: the one to be published, and earlier ones.
-
-    Parameters
-    ----------
-    table : the table to be published.
-    earlier : those that were published, each with its published numbers.
-    min_cell : the smallest number of persons that may be known of a cell.
-
-    Raises
-    ------
-    CubeError
-        The tables cannot be of the same rows, or have too many cells together.
-    """
-
-    def __init__(
-        self,
-        table: PublishedCounts,
-        earlier: Sequence[tuple[PublishedCounts, Array]],
-        min_cell: int,
-    ) -> None:
-        self._tables = (table, *(each for each, _ in earlier))
-        self._published = [numbers for _, numbers in earlier]
-        self._min_cell = min_cell
-        self._levels = _common_levels(self._tables)
-        size = math.prod(map(len, self._levels.values()))
-        if size > _MOST_TOGETHER:
-            raise CubeError(
-                f"the tables have {size:,} combinations of values together, above "
-                f"{_MOST_TOGETHER:,}; count all columns together and protect that table"
-            )
-
-    def discloses(self, published: Array) -> bool:
-        """Return whether the attacker learns a small number of any table or of its margins."""
-        ranges = [
-            range_of_rounded(numbers, self._min_cell) for numbers in (published, *self._published)
-        ]
-        low, high = (np.concatenate([each[end] for each in ranges]) for end in range(2))
-        occurs = np.ones(self._occurring.shape[0])  # every value that is listed occurs
-        targets = [
-            np.concatenate([margin @ of for margin in margins])[self._may_be_small(each, margins)]
-            for of, margins, each in zip(self._sums, self._margins, ranges, strict=True)
-        ]
-        found = ranges_over_tables(
-            np.concatenate([*self._sums, self._occurring]),
-            np.concatenate([low, occurs]),
-            np.concatenate([high, np.full(len(occurs), np.inf)]),
-            np.concatenate(targets),
-        )
-        return any(
-            math.isnan(least) or bool(disclosed(np.array(least), np.array(most), self._min_cell))
-            for least, most in found
-        )
-
-    def _may_be_small(self, ranges: tuple[Array, Array], margins: Sequence[Array]) -> Mask:
-        """Return which sums of a table its own ranges allow to be small."""
-        low, high = (np.concatenate([margin @ end for margin in margins]) for end in ranges)
-        return np.asarray((low < self._min_cell) & (high >= 1))
-
-    @cached_property
-    def _cells(self) -> list[Mapping[str, Name]]:
-        """Return the cells of the table by all columns."""
-        return [
-            dict(zip(self._levels, values, strict=True))
-            for values in product(*(sorted(each, key=str) for each in self._levels.values()))
-        ]
-
-    @cached_property
-    def _sums(self) -> list[Array]:
-        """Return which cells of the table by all columns add up to the cells of every table."""
-        return [
-            _membership(
-                [tuple(cell[column] for column in table.columns) for cell in self._cells],
-                table.values,
-            )
-            for table in self._tables
-        ]
-
-    @cached_property
-    def _margins(self) -> list[list[Array]]:
-        """Return which cells of every table add up to its margins, and to the cells themselves."""
-        return [list(_margins(table)) for table in self._tables]
-
-    @cached_property
-    def _occurring(self) -> Array:
-        """Return which cells have each value of each column."""
-        return np.concatenate(
-            [
-                _membership([(cell[column],) for cell in self._cells], [(v,) for v in values])
-                for column, values in self._levels.items()
-            ]
-        )
-
-
-def _margins(table: PublishedCounts) -> Iterator[Array]:
-    places = range(len(table.columns))
-    for kept in (at for size in places for at in combinations(places, size + 1)):
-        parts = [tuple(values[i] for i in kept) for values in table.values]
-        yield _membership(parts, list(dict.fromkeys(parts)))
-
-
-def _membership(parts: Sequence[tuple[Name, ...]], sums: Sequence[tuple[Name, ...]]) -> Array:
-    """Return which parts belong to which sum, by their values; shape (sums, parts)."""
-    place = {values: i for i, values in enumerate(sums)}
-    held = np.zeros((len(sums), len(parts)))
-    for i, values in enumerate(parts):
-        if values in place:
-            held[place[values], i] = 1.0
-    return held
-
-
-def _common_levels(tables: Sequence[PublishedCounts]) -> dict[str, frozenset[Name]]:
-    """Return the values of every column of some tables of the same rows."""
-    levels: dict[str, frozenset[Name]] = {}
-    for table in tables:
-        for column, values in table.levels.items():
-            if levels.setdefault(column, values) != values:
-                known = sorted(map(str, levels[column] ^ values))
-                raise CubeError(
-                    f"what was published before is not of the same rows, or has other intervals: "
-                    f"of {quote(column)}, {quote(known[0])} stands in one table alone"
-                )
-    return levels

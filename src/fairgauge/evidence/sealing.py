@@ -54,7 +54,6 @@ from fairgauge.object_stores import local_path
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.formats import render
 from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report, read_report
@@ -486,8 +485,6 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     for i, each in enumerate(notes):
         if each.code in _OF_ROWS:
             compared.deviations.pop(f"diagnostics[{i}].message", None)
-    if any(compared.deviations.values()):
-        compared.different += printed_differences(sealed, other, _TOLERANCE)
     of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
@@ -697,43 +694,3 @@ def _text(value: object) -> str:
     if isinstance(value, dict):  # of which the other report has none
         return str(value.get("message") or value.get("says") or value)
     return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)
-
-
-FORMATS = ("text", "markdown", "html")
-"""The formats whose every line is compared."""
-
-
-def printed_differences(sealed: Sealed, again: Plain, near: float) -> Iterator[DifferentNumber]:
-    """Yield the lines that a report prints otherwise with numbers computed again.
-
-    Numbers that hardly differ may still be rounded to different digits. The report is rendered
-    twice, with its own numbers and with those computed again in their places.
-
-    Parameters
-    ----------
-    sealed, again : the report, and the same computed again, as plain values.
-    near : the largest relative difference of numbers that count as the same.
-    """
-    plain = sealed.to_dict()
-    reports = [type(sealed).from_dict(each) for each in (plain, with_numbers(plain, again, near))]
-    for name in FORMATS:
-        options = {} if name == "html" else {"full": True}
-        one, other = (render(each, name, **options).splitlines() for each in reports)
-        for i, (line, line_again) in enumerate(zip(one, other, strict=True), 1):
-            if line != line_again:
-                where = f"line {i} of the report as {name}"
-                yield DifferentNumber(where, where, line.strip(), line_again.strip())
-
-
-def with_numbers(sealed: Any, again: Any, near: float) -> Any:
-    """Return a tree of plain values with the numbers of another that hardly differ.
-
-    >>> with_numbers({"a": [1.0, "x"], "b": 2.0}, {"a": [1.01, "y"], "b": 3.0}, near=0.1)
-    {'a': [1.01, 'x'], 'b': 2.0}
-    """
-    if isinstance(sealed, dict) and isinstance(again, dict):
-        return {key: with_numbers(value, again.get(key), near) for key, value in sealed.items()}
-    if isinstance(sealed, list) and isinstance(again, list) and len(sealed) == len(again):
-        return [with_numbers(*pair, near) for pair in zip(sealed, again, strict=True)]
-    numbers = isinstance(sealed, float) and isinstance(again, float)
-    return again if numbers and math.isclose(sealed, again, rel_tol=near, abs_tol=near) else sealed

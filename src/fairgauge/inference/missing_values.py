@@ -52,22 +52,11 @@ from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import LITTLE, is_ratio
-from fairgauge.results.estimates import (
-    APART,
-    SCORE_APART,
-    ComparisonKey,
-    RowsInDoubt,
-    WorstCase,
-)
+from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
-from fairgauge.stats.significance import (
-    chi_square_tail,
-    homogeneity,
-    homogeneity_table,
-    two_sided,
-)
+from fairgauge.stats.significance import chi_square_tail, homogeneity, homogeneity_table, two_sided
 from fairgauge.stats.unknown_people import missing_bounds
 
 if TYPE_CHECKING:  # which an audit does not need

@@ -27,10 +27,9 @@ def offsetting_parts(
     for mean, part in product(sorted(means, key=lambda each: each.name), slices):
         if part.counts.protected:
             continue
-        fresh = Slice(part.counts, part.outcome, part.spec)  # these are no part of the family
-        pairs = fresh.compared(contrast_of(mean, "difference"))  # the mean's own, of both parts
+        pairs = part.compared(contrast_of(mean, "difference"))  # the mean's own, of both parts
         parts = (contrast_of(rate, "difference") for rate in mean.of)
-        every = [fresh.estimates(each, compared=pairs) for each in parts]
+        every = [part.estimates(each, compared=pairs) for each in parts]
         for of_group in zip(*every, strict=True):
             first = of_group[0]
             if first.scope != OVERALL or first.mirror_of is not None:

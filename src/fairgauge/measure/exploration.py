@@ -41,11 +41,7 @@ from fairgauge.enums import (
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.inference.missing_values import (
-    missing_groups,
-    missing_outcomes,
-    uncounted_rows,
-)
+from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
@@ -57,11 +53,7 @@ from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.positive_checks import unfavourable_positive
-from fairgauge.resolve.references import (
-    choose_groups,
-    is_unknown_part,
-    resolve_references,
-)
+from fairgauge.resolve.references import choose_groups, is_unknown_part, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.disadvantage import favours_the_least

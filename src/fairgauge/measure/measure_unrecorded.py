@@ -616,10 +616,6 @@ class _Feature:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
-        if counts.coarser:
-            yield Diagnostic.note(
-                DiagnosticCode.COARSER_GRID, counts.feature, people=counts.coarser
-            )
         if self._calibration is not None:
             chi_square, degrees, p = self._calibration
             if degrees:

@@ -10,14 +10,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from fairgauge.cube.cube import (
-    Cube,
-    aggregate,
-    pooled,
-    settled,
-    values_together,
-    with_cases,
-)
+from fairgauge.cube.cube import Cube, aggregate, pooled, settled, values_together, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted

@@ -17,12 +17,7 @@ from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse
-from fairgauge.monitoring._attribution import (
-    attribute,
-    estimates,
-    rates_of,
-    sizes_of,
-)
+from fairgauge.monitoring._attribution import attribute, estimates, rates_of, sizes_of
 from fairgauge.monitoring._column_checks import OF_ROWS, RARE, SHARE, all_among
 from fairgauge.monitoring._comparison_counts import (
     ComparisonCounts,
@@ -81,14 +76,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
-from fairgauge.monitoring.periods import (
-    Period,
-    gaps,
-    last_within,
-    misdated,
-    ordinal,
-    parse_period,
-)
+from fairgauge.monitoring.periods import Period, gaps, last_within, misdated, ordinal, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode

@@ -37,8 +37,6 @@ _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
 )
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-OUTSIDE = (dt.datetime(1902, 1, 1), dt.datetime(9000, 1, 1))
-"""Times before the first and from the second on are often written where none is known."""
 _OTHER_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}")
 _ENDS_OF = {
     (True, True): Ends.BOTH, (True, False): Ends.LEFT, (False, True): Ends.RIGHT,
@@ -267,7 +265,7 @@ class RowCondition:
     def moments(self) -> tuple[dt.datetime, ...]:
         """Return the first times of what it distinguishes; none where it does more than that.
 
-        >>> RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),)).moments[1:3]
+        >>> RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),)).moments
         (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 4, 1, 0, 0))
         """
         plain = any(value is not None for value in self.values)
@@ -278,31 +276,12 @@ class RowCondition:
             return ()
         zoned = any(isinstance(end, dt.datetime) and end.tzinfo for end in ends)
         zone = dt.UTC if zoned else None
-        times = {*OUTSIDE, *(time for end in ends for time in _first_times(end))}
+        times = {time for end in ends for time in _first_times(end)}
         return tuple(sorted(time.replace(tzinfo=zone) for time in times))
 
     def may_name(self, name: str) -> bool:
         """Return whether a value is probably one that it names, spelt otherwise."""
         return any(spelt_nearly(name, name_of(each)) for each in self.values if each is not None)
-
-    def far_date(self, value: Value) -> str:
-        """Return the date up to which, or from which on, a date is often one that is not known.
-
-        Of others, and where the condition is on such dates, it is empty.
-
-        >>> asked = RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),))
-        >>> asked.far_date("9999-12-31"), asked.far_date("1900-01-01"), asked.far_date("2026-04-01")
-        ('9000-01-01', '1901-12-31', '')
-        """
-        first, last = OUTSIDE
-        ends = [_first_times(e)[0] for each in self.ranges for e in (each.low, each.high)
-                if isinstance(e, dt.date)]  # fmt: skip
-        found = _moment(value) if isinstance(value, str) else None
-        if found is None or not ends or not first <= min(ends) <= max(ends) <= last:
-            return ""
-        if _in_utc(found) < first:
-            return str(first.date() - dt.timedelta(days=1))
-        return str(last.date()) if _in_utc(found) >= last else ""
 
     @property
     def closed(self) -> Closed:

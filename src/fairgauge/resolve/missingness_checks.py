@@ -108,15 +108,30 @@ def _apart(
 def shares_by(
     cube: Cube, axis: Axis, marked: Mask, roles: Sequence[Role]
 ) -> Iterator[tuple[str, list[str], Sums, Sums, float]]:
-    """Yield the rows of ``marked`` values, and all, of the large levels of columns of some roles.
+    """Yield what `rows_by` does, and the p-value of the test of equal shares."""
+    for column, names, (having,), every in rows_by(cube, axis, [marked], roles):
+        yield column, names, having, every, p_of_shares(cube, having, every)
 
-    Beside them are the column, the names of the levels, and the p-value of the test of equal
-    shares. Rows of one cluster are alike: they count as so many as there are clusters, if unequal.
+
+def p_of_shares(cube: Cube, having: Sums, every: Sums) -> float:
+    """Return the p-value of the test of equal shares.
+
+    Rows of one cluster are alike: they count as so many as there are clusters, if unequal.
     """
     cluster, alike = cube.plan.axis(Role.CLUSTER), 1.0
     if cluster is not None:
         of_cluster = cube.marginal([cluster])
         alike = largest_design_effect(of_cluster.cases[of_cluster.codes[:, 0] >= 0])
+    return float(homogeneity(having / alike, every / alike)[1])
+
+
+def rows_by(
+    cube: Cube, axis: Axis, marked: Sequence[Mask], roles: Sequence[Role]
+) -> Iterator[tuple[str, list[str], list[Sums], Sums]]:
+    """Yield the rows of each mask of values, and all, of the large levels of columns of some roles.
+
+    Beside them are the column and the names of the levels.
+    """
     for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
         if not counts_together(cube, axis, other):
             continue
@@ -124,9 +139,10 @@ def shares_by(
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.cases[known]
         every = np.bincount(codes[:, 1], rows).astype(np.float64)
-        having = np.bincount(codes[:, 1], rows * marked[codes[:, 0]]).astype(np.float64)
+        having = [
+            np.bincount(codes[:, 1], rows * mask[codes[:, 0]]).astype(np.float64) for mask in marked
+        ]
         held = np.flatnonzero(every >= FEWEST_ROWS)
         if len(held) > 1:
             names = other.names(cube.levels[other])
-            p = float(homogeneity(having[held] / alike, every[held] / alike)[1])
-            yield other.column, [names[i] for i in held], having[held], every[held], p
+            yield other.column, [names[i] for i in held], [e[held] for e in having], every[held]

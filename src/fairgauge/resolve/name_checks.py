@@ -191,9 +191,7 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             of = conditions[column]
             code = any(map(str.isdigit, value)) and not of.may_name(value)
             more: dict[str, Any] = {"unknown": True} if code else {}
-            more |= {"dates": True} if of.ranges else {}
-            # in UTC, as ends with a zone are compared with no time without one
-            more |= {"counted": True} if of.holds(f"{value}T00:00Z" if of.ranges else value) else {}
+            more |= {"counted": True} if of.holds(value) else {}
             yield Diagnostic.warning(
                 DiagnosticCode.SPELT_OTHERWISE,
                 column=column,

@@ -42,7 +42,13 @@ from fairgauge.resolve.copy_checks import (
     score_is_label,
 )
 from fairgauge.resolve.group_checks import OTHER_UNIT
-from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
+from fairgauge.resolve.missingness_checks import (
+    HARDLY_CHANCE,
+    MARGIN,
+    p_of_shares,
+    rows_by,
+    shares_by,
+)
 from fairgauge.resolve.name_checks import (
     MOST_SPELLED,
     coded_rows,
@@ -134,16 +140,17 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     for axis in (each for each in cube.plan.outcomes if not each.bins):
         positive = masks.labels if axis.role is Role.LABEL else masks.predictions
         sides = [np.append(mask, False) for mask in (positive, ~positive)]
-        of_sides = zip(*(shares_by(cube, axis, s, (Role.FEATURE,)) for s in sides), strict=True)
-        for (feature, groups, having, _, p), (_, _, lacking, *_) in of_sides:
-            held = ~np.isin(groups, [*absent]) & (p < HARDLY_CHANCE)
+        for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
+            having, lacking = of_sides
+            held = ~np.isin(groups, [*absent])
             found = [
                 (groups[at], int(this[at]), share, side)
                 for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
                 for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
                 if (share := 1 - other.sum() / (this.sum() + other.sum() - this[at])) < _HALF
             ]
-            if len({id(side) for *_, side in found}) != 1:
+            one_sided = len({id(side) for *_, side in found}) == 1
+            if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
                 continue
             for group, rows, share, side in found:
                 values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)

@@ -17,12 +17,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import (
-    ClassKind,
-    Favourable,
-    Role,
-    Task,
-)
+from fairgauge.enums import ClassKind, Favourable, Role, Task
 from fairgauge.errors import (
     DataError,
     Problem,

@@ -17,13 +17,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import OUTCOMES, Axis, Plan
-from fairgauge.enums import (
-    Favourable,
-    Person,
-    Role,
-    Task,
-    Uncounted,
-)
+from fairgauge.enums import Favourable, Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered

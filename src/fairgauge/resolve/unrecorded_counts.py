@@ -132,14 +132,6 @@ class UnrecordedGroups:
         return float(self.people.sum()) - (0 if self.sampled else self.unplaced)
 
     @cached_property
-    def coarser(self) -> int:
-        """Return how many people are in cells of a coarser grid."""
-        table = self._table
-        _, width = digits_of(self._cells, len(self.groups))
-        of_entry = width[table.codes[:, table.axes.index(self._proxy)]]
-        return int(table.cases[of_entry > 1].sum())
-
-    @cached_property
     def rounded(self) -> int:
         """Return in how many rows the probabilities were divided by their sum."""
         return int(self._table.sums[self._moment(len(self.asked.groups))].sum())
@@ -204,7 +196,7 @@ class UnrecordedGroups:
         p = _means(p)
         cells = self._cells
         proxies, strata = unique % len(cells), unique // len(cells)
-        digits, width = digits_of([cells[c] for c in proxies.tolist()], p.shape[1])
+        digits = digits_of([cells[c] for c in proxies.tolist()], p.shape[1])
         squares = None
         if "w2" in table.sums:
             squares = np.zeros(shape)
@@ -215,7 +207,7 @@ class UnrecordedGroups:
             some = groups[used] >= 0
             known = np.zeros((*shape, p.shape[1]))
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
-        within = _within(p, digits, width)
+        within = _within(p, digits)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         beside, open_ = self._beside(rate, outcome)
@@ -348,12 +340,12 @@ def _means(sums: Array) -> Array:
     return np.where(total > 0, sums / np.where(total > 0, total, 1.0), mean)
 
 
-def _within(p: Array, digits: Index, width: Index) -> Array:
+def _within(p: Array, digits: Index) -> Array:
     """Return the variance of probabilities within a cell, as if they were even over its width.
 
     Never more than the mean leaves room for: where all are at the edge of a cell there is none.
     """
     low = digits / GRID
-    high = np.where(digits == GRID, 1.0, np.minimum((digits + width[:, None]) / GRID, 1.0))
+    high = np.where(digits == GRID, 1.0, np.minimum((digits + 1) / GRID, 1.0))
     room = np.maximum((p - low) * (high - p), 0.0)
     return np.minimum((high - low) ** 2 / 12, room)

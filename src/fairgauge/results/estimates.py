@@ -11,14 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlia
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import (
-    Estimator,
-    GroupKind,
-    IntervalMethod,
-    ReferenceKind,
-    Status,
-    Task,
-)
+from fairgauge.enums import Estimator, GroupKind, IntervalMethod, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Keys, Share

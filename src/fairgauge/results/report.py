@@ -14,13 +14,7 @@ from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disadvantage import favourable_of, harm_in_words
-from fairgauge.results.estimates import (
-    ByEstimator,
-    Estimate,
-    Group,
-    GroupPair,
-    ScoreCounts,
-)
+from fairgauge.results.estimates import ByEstimator, Estimate, Group, GroupPair, ScoreCounts
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic, Scope
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics

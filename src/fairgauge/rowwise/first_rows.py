@@ -56,10 +56,10 @@ def with_task(source: Source, spec: Spec) -> Spec:
     if not at_hand(source):
         return spec
     first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS, spec.recode)
-    values = [value for each in first.values() for value in each if value is not None]
-    numbers = all(isinstance(value, (int, float)) for value in values)
-    fractions = any(isinstance(value, float) for value in values)
-    decisions = all(value in (0, 1, None) for value in first[spec.label])
+    kinds = {kind for each in first.values() for kind in map(type, each)} - {type(None)}
+    numbers = all(issubclass(kind, (int, float)) for kind in kinds)
+    fractions = any(issubclass(kind, float) for kind in kinds)
+    decisions = {*first[spec.label]} <= {0, 1, None}
     _refuse_no_number(first[spec.label], first[spec.prediction], spec)
     regression = numbers and fractions and not decisions
     return replace(spec, task=Task.REGRESSION) if regression else spec
@@ -67,10 +67,11 @@ def with_task(source: Source, spec: Spec) -> Spec:
 
 def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spec: Spec) -> None:
     """Refuse predictions that are no numbers beside labels that only a regression can have."""
-    of_label = {value for value in labels if value is not None}
-    numbers = all(map(is_number, of_label)) and any(isinstance(v, float) for v in of_label)
+    of_label = {*labels} - {None}
+    if len(of_label) <= _FEW_AMOUNTS or not all(map(is_number, of_label)):
+        return
     odd = next((v for v in predictions if isinstance(v, str) or v in (np.inf, -np.inf)), None)
-    if numbers and len(of_label) > _FEW_AMOUNTS and odd is not None:
+    if any(isinstance(v, float) for v in of_label) and odd is not None:
         raise DataError(
             f"column {quote(spec.prediction or '')} (prediction) holds {cells([odd])}, which is "
             f"no number that can be averaged, while the label {quote(spec.label or '')} holds "

@@ -111,11 +111,7 @@ def check_types(source: Source, plan: Plan) -> None:
             for column in plan.numeric_columns:
                 written.number(column)
         return
-    from fairgauge.scan._narwhals import (
-        NarwhalsFrame,
-        check_numeric,
-        ready,
-    )  # files need no narwhals
+    from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric, ready  # files need none
 
     if isinstance(source, NarwhalsFrame) and plan.numeric_columns:
         kinds = ready(source.frame, plan.numeric_columns).collect_schema().dtypes()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.build import Coded, Counted, build
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import LARGEST, WEIGHTS, Moment, Plan
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Moment, Plan
 from fairgauge.cube.plan import Factor as MomentFactor
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError
@@ -29,6 +29,7 @@ from fairgauge.scan.source import (
     Seen,
     check_counts,
     check_numbers,
+    check_values,
     codes_at_ends,
     ranged_columns,
 )
@@ -137,6 +138,19 @@ class Scanned:
     tables: list[Counted]
 
 
+def scanned(plan: Plan, batches: Iterable[Batch], limit: int) -> Scanned:
+    """Count rows in batches; at most ``limit`` values on an axis."""
+    sums = CellSums(plan, limit)
+    for batch in batches:
+        sums.add(batch)
+    return sums.scanned()
+
+
+def count_batches(plan: Plan, batches: Iterable[Batch], limit: int) -> Cube:
+    """Make the cube of rows in batches."""
+    return joined(plan, [scanned(plan, batches, limit)], limit)
+
+
 def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[str] = ()) -> Cube:
     """Make one cube of what was counted of the parts of the data."""
     totals = Totals()
@@ -170,18 +184,13 @@ class CellSums:
     Where the cells of all axes are few, or make up a table anyway, these alone are summed.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, limit: int) -> None:
         np.empty(_KEPT, dtype=np.uint8)
-        self._plan = plan
+        self._plan, self._limit = plan, limit
         self._totals = Totals()
         self._digits = [None if axis.bins else _Digits() for axis in plan.axes]
         self._ranged = ranged_columns(plan)
         self._tables: list[_TableSums] = []
-
-    @property
-    def rows(self) -> int:
-        """Return how many rows were added."""
-        return self._totals.rows
 
     @property
     def dense(self) -> bool:
@@ -206,6 +215,8 @@ class CellSums:
         sizes = []
         for axis, digits in zip(plan.axes, self._digits, strict=True):
             codes.append(digits.of(*batch.keys[axis]) if digits else batch.intervals(axis) + 1)
+            if digits and len(digits.values) > self._limit + 1:
+                self._check(axis, digits, codes[-1])
             sizes.append(len(digits.values) if digits else axis.bins + 1)
         columns = [*codes, *batch.numbers.values()]
         rows = len(columns[0]) if columns else 0
@@ -214,6 +225,11 @@ class CellSums:
         self._tables = self._tables or self._tables_for(math.prod(sizes))
         for table in self._tables:
             table.add(rows, codes, sizes, measures)
+
+    def _check(self, axis: Axis, digits: _Digits, codes: Codes) -> None:
+        """Report too many values before they fill the memory; a type may have more than occur."""
+        occur = [digits.values[i] for i in np.unique(codes).tolist() if i]
+        check_values({axis: occur}, (), self._limit)
 
     def _tables_for(self, cells: int) -> list[_TableSums]:
         """Return the tables to sum, of so many cells of all axes."""

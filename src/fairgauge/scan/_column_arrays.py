@@ -247,17 +247,6 @@ def _frame_in_memory(data: object, given: GivenArray) -> Frame:
     )
 
 
-_LEVELS = ", or the name of one column as one text: columns named by several levels need one name"
-_MOST_LEVELS = 5
-
-
-def _listed(values: Values | Frame) -> list[object]:
-    """Return a few values, as the levels of the name of a column are; of more, none."""
-    if isinstance(values, np.ndarray) and len(values) <= _MOST_LEVELS:
-        return list(values.tolist())
-    return []
-
-
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
     """Check that all have the same length, and that no two indexes are those of different rows."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
@@ -268,7 +257,7 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
         if len(values) != len(rows):
             raise DataError(
                 f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
-                f"value for each row{_LEVELS * _names_alone(_listed(values))}"
+                "value for each row"
             )
     different: list[tuple[str, Any]] = []
     for path, values in every:

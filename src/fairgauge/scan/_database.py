@@ -178,16 +178,6 @@ class Database:
         """Return the query that counts."""
         return self._in_dialect(select(plan, self._from, self._written()))
 
-    def explain(self, plan: Plan) -> str:
-        """Return how the database would run the query, without running it."""
-        connection = self.table.get_backend().con
-        lite = self._engine == "sqlite"
-        with _as_data_error(self.name, self.name), closing(connection.cursor()) as cursor:
-            cursor.execute(f"EXPLAIN {'QUERY PLAN ' if lite else ''}{self.query(plan)}")
-            if self._engine == "mysql":  # a record has several columns there
-                return "\n".join(" ".join(str(v) for v in record if v) for record in cursor)
-            return "\n".join(record[-1] for record in cursor)
-
     @property
     def _from(self) -> str:
         return ROWS if self._engine == "mysql" else f"({self.rows}) AS {ROWS}"
@@ -237,7 +227,7 @@ class Database:
 
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            of_mysql if self._engine in FOLDED else names.__getitem__, number, of_texts=of_texts,
+            of_mysql if self._engine == FOLDED else names.__getitem__, number, of_texts=of_texts,
             double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -11,10 +11,9 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Place, address
-from fairgauge.scan._duckdb_relation import ahead, record_batches, run, run_in_order, unknown
+from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
-from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, Record
 
 
@@ -63,18 +62,17 @@ class DuckFiles:
 
     Attributes
     ----------
-    rows : how many rows there are, if that is known without reading them.
     size : how many bytes of columns with types there are.
-    parquet : the files, if they are of Parquet and have one schema.
+    absent : the columns that a file lacks, each with that file: a key may be absent from an object
+        of JSON, but not from a whole file.
     """
 
     name: str
     columns: tuple[str, ...]
     relation: str = field(repr=False)
     written: Columns = field(repr=False)
-    rows: Rows = field(default=unknown, repr=False)
     size: int = 0
-    parquet: Sequence[Place] = field(default=(), repr=False)
+    absent: Mapping[str, Place] = field(default_factory=dict, repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -91,6 +89,7 @@ class DuckFiles:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        self._check(plan)
         alike = all(
             axis.column in self.written.batched and not axis.moments
             for axis in plan.axes
@@ -110,37 +109,32 @@ class DuckFiles:
         """
         from fairgauge.scan._cell_sums import CellSums, joined
 
-        sums = CellSums(plan)
-        with progress("Counting rows", lambda: sums.rows / (self.rows() or 1), self.rows):
-            for batch in self.batches(plan, _ROWS):
-                sums.add(batch)
-                if not sums.dense:
-                    return None
+        sums = CellSums(plan, limit)
+        for batch in self.batches(plan, _ROWS):
+            sums.add(batch)
+            if not sums.dense:
+                return None
         return joined(plan, [sums.scanned()], limit, self.written.texts)
 
     @property
+    def plain(self) -> bool:
+        """Return whether keys are values as they are: those of JSON are texts of JSON."""
+        return self.written.decode is None
+
+    @property
     def streams(self) -> bool:
-        """Return whether rows can be read in batches: where keys are values as they are."""
-        return has_arrow() and self.written.decode is None
+        """Return whether rows can be read in batches."""
+        return has_arrow() and self.plain
 
     def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
-        """Yield batches of about so many rows, by Arrow if it reads the columns as DuckDB does."""
-        if self.parquet:
-            from fairgauge.scan._parquet_batches import parquet_batches
-
-            found = parquet_batches(plan, self.name, self.parquet)
-            if found is not None:
-                return ahead(found.read(plan, rows))
+        """Yield batches of about so many rows."""
         query = select_rows(plan, self.relation, self.written)
         return sql_batches(plan, record_batches(query, self.name, rows))
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""
+        self._check(plan)
         return select(plan, self.relation, self.written)
-
-    def explain(self, plan: Plan) -> str:
-        """Return how DuckDB would run the query."""
-        return "\n".join(str(text) for _, text in self._run(f"EXPLAIN {self.query(plan)}"))
 
     def with_missing(self, column: str) -> DuckFiles:
         """Return the files with one more column, in which every value is missing."""
@@ -148,8 +142,17 @@ class DuckFiles:
         written = self.written.beside({column: (text, number, text)})
         return replace(self, columns=(*self.columns, column), written=written)
 
+    def _check(self, plan: Plan) -> None:
+        """Check that no file lacks a column that is counted."""
+        for column in plan.columns:
+            if column in self.absent:
+                raise DataError(
+                    f"the files have different columns: {quote(self.absent[column])} lacks "
+                    f"{quote(column)}"
+                )
+
     def _run(self, query: str) -> Iterator[Record]:
-        return run(query, self.name, self.rows)
+        return run(query, self.name)
 
 
 def check_same_columns(

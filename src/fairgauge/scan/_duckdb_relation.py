@@ -24,15 +24,10 @@ from fairgauge.errors import NOT_UTF_8, DataError, quote
 from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
-from fairgauge.scan.scan_progress import Rows, progress
+from fairgauge.scan.scan_progress import progress
 from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
 from fairgauge.temporary_files import folder_of_process
 from fairgauge.values import NANOSECONDS
-
-
-def unknown() -> None:
-    """Return None: the number of rows is unknown."""
-
 
 FETCHED = 65_536
 """How many records are fetched at a time."""
@@ -62,14 +57,12 @@ def run_in_order(query: str, name: str) -> list[Record]:
             cursor.execute("SET preserve_insertion_order = false")
 
 
-def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
+def run(query: str, name: str) -> Iterator[Record]:
     """Run a query and fetch its records, some at a time.
 
     Parameters
     ----------
     name : what is read, in messages.
-    rows : function
-        Returns how many rows are read, or None; asked only when the scan takes long.
 
     Raises
     ------
@@ -79,7 +72,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
         The user interrupted the query.
     """
     with engine_errors(name), _connection().cursor() as cursor:
-        with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
+        with progress("Counting rows", lambda: cursor.query_progress() / 100):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
@@ -345,12 +338,6 @@ class Relation:
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
         return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self.written())
-
-    def explain(self, plan: Plan) -> str:
-        """Return how DuckDB would run the query."""
-        with engine_errors(self.name):
-            found = self.relation.query(_VIEW, select(plan, _VIEW, self.written()))
-            return str(found.explain())
 
     def written(self) -> Columns:
         """Return how its columns are written."""

@@ -16,14 +16,7 @@ from pathlib import Path
 
 from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.object_stores import (
-    Place,
-    address,
-    find_objects,
-    is_object,
-    local_path,
-    names_in,
-)
+from fairgauge.object_stores import Place, address, find_objects, is_object, local_path, names_in
 
 _MOST_FOLDERS = 32
 """Folders of a store that are looked into, as each takes some requests."""

@@ -11,8 +11,8 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     """Open a frame of any engine that narwhals knows.
 
     pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
-    Spark frames and tables of ibis by one SELECT; all others (polars, pyarrow, SQLFrame ...) by
-    narwhals. Every way gives the same cube.
+    Spark frames and tables of ibis by one SELECT; of all others (polars, pyarrow, SQLFrame ...)
+    narwhals hands over the columns. Every way gives the same cube.
 
     Raises
     ------

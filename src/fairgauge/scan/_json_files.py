@@ -5,17 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Plan
 from fairgauge.errors import NOT_UTF_8, DataError, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_files import DuckFiles, listed
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.source import Fetched, Source, check_unique_names
+from fairgauge.scan.source import Source, check_unique_names
 
 _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24
@@ -44,53 +40,9 @@ def open_json(paths: list[Place], name: str) -> Source:
         texts=frozenset(columns),
         decode=_decoded,
     )
-    return JsonFiles(DuckFiles(name, columns, f"({' UNION ALL '.join(parts)})", written), held)
-
-
-@dataclass(frozen=True)
-class JsonFiles:
-    """JSON files: a key may be absent from an object, but not of a whole file."""
-
-    files: DuckFiles
-    held: dict[Place, tuple[str, ...]]
-
-    @property
-    def name(self) -> str:
-        """Return what the files are called."""
-        return self.files.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the keys of the first objects."""
-        return self.files.columns
-
-    at_hand: ClassVar[bool] = True
-
-    def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        return self.files.fetch(columns, most)
-
-    def with_missing(self, column: str) -> JsonFiles:
-        """Return the files with one more key, in which every value is missing."""
-        held = {path: (*columns, column) for path, columns in self.held.items()}
-        return JsonFiles(self.files.with_missing(column), held)
-
-    def query(self, plan: Plan) -> str:
-        """Return the query of DuckDB that counts."""
-        self._check_columns(plan)
-        return self.files.query(plan)
-
-    def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows in one scan."""
-        self._check_columns(plan)
-        return self.files.count(plan, limit)
-
-    def _check_columns(self, plan: Plan) -> None:
-        for path, columns in self.held.items():
-            for column in plan.columns:
-                if column not in columns:
-                    raise DataError(
-                        f"the files have different columns: {quote(path)} lacks {quote(column)}"
-                    )
+    absent = {c: path for path, found in held.items() for c in columns if c not in found}
+    relation = f"({' UNION ALL '.join(parts)})"
+    return DuckFiles(name, columns, relation, written, absent=absent)
 
 
 def _path(column: str) -> str:

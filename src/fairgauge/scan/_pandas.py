@@ -15,12 +15,12 @@ import pandas as pd
 
 from fairgauge.cube.cube import in_stated_order
 from fairgauge.cube.levels import not_plain
-from fairgauge.scan._cell_sums import CellSums, Scanned, joined
+from fairgauge.scan._cell_sums import Scanned, count_batches, joined, scanned
 from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.row_access import numbers_of
-from fairgauge.scan.row_codes import BATCH, Batch
+from fairgauge.scan.row_codes import BATCH, Batch, numbers_of_texts, without_listed
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
-from fairgauge.values import Value, canonical, name_of, plain_number
+from fairgauge.values import Value, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,15 +59,12 @@ class PandasFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        cube = joined(plan, [self.scanned(plan, limit)], limit)
+        cube = count_batches(plan, self._batches(plan, limit), limit)
         return in_stated_order(cube, _stated_order(self.frame))
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
-        """Count the rows of this frame, which may be a part of the data, in one scan."""
-        sums = CellSums(plan)
-        for batch in self._batches(plan, limit):
-            sums.add(batch)
-        return sums.scanned()
+        """Count the rows of this frame, a part of the data, in one scan."""
+        return scanned(plan, self._batches(plan, limit), limit)
 
     streams: ClassVar[bool] = True
 
@@ -128,16 +125,15 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
     numeric = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
     found: Floats
     if listed and not numeric:
-        found = _read_texts(column, name, plan)
+        codes, texts = pd.factorize(column)
+        found = np.append(numbers_of_texts(texts.tolist(), plan, name), np.nan)[codes]
     else:
         if column.dtype == object:
             column = _of_objects(column, name, plan)
         elif not numeric:
             raise NotNumeric(name, column.dtype, plan)
         found = _as_doubles(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    known = (plain_number(name_of(value)) for value in listed)
-    codes = [number for number in known if number is not None]
-    return np.where(np.isin(found, codes), np.nan, found) if codes else found
+    return without_listed(found, plan, name)
 
 
 def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:
@@ -151,18 +147,6 @@ def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]
     if texts:
         raise NotNumeric(name, column.dtype, plan)
     return numbers
-
-
-def _read_texts(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
-    """Return a column of texts as floats, NaN where they are listed as no numbers."""
-    codes, known = pd.factorize(column)
-    values = [canonical(each) for each in known]
-    numbers = numbers_of(values)
-    unread = {name_of(each) for each, n in zip(values, numbers, strict=True) if np.isnan(n)}
-    wrong = unread.difference(map(name_of, plan.no_numbers[name]))
-    if wrong := {text for text in wrong if text.strip().lower() != "nan"}:
-        raise UnreadableNumbers(plan, name, wrong)
-    return np.append(numbers, np.nan)[codes]
 
 
 _WIDEST = 4_096

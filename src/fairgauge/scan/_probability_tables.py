@@ -93,7 +93,7 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
     assert feature.table is not None
     assert feature.on is not None
     source, columns = open_files(feature.table), tuple(column for _, column in feature.columns)
-    if not isinstance(source, DuckFiles):
+    if not (isinstance(source, DuckFiles) and source.plain):
         raise DataError(
             f"the table of probabilities {quote(feature.table)} is neither a CSV nor a Parquet file"
         )

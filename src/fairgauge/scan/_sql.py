@@ -411,17 +411,15 @@ QUESTION = "fairgauge_query"
 MARK = "|"
 """What a text ends in, so that an empty one and blanks at the end are kept."""
 WITHOUT_SETS = ("mysql", "sqlite")
-FOLDED = {"tsql": "Latin1_General_100_BIN2", "mysql": "utf8mb4_bin"}
-"""Dialects that take texts for equal which differ in case alone, and what compares each letter."""
+FOLDED = "mysql"
+"""The dialect that takes texts for equal which differ in case alone."""
 
 
 def marked(name: str, dialect: str) -> str:
-    """Write a text with its mark, letter by letter in the dialects that fold case."""
+    """Write a text with its mark, letter by letter in the dialect that folds case."""
     text = f"CONCAT({name}, {literal(MARK)})"
-    if dialect == "mysql":  # whose tables may be in another character set
-        text = f"CONVERT({text} USING utf8mb4)"
-    if dialect in FOLDED:
-        text = f"{text} COLLATE {FOLDED[dialect]}"
+    if dialect == FOLDED:  # whose tables may be in another character set
+        text = f"CONVERT({text} USING utf8mb4) COLLATE utf8mb4_bin"
     return f"CASE WHEN {name} IS NOT NULL THEN {text} END"
 
 
@@ -440,8 +438,6 @@ def in_dialect(sql: str, rows: str, dialect: str) -> str:
     for table in list(tree.find_all(exp.Table)):
         if table.name == ROWS:
             table.replace(_source(rows, dialect))
-    for each in tree.find_all(exp.Round) if dialect == "tsql" else ():
-        each.set("decimals", exp.Literal.number(0))
     return tree.sql(dialect=dialect, pretty=True)
 
 

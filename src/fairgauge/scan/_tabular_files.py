@@ -9,13 +9,11 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cells, listing, quote
-from fairgauge.object_stores import open_unzipped, read_object
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
+from fairgauge.object_stores import open_unzipped
 from fairgauge.scan._duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan._duckdb_relation import (
     last_of_times,
@@ -38,8 +36,7 @@ if TYPE_CHECKING:
 
 _SNIFFED_LINES, _SNIFFED, _LONGEST_LINE = 1_000, 1 << 24, 1 << 22
 _DELIMITERS = ",;\t|"
-_MOST_ABOVE, _MOST_NAMES = 50, 5
-"""Lines in which a header is looked for, and names of it that are shown."""
+_MOST_NAMES = 5
 
 
 def open_csv(paths: list[Place], name: str) -> Source:
@@ -103,7 +100,12 @@ def _dialect(path: Place) -> _Dialect:
             f"the header of {quote(path)} cannot be read: a quote is not closed"
         ) from None
     if header.count("") > 1:
-        raise DataError(_without_names(header, lines, delimiter, path))
+        named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
+        raise DataError(
+            f"the first line of {quote(path)}, which names its columns, leaves "
+            f"{header.count('')} of {len(header)} without a name (it has {named}); name each "
+            "column, and remove lines above their names"
+        )
     check_unique_names(header, quote(path))
     return _Dialect(path, delimiter, line_end, tuple(header))
 
@@ -121,23 +123,6 @@ def _first_record(lines: Sequence[str]) -> tuple[str, str]:
         if header.count('"') % 2 == 0:
             return header, line[len(line.rstrip("\r\n")) :] if count > 1 else ""
     return header, ""
-
-
-def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
-    """Return that columns have no name, and the line that seems to have all names, if any does."""
-    named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
-    text = (
-        f"the first line of {quote(path)}, which names its columns, leaves "
-        f"{header.count('')} of {len(header)} without a name (it has {named})"
-    )
-    rows = csv.reader(lines, delimiter=delimiter)
-    for row in islice(rows, 1, _MOST_ABOVE):
-        if len({*row, ""}) == len(header) + 1:
-            return (
-                f"{text}; line {rows.line_num} has {cells(row)}: if these are the "
-                "names, remove the lines above it"
-            )
-    return f"{text}; name each column"
 
 
 def delimiter_of(line: str) -> str:
@@ -190,14 +175,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
     columns = typed_columns(written, texts=frozenset(first.partitions))
-
-    @cache
-    def rows() -> int:
-        query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
-        return int(next(run(query, name))[0])
-
-    of_one_schema = paths if len(alike) == 1 else ()
-    return DuckFiles(name, first.names, relation, columns, rows, size, of_one_schema)
+    return DuckFiles(name, first.names, relation, columns, size)
 
 
 def _read(paths: list[Place], schema: _Schema, columns: tuple[str, ...]) -> str:
@@ -296,12 +274,12 @@ def open_arrow(paths: list[Place], name: str) -> Source:
     DataError
         A file is truncated, or has other columns than the first.
     MissingExtra
-        Neither pyarrow nor polars is installed.
+        pyarrow is not installed.
     """
     try:
         import pyarrow as pa
     except ImportError as error:
-        return _open_with_polars(paths, name, error)
+        raise MissingExtra("reading .arrow and .feather files", "arrow", error) from None
     from fairgauge.scan._plain_arrow import put_together
 
     tables = [_read_arrow(path) for path in paths]
@@ -325,23 +303,3 @@ def _read_arrow(path: Place) -> pa.Table:
             return (ipc.open_file if is_file else ipc.open_stream)(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
-
-
-def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> Source:
-    try:
-        import polars as pl
-    except ImportError:
-        raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
-    from fairgauge.scan._narwhals import native_with_doubles
-
-    frames = [
-        pl.scan_ipc(path if isinstance(path, Path) else read_object(path.url)) for path in paths
-    ]
-    try:
-        columns = [frame.collect_schema().names() for frame in frames]
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
-    for path, found in zip(paths[1:], columns[1:], strict=True):
-        check_same_columns(columns[0], found, paths[0], path)
-    parts = [native_with_doubles(frame.select(columns[0])) for frame in frames]
-    return open_frame(pl.concat(parts, how="vertical_relaxed"), name)

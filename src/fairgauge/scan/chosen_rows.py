@@ -355,8 +355,6 @@ def _doubtful(
             continue
         if level in missing and not kept[i]:
             found[i] = ""
-        elif far := condition.far_date(level):
-            found[i] = far
         elif (
             (level in codes and not kept[i])
             or condition.may_name(name)

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.addresses import shown_address
-from fairgauge.errors import DataError, FairgaugeError, listing, quote
-from fairgauge.object_stores import (
-    Object,
-    Place,
-    address,
-    is_object,
-    open_unzipped,
-)
+from fairgauge.errors import DataError, listing, quote
+from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, list_files
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
@@ -106,10 +100,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     _refuse_repeated(asked)
     read: dict[Place, Place] = {}
     for each in asked:
-        try:
-            found = _listed(str(each))
-        except DataError as error:
-            raise DataError(f"{error}{_column_of(str(each), asked)}") from None
+        found = _listed(str(each))
         _skipped[str(each)] = [] if found.table else [str(path) for path in found.skipped]
         if found.table is not None:
             whole = found.table.opened_by(str(each))
@@ -130,19 +121,6 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     for path in paths:
         check_readable(path, kind)
     return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
-
-
-def _column_of(name: str, asked: Sequence[str | Path]) -> str:
-    """Return what to do where what is named is no file, but a column of the files beside it."""
-    files = [each for each in asked if str(each) != "-" and Path(each).is_file()]
-    if not files or Path(name).exists():
-        return ""
-    try:
-        columns = open_files(files).columns
-    except FairgaugeError:
-        return ""
-    repeated = "options of columns are repeated for several (--sensitive A --sensitive B)"
-    return f", but the data have a column of this name; {repeated}" if name in columns else ""
 
 
 def copied_files(data: object) -> list[tuple[str, ...]]:
@@ -217,17 +195,9 @@ def _format(path: Place) -> str:
         refuse_database(address(path))
     if found is None or (zipped and found not in _COMPRESSED):
         if last in _WORKBOOKS:
-            _refuse_text(path)
             raise DataError(f"{quote(path)} is {_WORKBOOK}")
         raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
     return found
-
-
-def _refuse_text(path: Place) -> None:
-    """Refuse text that is named as a workbook is; HTML is a workbook to many programs."""
-    head = _head(path, _HEAD)
-    if not (head.startswith((b"<", *_UTF_16)) or b"\0" in head):
-        raise DataError(f"{quote(path)} is text, no workbook; rename it to end in {_suffix(head)}")
 
 
 def refuse_database(path: str | Path) -> None:

@@ -101,7 +101,7 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
 
 def _side(name: str, source: Source, on: str) -> str:
     """Write one side: its rows, each once with its first place, and the undisputed ones."""
-    if not isinstance(source, DuckFiles):
+    if not (isinstance(source, DuckFiles) and source.plain):
         raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
     if on not in source.columns:
         have = nearest(on, source.columns) or f" It has {listing(source.columns)}"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 
 from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
 from fairgauge.scan._duckdb_files import csv_rows, listed
-from fairgauge.scan._duckdb_relation import engine_errors, spilling
+from fairgauge.scan._duckdb_relation import FETCHED, engine_errors, spilling
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan._tabular_files import line_end_of
 from fairgauge.scan.input_files import check_readable, standard_input
+from fairgauge.scan.row_access import numbers_of
 from fairgauge.scan.source import Record
 
 Codes = NDArray[np.int64]
@@ -37,11 +40,12 @@ MISSING_TEXTS = frozenset(
 """Texts of a CSV cell that mean "no value"."""
 
 _STANDARD_INPUT = "-"
-_INTEGER_DIGITS = 18
-"""Whole numbers of so many digits fit into 64 bits; longer ones are read as Python reads them."""
-_SMALL_TABLE = 1_000_000
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
+"""A whole number of as many digits as Python reads."""
+_WHOLE = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+)  # fmt: skip
 _FLOATS = ("FLOAT", "DOUBLE", "DECIMAL")
 
 
@@ -80,8 +84,8 @@ class OrderedFiles:
     def rows(self) -> int:
         """Return the number of rows."""
         if self._rows is None:
-            self.encode([])
-        assert self._rows is not None
+            with self._records("count(*)") as found:
+                ((self._rows,),) = found
         return self._rows
 
     def encode(self, columns: Sequence[int]) -> list[Encoded]:
@@ -92,13 +96,27 @@ class OrderedFiles:
         DataError
             The files cannot be read.
         """
-        with engine_errors(self.name), duckdb.connect(config=_SETTINGS | spilling()) as connection:
-            kept = ", ".join(_value(f"c{i}", self.types[i]) for i in dict.fromkeys(columns))
-            connection.execute(
-                f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
-            )
-            self._rows = _one(connection, "SELECT count(*) FROM kept")[0]
-            return [_encode(connection, f"c{i}", self.types[i]) for i in columns]
+        wanted = list(dict.fromkeys(columns))
+        places: list[dict[Level, int]] = [{} for _ in wanted]
+        codes: list[list[Codes]] = [[np.zeros(0, dtype=np.int64)] for _ in wanted]
+        with self._records(", ".join(_value(f"c{i}", self.types[i]) for i in wanted)) as found:
+            while part := list(islice(found, FETCHED)):
+                for place, held, values in zip(places, codes, zip(*part, strict=True), strict=True):
+                    of_part = (-1 if v is None else place.setdefault(v, len(place)) for v in values)
+                    held.append(np.fromiter(of_part, dtype=np.int64, count=len(values)))
+        read = {
+            i: _encoded(np.concatenate(held), list(place), self.types[i])
+            for i, place, held in zip(wanted, places, codes, strict=True)
+        }
+        return [read[i] for i in columns]
+
+    @contextmanager
+    def _records(self, chosen: str) -> Iterator[Iterator[Record]]:
+        """Open the rows in their order, some at a time."""
+        settings = _SETTINGS | spilling()
+        with engine_errors(self.name), duckdb.connect(config=settings) as connection:
+            cursor = connection.execute(f"SELECT {chosen} FROM {self._relation}")
+            yield chain.from_iterable(iter(lambda: cursor.fetchmany(FETCHED), []))
 
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -192,107 +210,38 @@ def _value(column: str, of: str | None) -> str:
         return f"CASE WHEN NOT list_contains([{missing}], {column}) THEN {column} END AS {column}"
     if of.startswith(_FLOATS):
         return f"nullif({column}::DOUBLE, 'nan'::DOUBLE) AS {column}"
-    if of in _INTEGERS:
-        return f"{column}::BIGINT AS {column}"
-    if of in ("BOOLEAN", "VARCHAR"):
+    if of in _WHOLE or of in ("BOOLEAN", "VARCHAR"):
         return column
     nested = of.endswith("]") or of.startswith(("STRUCT", "MAP"))
     return f"{column}{'::JSON' if nested else ''}::VARCHAR AS {column}"
 
 
-def _encode(connection: duckdb.DuckDBPyConnection, column: str, of: str | None) -> Encoded:
-    """Read a column in the type that its values have."""
+def _encoded(codes: Codes, levels: Sequence[Level], of: str | None) -> Encoded:
+    """Return a column in the type that its values have."""
+    complete = len(levels) > 0 and bool((codes >= 0).all())
     if of is None:
-        of = _type_of_texts(connection, column)
-    if of.startswith(_FLOATS):
-        return _numbers(connection, column, "DOUBLE")
-    if of in _INTEGERS:
-        missing = _one(connection, f"SELECT count(*) > count({column}) FROM kept")[0]
-        return _numbers(connection, column, "DOUBLE" if missing else "BIGINT")
-    texts = _texts(connection, column)
-    complete = bool((texts.codes >= 0).all()) and len(texts.levels) > 0
+        of = _type_of_texts([str(level) for level in levels])
+    if of.startswith(_FLOATS) or (of in _WHOLE and not complete):
+        return _relabelled(codes, [float(level) for level in levels], "float")
+    if of in _WHOLE:
+        return _relabelled(codes, [int(level) for level in levels], "integer")
     if of == "BOOLEAN":
-        truths = [str(level).lower() == "true" for level in texts.levels]
-        return _relabelled(texts.codes, truths, "boolean" if complete else "text")
-    if of in _WIDE:
-        numbers = [int(level) if complete else float(level) for level in texts.levels]
-        return _relabelled(texts.codes, numbers, "integer" if complete else "float")
-    return texts
+        truths = [str(level).lower() == "true" for level in levels]
+        return _relabelled(codes, truths, "boolean" if complete else "text")
+    return Encoded("text", codes, tuple(levels))
 
 
 def _relabelled(codes: Codes, levels: Sequence[Level], of: ColumnType) -> Encoded:
-    """Put other values in the place of levels; equal ones become one."""
+    """Put other values in the place of levels; equal ones become one, and NaN is missing."""
     position: dict[Level, int] = {}
-    moved = [position.setdefault(level, len(position)) for level in levels]
+    moved = [-1 if v != v else position.setdefault(v, len(position)) for v in levels]
     return Encoded(of, np.array([*moved, -1])[codes], tuple(position))
 
 
-def _type_of_texts(connection: duckdb.DuckDBPyConnection, column: str) -> str:
+def _type_of_texts(texts: Sequence[str]) -> str:
     """Return the type of a CSV column: numbers or truth values if all its values are, else text."""
-    count, whole, longest, number, truth = _one(
-        connection,
-        f"SELECT count(*), bool_and(regexp_full_match({column}, '\\s*[+-]?[0-9]+\\s*')), "
-        f"max(length({column})), "
-        f"bool_and(TRY_CAST({column} AS DOUBLE) IS NOT NULL AND NOT contains({column}, '_')), "
-        f"bool_and(lower({column}) IN ('true', 'false')) FROM kept WHERE {column} IS NOT NULL",
-    )
-    if whole:
-        return "BIGINT" if longest <= _INTEGER_DIGITS else "HUGEINT"
-    if number or not count:  # a column without values is one of floats
-        return "DOUBLE"
-    return "BOOLEAN" if truth else "VARCHAR"
-
-
-def _numbers(connection: duckdb.DuckDBPyConnection, column: str, of: str) -> Encoded:
-    missing = "'nan'::DOUBLE" if of == "DOUBLE" else "0"
-    query = f"SELECT coalesce({column}::{of}, {missing}) AS numbers FROM kept"
-    numbers = np.asarray(connection.execute(query).fetchnumpy()["numbers"])
-    if of == "BIGINT":
-        return Encoded("integer", *_factorised(numbers))
-    known = ~np.isnan(numbers)
-    codes = np.full(len(numbers), -1, dtype=np.int64)
-    codes[known], levels = _factorised(numbers[known])
-    return Encoded("float", codes, levels)
-
-
-def _factorised(numbers: NDArray[np.number]) -> tuple[Codes, tuple[float, ...]]:
-    """Return numbers as codes, and the distinct ones in the order of their first appearance."""
-    rows = len(numbers)
-    whole = rows > 0 and numbers.dtype == np.int64
-    low, high = (int(numbers.min()), int(numbers.max())) if whole else (0, 0)
-    if whole and high - low <= max(rows, _SMALL_TABLE):  # a table is faster than sorting
-        places, unique = numbers - low, np.arange(low, high + 1)
-        first = np.full(len(unique), rows)
-        first[places[::-1]] = np.arange(rows - 1, -1, -1)
-    else:
-        unique, first, places = np.unique(numbers, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    order = order[: np.count_nonzero(first < rows)]
-    code = np.empty(len(unique), dtype=np.int64)
-    code[order] = np.arange(len(order))
-    return code[places], tuple(unique[order].tolist())
-
-
-def _texts(connection: duckdb.DuckDBPyConnection, column: str) -> Encoded:
-    """Let DuckDB number the texts: an ENUM is a dictionary of them."""
-    distinct = (
-        f"SELECT {column}::VARCHAR AS level FROM kept WHERE {column} IS NOT NULL "
-        "GROUP BY 1 ORDER BY min(rowid)"
-    )
-    levels = tuple(row[0] for row in connection.execute(distinct).fetchall())
-    if not levels:
-        rows = _one(connection, "SELECT count(*) FROM kept")[0]
-        return Encoded("text", np.full(rows, -1, dtype=np.int64), ())
-    connection.execute(f"CREATE TYPE {column}_levels AS ENUM ({distinct})")
-    query = (
-        f"SELECT coalesce(enum_code({column}::VARCHAR::{column}_levels)::BIGINT, -1) AS codes "
-        "FROM kept"
-    )
-    codes = np.asarray(connection.execute(query).fetchnumpy()["codes"])
-    return Encoded("text", codes.astype(np.int64), levels)
-
-
-def _one(connection: duckdb.DuckDBPyConnection, query: str) -> Record:
-    row: Record | None = connection.execute(query).fetchone()
-    assert row is not None
-    return row
+    if texts and all(map(_INTEGER.fullmatch, texts)):
+        return "BIGINT"
+    if not np.isnan(numbers_of([t for t in texts if t.strip().lower() != "nan"])).any():
+        return "DOUBLE"  # a column without values is one of floats
+    return "BOOLEAN" if {text.lower() for text in texts} <= {"true", "false"} else "VARCHAR"

@@ -9,7 +9,6 @@ cell is what is estimated with, so that the grid costs information and makes no 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
@@ -38,7 +37,6 @@ from fairgauge.scan._probability_tables import (
 from fairgauge.scan._sql import Columns, identifier
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, readable
-from fairgauge.stats.group_probabilities import STEPS
 
 GRID = 20
 BASE = GRID + 1
@@ -73,7 +71,7 @@ def _names(feature: Probabilities) -> list[str]:
 
 
 def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTable | None) -> Source:
-    if isinstance(source, DuckFiles):
+    if isinstance(source, DuckFiles) and source.plain:
         written, relation = _written(source.written, feature), source.relation
         stages = _stages(source.written, feature)
         if table is not None:
@@ -151,12 +149,7 @@ def _written(own: Columns, feature: Probabilities) -> Columns:
         name: (key := identifier(name), f"CAST({key} AS {own.double})", wrong.get(name))
         for name in _names(feature)
     }
-
-    def decode(value: object) -> object:
-        assert own.decode is not None
-        return value if isinstance(value, int) else own.decode(value)
-
-    return replace(own.beside(made), decode=decode if own.decode else None)
+    return own.beside(made)
 
 
 def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
@@ -265,29 +258,7 @@ def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None)
     return made.drop([*p, "fg total", "fg missing", "fg outside", "fg off"])
 
 
-def digits_of(
-    cells: Iterator[int] | list[int], groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the place of the probability of every group, and the width of each cell in places.
-
-    A cell of a coarser grid has the number of the finer cell at its lower end, and as many times
-    the number of all of these as its width is along in `STEPS`.
-    """
-    coarser, codes = np.divmod(np.array(list(cells), dtype=np.int64), BASE**groups)
-    places = codes[:, None] // BASE ** np.arange(groups, dtype=np.int64) % BASE
-    return places, np.array(STEPS)[coarser]
-
-
-def cells_of(digits: NDArray[np.int64], which: NDArray[np.int64]) -> list[int]:
-    """Return the number of the merged cell of each cell, as `digits_of` reads it."""
-    powers = BASE ** np.arange(digits.shape[1], dtype=np.int64)
-    cells = np.zeros(len(digits), dtype=np.int64)
-    for number in np.unique(which):
-        at = which == number
-        several = digits[at]
-        along, step = next(
-            (i, step) for i, step in enumerate(STEPS)
-            if (several // step == several[0] // step).all()
-        )  # fmt: skip
-        cells[at] = along * BASE ** len(powers) + (several[0] // step * step) @ powers
-    return [int(cell) for cell in cells]
+def digits_of(cells: list[int], groups: int) -> NDArray[np.int64]:
+    """Return the place of the probability of every group in each cell."""
+    places = np.array(cells, dtype=np.int64)[:, None] // BASE ** np.arange(groups, dtype=np.int64)
+    return places % BASE

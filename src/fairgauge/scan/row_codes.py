@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.levels import not_plain
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.scan._short_floats import doubles
+from fairgauge.scan.row_access import numbers_of
+from fairgauge.scan.source import UnreadableNumbers
 from fairgauge.values import Value, canonical, name_of, plain_number
 
 _ABSENT = -2
@@ -173,7 +176,10 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
                 kind = np.promote_types(whole.dtype, np.int16)
                 coded[axis] = range(low, high + 1), np.subtract(whole, low, dtype=kind)
                 continue
-        held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        try:
+            held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        except NotImplementedError:  # Arrow's, of lists and structs
+            raise not_plain(axis) from None
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)  # of polars unsigned
         positions = positions if known is None else np.where(known, positions, -1)
@@ -181,22 +187,64 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
     return Batch(
         coded,
         {
-            column: _doubles(array)
+            column: _doubles(array, plan, column)
             for column, array in zip(plan.numeric_columns, numbers, strict=True)
         },
     )
 
 
 def _levels(array: Any) -> Sequence[object]:
-    single = str(array.type) == "float"
-    levels: Sequence[object] = doubles(_flat(array)[0]).tolist() if single else array.to_pylist()
+    short = str(array.type) in ("float", "halffloat")
+    levels: Sequence[object] = doubles(_flat(array)[0]).tolist() if short else array.to_pylist()
     return levels
 
 
-def _doubles(array: Any) -> NDArray[np.float64]:
-    values, known = _flat(array)
-    found = doubles(values)
-    return found if known is None else np.where(known, found, np.nan)
+def _doubles(array: Any, plan: Plan, column: str) -> NDArray[np.float64]:
+    """Return an Arrow array as numbers, NaN where missing or listed as none."""
+    kind = str(array.type)
+    if kind.startswith(("string", "large_string", "dictionary")):  # of texts, which are listed
+        held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        positions, known = _flat(held.indices)
+        positions = positions.astype(np.int32, copy=False)
+        texts = numbers_of_texts(held.dictionary.to_pylist(), plan, column)
+        found = np.append(texts, np.nan)[
+            positions if known is None else np.where(known, positions, -1)
+        ]
+    else:
+        if kind.startswith("decimal"):  # whose own cast misses the nearest double
+            array = array.cast("string").cast("double")
+        values, known = _flat(array)
+        found = doubles(values)
+        found = found if known is None else np.where(known, found, np.nan)
+    return without_listed(found, plan, column)
+
+
+def numbers_of_texts(texts: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+    """Return different texts as numbers, NaN where one is listed as none.
+
+    Raises
+    ------
+    UnreadableNumbers
+        A text is neither.
+    """
+    values = [canonical(each) for each in texts]
+    numbers = numbers_of(values)
+    unread = {
+        name_of(each)
+        for each, number in zip(values, numbers, strict=True)
+        if each is not None and np.isnan(number)
+    }
+    wrong = unread.difference(map(name_of, plan.no_numbers.get(column, ())))
+    if wrong := {text for text in wrong if text.strip().lower() != "nan"}:
+        raise UnreadableNumbers(plan, column, wrong)
+    return numbers
+
+
+def without_listed(numbers: NDArray[np.float64], plan: Plan, column: str) -> NDArray[np.float64]:
+    """Return numbers, NaN where they are listed as none."""
+    known = (plain_number(name_of(value)) for value in plan.no_numbers.get(column, ()))
+    codes = [number for number in known if number is not None]
+    return np.where(np.isin(numbers, codes), np.nan, numbers) if codes else numbers
 
 
 def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -238,5 +286,16 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
             positions = [place.setdefault(each, len(place)) for each in held]
             known.extend(list(place)[len(known) :])
             keys[axis] = known, np.array(positions, dtype=np.int32)
-        numbers = [np.array(column, dtype=np.float64) for column in columns[len(plain) :]]
-        yield Batch(keys, dict(zip(plan.numeric_columns, numbers, strict=True)))
+        numbers = {
+            name: _of_records(column, plan, name)
+            for name, column in zip(plan.numeric_columns, columns[len(plain) :], strict=True)
+        }
+        yield Batch(keys, numbers)
+
+
+def _of_records(values: Sequence[Any], plan: Plan, column: str) -> NDArray[np.float64]:
+    if not any(isinstance(each, str) for each in values):
+        return without_listed(np.array(values, dtype=np.float64), plan, column)
+    place = {each: i for i, each in enumerate(dict.fromkeys(values))}
+    found = numbers_of_texts([*place], plan, column)[[place[each] for each in values]]
+    return without_listed(found, plan, column)

@@ -14,10 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from fairgauge.object_stores import bytes_read
-
 Share = Callable[[], float]
-Rows = Callable[[], int | None]
 
 ERASE = "\r\x1b[2K"
 _PATIENCE = 1.0
@@ -27,32 +24,13 @@ _WIDTH = 24
 _BLOCK = 6
 
 
-@dataclass(slots=True)
-class _Work:
-    """Work that knows the share of it that is done, and perhaps its number of rows."""
-
-    share: Share
-    rows: Rows | None
-    start: float = field(default_factory=time.monotonic)
-    most: float = 0.0
-
-    def shown(self, doing: str, received: int) -> str:
-        self.most = max(self.most, min(self.share(), 1.0))
-        rows = self.rows() if self.rows else None
-        return line(doing, self.most, time.monotonic() - self.start, rows, received)
-
-
 @dataclass(slots=True, eq=False)
 class _Bar:
-    """The bar: what it is called, where it is drawn, and the work whose share it shows.
-
-    ``before`` is how many bytes of objects in stores were read before it.
-    """
+    """The bar: what it is called, where it is drawn, and the work whose share it shows."""
 
     doing: str
     stream: TextIO
-    work: _Work | None
-    before: int = field(default_factory=bytes_read)
+    share: Share | None
     done: threading.Event = field(default_factory=threading.Event)
 
     def draw(self) -> None:
@@ -61,10 +39,8 @@ class _Bar:
             return
         with contextlib.suppress(OSError, ValueError):  # standard error was closed meanwhile
             while not self.done.wait(_STEP):
-                work, seconds = self.work, time.monotonic() - start
-                received = bytes_read() - self.before
-                moved = f"{self.doing} [{moving(seconds)}] {seconds:.0f} s{_received(received)}"
-                self.stream.write(ERASE + (work.shown(self.doing, received) if work else moved))
+                share = self.share and min(self.share(), 1.0)
+                self.stream.write(ERASE + line(self.doing, share, time.monotonic() - start))
                 self.stream.flush()
             self.stream.write(ERASE)
             self.stream.flush()
@@ -74,7 +50,7 @@ _bar: _Bar | None = None
 
 
 @contextmanager
-def progress(doing: str, share: Share | None = None, rows: Rows | None = None) -> Iterator[None]:
+def progress(doing: str, share: Share | None = None) -> Iterator[None]:
     """Show that work is in progress, and the share that is done if it is known.
 
     Parameters
@@ -83,24 +59,21 @@ def progress(doing: str, share: Share | None = None, rows: Rows | None = None) -
         The work, such as "Counting rows"; of nested work, the outer one is shown.
     share : function, optional
         Returns the share that is done, from 0 to 1; called from another thread.
-    rows : function, optional
-        Returns the number of rows there are, or None where it is not known.
     """
     global _bar
-    work = _Work(share, rows) if share else None
     if _bar is not None:
-        bar, before = _bar, _bar.work
-        bar.work = work or before
+        bar, before = _bar, _bar.share
+        bar.share = share or before
         try:
             yield
         finally:
-            bar.work = before
+            bar.share = before
         return
     stream = _terminal()
     if stream is None:
         yield
         return
-    _bar = bar = _Bar(doing, stream, work)
+    _bar = bar = _Bar(doing, stream, share)
     drawing = threading.Thread(target=bar.draw, daemon=True)
     drawing.start()
     try:
@@ -120,34 +93,16 @@ def _terminal() -> TextIO | None:
         return None
 
 
-def line(doing: str, share: float, seconds: float, rows: int | None, received: int = 0) -> str:
-    """Return the bar, rows a second, time left and bytes of objects, as far as they are known.
+def line(doing: str, share: float | None, seconds: float) -> str:
+    """Return the bar with the share that is done; a block moves to and fro where none is known.
 
-    >>> line("Counting", 0.25, 2.0, 80_000_000)
-    'Counting [######                  ]  25 %  10.0 M rows/s  6 s left'
-    >>> line("Counting", 0.25, 2.0, None, 34_500_000)
-    'Counting [######                  ]  25 %  6 s left  34.5 MB read'
+    >>> line("Counting", 0.25, 2.0)
+    'Counting [######                  ]  25 %'
+    >>> line("Counting", None, 2.4)
+    'Counting [            ######      ] 2 s'
     """
-    done = "#" * round(share * _WIDTH)
-    parts = [f"{doing} [{done:<{_WIDTH}}] {share:4.0%}".replace("%", " %")]
-    if rows is not None and share > 0 and seconds > 0:
-        parts.append(f"{rows * share / seconds / 1e6:.1f} M rows/s")
-    if share > 0:
-        parts.append(f"{seconds / share - seconds:.0f} s left")
-    return "  ".join(parts) + _received(received)
-
-
-def _received(size: int) -> str:
-    return f"  {size / 1e6:.1f} MB read" if size else ""
-
-
-def moving(seconds: float) -> str:
-    """Return a block that moves back and forth, for work of unknown length.
-
-    >>> moving(0)
-    '######                  '
-    """
+    if share is not None:
+        return f"{doing} [{'#' * round(share * _WIDTH):<{_WIDTH}}] {share:4.0%}".replace("%", " %")
     way = _WIDTH - _BLOCK
-    place = int(seconds / 0.1) % (2 * way)
-    place = min(place, 2 * way - place)
-    return f"{' ' * place}{'#' * _BLOCK}{' ' * (way - place)}"
+    place = abs((round(seconds / _STEP) + way) % (2 * way) - way)
+    return f"{doing} [{' ' * place}{'#' * _BLOCK}{' ' * (way - place)}] {seconds:.0f} s"

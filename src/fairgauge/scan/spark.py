@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._short_floats import sql_double
@@ -45,7 +45,7 @@ class SparkFrame:
 
     Attributes
     ----------
-    texts : its columns of untyped text (CSV, JSON), numeric if all their values are numbers.
+    texts : its partitions, which are untyped text: numeric if all their values are numbers.
     """
 
     name: str
@@ -126,7 +126,7 @@ class SparkFrame:
             return value
 
         return Columns(
-            key, number, wrong, of_texts, self.texts, _utf8 if self.texts else None, looks=False,
+            key, number, wrong, of_texts, self.texts, looks=False,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:
@@ -157,13 +157,6 @@ def _cause(error: Exception) -> str:
     """Return the first cause of an error of Java, which is named last; else the error itself."""
     causes = re.findall(r"^Caused by: [\w.$]+: (.+)$", str(error), re.MULTILINE)
     return str(causes[-1]) if causes else reason(error)
-
-
-def _utf8(value: object) -> object:
-    """Refuse the mark that Spark puts in place of what is not UTF-8."""
-    if isinstance(value, str) and "\ufffd" in value:
-        raise DataError(f"the file of {quote(value)} is {NOT_UTF_8}")
-    return value
 
 
 def read_table(master: str, *, table: str | None, query: str | None) -> Opened:

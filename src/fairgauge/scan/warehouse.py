@@ -91,11 +91,11 @@ class Warehouse:
         name = identifier(self.named.get(column, column))
         if self.kinds[column] != "single":
             return name
-        return sql_double(name, single="FLOAT(24)" if self.dialect == "tsql" else "FLOAT")
+        return sql_double(name)
 
     def _key(self, column: str) -> str:
         kind, name = self.kinds[column], self._name(column)
-        if kind == "text" and self.dialect in FOLDED:
+        if kind == "text" and self.dialect == FOLDED:
             return marked(name, self.dialect)
         if kind not in ("text", "number", "single", "boolean", "date"):
             raise DataError(
@@ -126,7 +126,7 @@ class Warehouse:
         kind = "number" if axis.bins else self.kinds[axis.column]
         kind = "number" if kind == "single" else kind
         sent = f"k{i}"
-        if kind == "text" and self.dialect not in FOLDED:
+        if kind == "text" and self.dialect != FOLDED:
             sent = marked(f"k{i}", self.dialect)
         elif kind == "boolean":
             sent = f"CASE WHEN k{i} THEN 'true' WHEN NOT k{i} THEN 'false' END"
@@ -154,8 +154,7 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
     Parameters
     ----------
     path : str or Path
-        A file of lines ``NAME TYPE``, as catalogues print them, or JSON: a mapping of names to
-        types, or a list of objects with ``name`` and ``type``.
+        A file of lines ``NAME TYPE``, as catalogues print them.
 
     Raises
     ------
@@ -184,18 +183,6 @@ def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
 
 
 def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            found = json.loads(text)
-            pairs = found.items() if isinstance(found, dict) else [
-                (each["name"], each["type"]) for each in found
-            ]  # fmt: skip
-            return [(str(name), str(kind)) for name, kind in pairs]
-        except (ValueError, KeyError, TypeError):
-            raise DataError(
-                f'{quote(path)} must be JSON such as {{"sex": "VARCHAR"}} or '
-                '[{"name": "sex", "type": "VARCHAR"}]'
-            ) from None
     named = []
     for line in filter(None, (line.strip() for line in text.splitlines())):
         quoted = re.fullmatch(r'"((?:[^"]|"")+)"[\s,|]+(.+)|([^\s,|]+)[\s,|]+(.+)', line)
@@ -208,7 +195,7 @@ def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
     return named
 
 
-_DOUBLES = {"tsql": {"FLOAT"}, "mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
+_DOUBLES = {"mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
 """Types of double precision, which have single precision elsewhere."""
 
 

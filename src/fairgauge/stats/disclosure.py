@@ -3,8 +3,7 @@
 The attacker knows how the counts were published, and solves linear programs: the least and the
 greatest number of persons of every cell, over all tables that agree with everything published. The
 constraints of a history of tables are sums over consecutive periods, an interval matrix. Such a
-matrix is totally unimodular: the programs attain their ends in whole numbers. Those of tables of
-the same rows by different columns are solved in whole numbers.
+matrix is totally unimodular: the programs attain their ends in whole numbers.
 
 References
 ----------
@@ -12,9 +11,6 @@ Willenborg, de Waal (2001), Elements of Statistical Disclosure Control, chapters
 """
 
 from __future__ import annotations
-
-import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -175,49 +171,3 @@ def disclosed_by_repetition(low: Array, high: Array, minimum: int) -> Mask:
         least, most = low[first:].max(axis=0), high[first:].min(axis=0)
         learned |= (least <= most) & disclosed(least, most, minimum)
     return learned
-
-
-def ranges_over_tables(
-    sums: Array, low: Array, high: Array, targets: Array
-) -> Iterator[tuple[float, float]]:
-    """Yield what an attacker infers about sums of cells from the ranges of other sums of them.
-
-    Tables of the same rows by different columns are sums of the cells of one table by all of these
-    columns, which is not published. The programs are solved in whole numbers, because the sums of
-    three tables or more may attain their ends in fractions.
-
-    Parameters
-    ----------
-    sums : array of 0 and 1, shape (m, cells)
-        Which cells every published number is the sum of.
-    low, high : array of shape (m,)
-        The range of every published number.
-    targets : array of 0 and 1, shape (k, cells)
-        Which cells are added up to the numbers that the attacker wants to know.
-
-    Yields
-    ------
-    The least and the greatest sum of every target; nan where no table agrees with the ranges.
-
-    Examples
-    --------
-    Of two groups with at most 9 and 1 to 19 persons, who are 20 to 29 together, one has at least 1:
-
-    >>> sums = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> low, high = np.array([0.0, 1.0, 20.0]), np.array([9.0, 19.0, 29.0])
-    >>> list(ranges_over_tables(sums, low, high, sums[:1]))
-    [(1.0, 9.0)]
-    """
-    from scipy import optimize, sparse
-
-    agree = optimize.LinearConstraint(sparse.csr_array(sums), low, high)
-    whole = np.ones(sums.shape[1])
-    for target in targets:
-        ends = [
-            optimize.milp(sign * target, constraints=agree, integrality=whole).fun
-            for sign in (1.0, -1.0)
-        ]
-        if None in ends:
-            yield math.nan, math.nan
-        else:
-            yield float(np.round(ends[0])), float(-np.round(ends[1]))

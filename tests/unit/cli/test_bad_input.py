@@ -63,16 +63,6 @@ def test_files_that_are_not_there():
     assert said("n" * 5_000 + ".csv", *FLAGS).endswith("File name too long")
 
 
-@pytest.mark.parametrize("before", [("t.csv",), ()])
-def test_a_column_beside_an_option_is_no_file(before):
-    after = ("race", *(() if before else ("t.csv",)))
-    assert said(*before, *FLAGS, *after) == (
-        "no file 'race', but the data have a column of this name; options of columns are repeated "
-        "for several (--sensitive A --sensitive B)"
-    )
-    assert said(*before, *FLAGS, "rce", *after[1:]) == "no file 'rce'"
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -15,10 +15,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
 from fairgauge.evidence.protection import (
-    OverlappingTables,
-    PublishedCounts,
     protected,
-    protected_beside,
 )
 from fairgauge.stats.disclosure import rounded_randomly
 
@@ -132,110 +129,6 @@ def test_three_tables_of_one_history_give_nothing_away(seed):
                 assert not is_learned(added, min_cell)
 
 
-def counted(rows, *columns):
-    """Count rows ``(values, n)`` by label ``y`` and some columns."""
-    frame = pl.DataFrame([{**values, "n": n} for values, n in rows if n])
-    return fg.count(frame, count="n", label="y", positive=1, sensitive=list(columns))
-
-
-def cells_of(cube):
-    """Return the published number of every cell, by the values of its columns."""
-    (only,) = cube.tables
-    columns = [axis.column for axis in only.axes]
-    names = [[str(v) for v in cube.levels[axis]] for axis in only.axes]
-    return {
-        tuple(sorted((c, of[k]) for c, of, k in zip(columns, names, codes, strict=True))): n
-        for codes, n in zip(only.codes.tolist(), only.sums["n"].tolist(), strict=True)
-    }
-
-
-def learned_by_brute_force(joint, tables, min_cell):
-    """Return whether some number of a table, or of a margin of it, is small in all that agrees.
-
-    Every table by all columns is tried whose sums could be published as they were.
-    """
-    most = [
-        min(n for cells in tables for cell, n in cells.items() if set(cell) <= set(key))
-        for key in joint
-    ]
-    ends = [range(int(n) + min_cell) for n in most]
-    agreeing = np.array(list(itertools.product(*ends)))
-    keys = list(joint)
-    sums = []
-    for cells in tables:
-        for cell, n in cells.items():
-            of = agreeing[:, [i for i, key in enumerate(keys) if set(cell) <= set(key)]].sum(axis=1)
-            allowed = np.isin(of, possible(n, min_cell))
-            agreeing = agreeing[allowed]
-    for pair in {pair for key in keys for pair in key}:  # every value that is listed occurs
-        held = agreeing[:, [i for i, key in enumerate(keys) if pair in key]].sum(axis=1)
-        agreeing = agreeing[held > 0]
-    assert (agreeing == list(joint.values())).all(axis=1).any()
-    for cells in tables:
-        for cell in cells:
-            for size in range(len(cell)):
-                for part in itertools.combinations(cell, size + 1):
-                    at = [i for i, key in enumerate(keys) if set(part) <= set(key)]
-                    sums.append(agreeing[:, at].sum(axis=1))
-    return any(is_learned(set(each.tolist()), min_cell) for each in sums)
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize(
-    "columns", ["g, h", "gh, g", "g, gh", "g, h, gh"], ids=["two", "margin", "finer", "three"]
-)
-def test_tables_of_the_same_rows_by_other_columns_give_nothing_away(columns):
-    """Sex and race; then their intersection: all have the same totals and numbers of labels."""
-    random = np.random.default_rng(11)
-    by = columns.split(", ")
-    values = list(itertools.product("ab", "xy", (0, 1)))
-    refused = 0
-    for _ in range(3):
-        counts = random.poisson(0.7, len(values)) + (np.arange(len(values)) % 3 == 0)
-        counts = np.minimum(counts, 2)
-        rows = [
-            ({"g": g, "h": h, "y": y}, int(n)) for (g, h, y), n in zip(values, counts, strict=True)
-        ]
-        if any(sum(n for each, n in rows if value in each.values()) == 0 for value in "abxy"):
-            continue
-        joint = {tuple(sorted((k, str(v)) for k, v in each.items())): n for each, n in rows}
-        try:
-            published = [protected(counted(rows, *by[0]), 2, [], random)]
-            for more in by[1:]:
-                safe = protected_beside(counted(rows, *more), 2, published, random)
-                published.append(safe)
-        except (DataError, CubeError):
-            refused += 1
-            continue
-        assert not learned_by_brute_force(joint, [cells_of(each) for each in published], 2)
-    assert refused < 3
-
-
-def test_the_attacker_uses_what_tables_by_other_columns_have_in_common():
-    """At most 18 persons have the label in one table; of 11 or more x among them, few are y."""
-    one, other = (
-        PublishedCounts((column, "l"), tuple(itertools.product(values, "+-")))
-        for column, values in (("g", "ab"), ("h", "xy"))
-    )
-    attacked = OverlappingTables(other, [(one, np.array([0.0, 50, 0, 50]))], 10)
-    assert attacked.discloses(np.array([20.0, 50, 10, 50]))  # 1 to 7 of y
-    assert not attacked.discloses(np.array([10.0, 50, 10, 50]))
-    alone = OverlappingTables(other, [], 10)
-    assert not alone.discloses(np.array([20.0, 50, 10, 50]))
-
-
-def test_what_is_no_table_of_the_same_rows_is_refused():
-    rows = [({"g": g, "h": h, "y": y}, 30) for g in "ab" for h in "xy" for y in (0, 1)]
-    published = fg.protect(counted(rows, "g"), 10)
-    assert fg.protect(counted(rows, "h"), 10, [published]).min_cell == 10
-    more = [*rows, ({"g": "c", "h": "x", "y": 1}, 30)]
-    with pytest.raises(CubeError, match=r"not of the same rows.*'c' stands in one"):
-        fg.protect(counted(more, "g", "h"), 10, [published])
-    other = fg.protect(counted(rows, "h"), 10)
-    with pytest.raises(CubeError, match="by the same columns and by other ones"):
-        fg.protect(counted(rows, "h"), 10, [published, other])
-
-
 def test_the_same_rows_published_twice_give_nothing_away():
     """Two roundings of one count could be intersected; the second agrees with the first."""
     random = np.random.default_rng(0)
@@ -319,6 +212,14 @@ def test_what_cannot_be_protected_is_named(options, message):
         fg.protect(fg.count(ROWS, **options), 10)
 
 
+def test_probabilities_of_groups_cannot_be_protected():
+    rows = pl.DataFrame({"y": [1, 0] * 50, "a": [0.25, 0.75] * 50, "b": [0.75, 0.25] * 50})
+    race = {"race": fg.probabilities(A="a", B="b")}
+    cube = fg.count(rows, prediction="y", positive=1, sensitive=race)
+    with pytest.raises(CubeError, match="they hold the probabilities of groups"):
+        fg.protect(cube, 10)
+
+
 def test_too_many_combinations_of_values_are_refused(monkeypatch):
     monkeypatch.setattr("fairgauge.evidence.protection._MOST_CELLS", 3)
     with pytest.raises(CubeError, match=r"combinations of values, above 3; count fewer"):
@@ -356,6 +257,10 @@ def test_what_was_published_before_must_fit():
     other = fg.count(ROWS, label="y", sensitive="g", positive=1, missing="group")
     with pytest.raises(CubeError, match="counts different things"):
         fg.protect(other, 10, [safe])
+    columns = ROWS.with_columns(h=pl.col("g"))
+    by_another = fg.count(columns, label="y", sensitive="h", positive=1)
+    with pytest.raises(CubeError, match="count all columns together, and publish that table alone"):
+        fg.protect(by_another, 10, [safe])
     with pytest.raises(DataError, match="cannot be protected beside"):
         fg.protect(table([[3, 2], [7, 4]]), 10, [fg.protect(table([[30, 20], [70, 40]]), 10)])
 

@@ -610,17 +610,6 @@ def test_numbers_to_twelve_digits_print_the_same_report(sealed, elsewhere):
     found = elsewhere(sealed, 4e-13)
     assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert "to 12 significant digits" in str(found)
-    assert "every digit that the report prints as text, Markdown and HTML" in str(found)
-
-
-def test_a_printed_digit_that_differs_is_no_reproduction(sealed, elsewhere, monkeypatch):
-    """Lines that print otherwise are named, even where the numbers agree to many digits."""
-    monkeypatch.setattr("fairgauge.evidence.sealing._TOLERANCE", 1e-2)
-    found = elsewhere(sealed, 2e-3)
-    assert found.finding is VerificationResult.DIFFERENT
-    lines = [each for each in found.different if each.path.startswith("line ")]
-    assert {each.path.rpartition(" ")[2] for each in lines} == {"text", "markdown", "html"}
-    assert all(each.sealed != each.recomputed for each in lines)
 
 
 @pytest.mark.parametrize("field", ["n_group", "n_reference"])

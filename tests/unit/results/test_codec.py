@@ -30,14 +30,7 @@ from fairgauge.results.model_comparison import DisparityChange, RateChange, Recl
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
 from fairgauge.results.planned import Needed, PlannedPairs, SelfReports, Smallest
-from fairgauge.results.scopes import (
-    Bounds,
-    ClassScope,
-    Interval,
-    Reference,
-    Scope,
-    stratum,
-)
+from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
 from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict

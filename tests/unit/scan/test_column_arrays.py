@@ -319,12 +319,6 @@ def test_the_order_and_the_names_of_other_tools_are_understood():
         fg.count(y_true=LABEL, y_pred=PREDICTION)
 
 
-def test_a_name_of_several_levels_is_no_array() -> None:
-    frame = pd.DataFrame({("a", "y"): [0, 1] * 30, ("a", "g"): ["x", "z"] * 30})
-    with pytest.raises(fg.DataError, match="columns named by several levels need one name"):
-        fg.audit(frame, label=("a", "y"), sensitive="g")
-
-
 @pytest.mark.parametrize("odd", [np.inf, "1,234.00"])
 def test_an_error_of_predicted_amounts_names_the_prediction(odd: object) -> None:
     amounts = np.arange(60) + 0.5

@@ -104,10 +104,13 @@ REFUSED = {
         "Export,,\nof 2026,,\ng,y,p\na,1,1\n",
         (
             r"^the first line of '.*rows.csv', which names its columns, leaves 2 of 3 without a "
-            r"name \(it has 'Export'\); line 3 has 'g', 'y', 'p': if these are the names, remove "
+            r"name \(it has 'Export'\); name each column, and remove lines above their names$"
         ),
     ),
-    "no names": ("g,,\na,1,\n", r"leaves 2 of 3 without a name \(it has 'g'\); name each column$"),
+    "no names": (
+        "g,,\na,1,\n",
+        r"leaves 2 of 3 without a name \(it has 'g'\); name each column, and",
+    ),
     "short line": ("g,y\na,1\nb\n", r"rows.csv': line 3: the header has 2 columns, this line 1$"),
     "long line": ("g,y\na,1\nb,0,1\n", r"rows.csv': line 3: the header has 2 columns, this line 3"),
     "open quote": ('g,y\na,1\n"b,0\n', r"rows.csv': line 3: a quote is not closed"),
@@ -158,9 +161,6 @@ def test_gzip(write):
     ("rows.arrow", ".csv", "is an Arrow file; rename it to end in .arrow"),
     ("rows.csv.gz", ".csv", r"is a gzip file; rename it to end in \.csv\.gz"),
     ("rows.csv.gz", ".jsonl", r"is a gzip file; rename it to end in \.jsonl\.gz"),
-    ("rows.csv", ".xlsx", r"is text, no workbook; rename it to end in \.csv"),
-    ("rows.csv", ".ods", r"is text, no workbook; rename it to end in \.csv"),
-    ("rows.jsonl", ".xls", r"is text, no workbook; rename it to end in \.jsonl"),
     ("rows.parquet", ".xlsx", "is a workbook"), ("rows.html", ".xls", "is a workbook"),
 ])  # fmt: skip
 def test_a_renamed_file_is_called_what_it_is(tmp_path, name, suffix, message):
@@ -269,8 +269,6 @@ def test_arrow_files(tmp_path, write):
 def test_arrow_files_without_pyarrow(tmp_path, monkeypatch):
     feather.write_feather(pa.table({"g": ["a"], "y": [1]}), tmp_path / "rows.arrow")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert cells(tmp_path / "rows.arrow") == {("a", 1): 1}
-    monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(fg.MissingExtra, match=r"needs the module 'pyarrow', which is not inst"):
         cells(tmp_path / "rows.arrow")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -66,13 +65,6 @@ def test_floats_of_every_part_are_the_decimals_that_they_stand_for(tmp_path, suf
     whole = fg.count(ROWS, **asked)
     given: list[Any] = [paths, str(tmp_path / "*"), *([tmp_path] if suffix == "parquet" else [])]
     assert [fg.count(each, **asked).digest for each in given] == [whole.digest] * len(given)
-
-
-def test_floats_of_parts_without_pyarrow(tmp_path, monkeypatch):
-    paths = write_parts(tmp_path, "arrow", ["single", "double", "single"])
-    whole = [fg.count(ROWS, **asked) for asked in ASKED.values()]
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert [fg.count(paths, **asked) for asked in ASKED.values()] == whole
 
 
 @pytest.mark.parametrize("asked", [

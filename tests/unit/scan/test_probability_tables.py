@@ -147,3 +147,13 @@ def test_rows_of_a_relation_are_to_be_joined_before(folder):
     relation = duckdb.connect().from_arrow(rows().to_arrow())
     with pytest.raises(fg.DataError, match="join it before, and name the columns"):
         fg.audit(relation, sensitive=race(), **ASKED)
+
+
+def test_json_has_no_probabilities(folder):
+    """Its keys are texts of JSON, which no key of a table is."""
+    rows().write_ndjson("rows.jsonl")
+    with pytest.raises(fg.DataError, match="join it before, and name the columns"):
+        fg.audit("rows.jsonl", sensitive=race(), **ASKED)
+    pl.read_csv("race.csv").write_ndjson("race.jsonl")
+    with pytest.raises(fg.DataError, match="neither a CSV nor a Parquet file"):
+        fg.audit(rows(), sensitive=race("race.jsonl"), **ASKED)

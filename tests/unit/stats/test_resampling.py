@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.resampling import (
-    dirichlet_cells,
-    multinomial_cells,
-    quantile_interval,
-    tail_p,
-)
+from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
 
 RNG = np.random.default_rng
 

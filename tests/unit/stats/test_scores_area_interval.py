@@ -11,9 +11,7 @@ from hypothesis.extra.numpy import arrays
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.scores import area_from_counts, area_score_interval, area_variance
-from fairgauge.stats.squares import (
-    absolute_error_limits,
-)
+from fairgauge.stats.squares import absolute_error_limits
 from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Z = critical(0.95)

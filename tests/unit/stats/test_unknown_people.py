@@ -6,9 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from fairgauge.stats.unknown_people import (
-    missing_bounds,
-)
+from fairgauge.stats.unknown_people import missing_bounds
 
 
 def test_bounds_are_attained_by_the_worst_assignment():

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.warehouse import Warehouse
 
 DIALECTS = (
-    "snowflake", "bigquery", "databricks", "redshift", "trino", "tsql", "clickhouse", "mysql",
-    "postgres", "duckdb", "sqlite",
+    "snowflake", "bigquery", "databricks", "clickhouse", "mysql", "postgres", "duckdb", "sqlite",
 )  # fmt: skip
 
 
@@ -73,11 +72,6 @@ DIALECTS = (
     help="Print the query that would count the rows of a database, and count nothing.",
 )
 @click.option(
-    "--explain",
-    is_flag=True,
-    help="Print how the database would run that query, and count nothing.",
-)
-@click.option(
     "--dialect",
     type=click.Choice(DIALECTS),
     help="With --show-sql: write the query for a warehouse that is not reached from here.",
@@ -85,7 +79,7 @@ DIALECTS = (
 @click.option(
     "--columns",
     metavar="FILE",
-    help="With --dialect: the columns of the table, a line NAME TYPE for each, or JSON.",
+    help="With --dialect: the columns of the table, a line NAME TYPE for each.",
 )
 @click.option(
     "--from-result",
@@ -104,7 +98,6 @@ def command(
     output: str | None,
     min_cell: int | None,
     show_sql: bool,
-    explain: bool,
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
@@ -135,7 +128,7 @@ def command(
     from fairgauge.question.spec_file import without_baselines
 
     if by is None:
-        check = check_outputs if show_sql or explain else check_cube_output
+        check = check_outputs if show_sql else check_cube_output
         check([output], [*data.names, config])
     if min_cell is not None:
         from fairgauge.evidence.protection import check_min_cell
@@ -159,8 +152,8 @@ def command(
         raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
     if not (data.names or from_result or warehouse or data.spark):
         raise click.UsageError("Missing argument 'DATA...'.")
-    if show_sql or explain:
-        _show_query(warehouse or data.open(), what, output, explain=explain)
+    if show_sql:
+        _show_query(warehouse or data.open(), what, output)
         return
 
     cube, warnings = _counted(data, what, from_result, config)
@@ -275,21 +268,19 @@ def _warehouse(
     return open_warehouse(dialect, data.query or data.table or "your_table", columns)
 
 
-def _show_query(data: Source | Cube, what: Asked, output: str | None, *, explain: bool) -> None:
-    """Print the query that counts or how it would run, and note what its result shows."""
+def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
+    """Print the query that counts, and note what its result shows."""
     from fairgauge.addresses import without_secrets
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
     spec = what.check(data)
-    query = without_secrets(counting_query(data, explain=explain, **what.options))
+    query = without_secrets(counting_query(data, **what.options))
     if output is None:
         print_result(query)
     else:
         write_whole(output, f"{query}\n")
-    if explain:
-        return
     noun = "case" if spec.count else "row"
     print_message(
         f"a record of the result that counts one {noun} shows the values of one person"

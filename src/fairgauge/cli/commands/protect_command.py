@@ -21,8 +21,7 @@ from fairgauge.cli._output import check_cube_output, print_or_save
     "--published",
     metavar="CUBE",
     multiple=True,
-    help="Protected counts that were published before: of a part of the same rows, or of the same "
-    "rows by other columns. Repeatable.",
+    help="Protected counts that were published before, of a part of the same rows. Repeatable.",
 )
 @click.option(
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."

@@ -40,13 +40,7 @@ def command(report: str, counts: str | None, output: str, key: str | None, *, qu
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import (
-        KEY_PASSWORD,
-        find_counts,
-        is_locked,
-        load_counts,
-        seal,
-    )
+    from fairgauge.evidence.sealing import KEY_PASSWORD, find_counts, is_locked, load_counts, seal
 
     counts = counts or str(find_counts(report))
     check_outputs([output], [report, counts])

@@ -27,11 +27,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.compared_counts import (
-    FEWEST_GROUPS,
-    Evidence,
-    FeatureGroups,
-)
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, FeatureGroups
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec

@@ -36,12 +36,7 @@ from fairgauge.inference.one.drawn_tables import (
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
 from fairgauge.stats.arrays import Index, quotient
-from fairgauge.stats.resampling import (
-    dirichlet_cells,
-    multinomial_cells,
-    quantile_interval,
-    tail_p,
-)
+from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
 
 _FEWEST_DRAWS = 500
 

@@ -16,13 +16,7 @@ from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some, 
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
-from fairgauge.results.disparities import (
-    distance,
-    gap,
-    is_ratio,
-    is_reference_first,
-    singled_out,
-)
+from fairgauge.results.disparities import distance, gap, is_ratio, is_reference_first, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 

@@ -42,11 +42,7 @@ from fairgauge.render.brief._compared_shares import (
     missing_could_reverse,
 )
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
-from fairgauge.render.brief._rules_in_words import (
-    WHY_ON_ONE_SIDE,
-    rule_sentence,
-    shares_of,
-)
+from fairgauge.render.brief._rules_in_words import WHY_ON_ONE_SIDE, rule_sentence, shares_of
 from fairgauge.render.brief._stated_findings import (
     MOST_FINDINGS,
     StatedFinding,

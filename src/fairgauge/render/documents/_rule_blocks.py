@@ -11,12 +11,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Chart, ChartRow, mark_of
 from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import (
-    called,
-    capitalised,
-    group_called,
-    printable,
-)
+from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
     drawn_value,

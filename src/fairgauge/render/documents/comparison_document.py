@@ -9,14 +9,7 @@ from dataclasses import replace
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    ClassKind,
-    Favourable,
-    Outcome,
-    Status,
-    Turn,
-    Uncounted,
-)
+from fairgauge.enums import ClassKind, Favourable, Outcome, Status, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode

@@ -279,9 +279,6 @@ def _no_pairs_crossed(d: Diagnostic) -> str:
 
 def _spelt_otherwise(d: Diagnostic) -> str:
     value = f"with {quote(d['value'])} in"
-    if d.get("dates"):
-        up_to = "from 9000-01-01 on" if d["value"] == "9000-01-01" else f"up to {d['value']}"
-        value = f"with a date {up_to} in"
     are = "are among" if d.get("counted") else "are not among"
     rows = f"{_numbered(d, d['rows'])} {value} {quote(d['column'])}"
     taken = f"{rows} {are} those with {d['condition']}, though"
@@ -1124,11 +1121,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ROUNDED_PROBABILITIES: lambda d: (
         f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(d['rows'])}; they "
         "are divided by their sum"
-    ),
-    DiagnosticCode.COARSER_GRID: lambda d: (
-        f"the probabilities of {d.feature} are counted in wider cells for "
-        f"{numbered(d['people'], 'people')}, so that counts can be shared (min_cell): estimates "
-        "are as right as before, and less precise"
     ),
     DiagnosticCode.PLACE_PROXY: lambda d: (
         f"all people of one {d['on']} have the same probabilities. If it is a place, and outcomes "

@@ -19,10 +19,7 @@ _LONG, _CONTEXT = 120, 40
 """Characters: texts that are shown in part, and how much before the place where they differ."""
 _AGREEING = (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
 _STATED = "; stated and not checked: source of the rows, texts of the author, dates, versions"
-_EQUAL = (
-    "counts, verdicts and texts are the same, and so is every digit that the report prints as "
-    "text, Markdown and HTML"
-)
+_EQUAL = "counts, verdicts and texts are the same"
 """What is the same where numbers agree to many digits, and not to the last one."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 
 import duckdb
@@ -116,31 +115,6 @@ def test_the_query_is_written_to_a_file(url, tmp_path):
     refused = run(url, "--table", "people", *FLAGS, "-o", str(tmp_path / "no" / "count.sql"))
     assert refused.exit_code == 2
     assert "there is no folder" in refused.stderr
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".duckdb", ".db"])
-def test_the_plan_of_the_query_has_one_scan(url, tmp_path, suffix):
-    if suffix == ".db":
-        data = [url, "--table", "people"]
-    elif suffix == ".duckdb":
-        data = [f"duckdb:///{_written(tmp_path, suffix)}", "--table", "people"]
-    else:
-        data = [str(_written(tmp_path, suffix))]
-    shown = CliRunner().invoke(main, ["count", *data, *FLAGS, "--explain"])
-    assert shown.exit_code == 0, shown.output
-    reading = re.findall(r"\b(?:\w*SCAN|READ_\w+) +(?:│\n│ +─|people)", shown.stdout)
-    assert len(reading) == 1, shown.stdout
-    assert "GROUP" in shown.stdout
-    assert not shown.stderr
-
-
-def test_a_warehouse_is_not_explained_from_here(tmp_path):
-    columns = tmp_path / "columns.txt"
-    columns.write_text("y INTEGER\np INTEGER\nthe_group TEXT\n")
-    flags = ("--label", "y", "--prediction", "p", "--sensitive", "the_group", "--explain")
-    shown = run("--dialect", "snowflake", "--columns", str(columns), *flags)
-    assert shown.exit_code == 2
-    assert "cannot be explained from here" in shown.output
 
 
 def test_conditions_are_counted_without_the_query_or_written_into_one(tmp_path):
