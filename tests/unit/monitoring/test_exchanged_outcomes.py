@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.results.monitor_results import HistoryProblem
 
 RULE = {"metric": "selection_rate.difference", "between": [-0.5, 0.5], "groups": "F"}
-OPPOSITE = HistoryProblem.OPPOSITE_OF_LABEL
+OPPOSITE = HistoryProblem.COPIED_LABEL
 
 
 def rows_of(seed: int, size: int = 900, skill: float = 0.5, base: float = 0.5) -> pd.DataFrame:
