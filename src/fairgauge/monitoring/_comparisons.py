@@ -322,7 +322,7 @@ class _Maker:
     ) -> MonitoredComparison:
         """Return a comparison that estimates decide asymptotically.
 
-        Of a difference over all groups it is undecided where a group has too few rows for it.
+        Data of all groups are insufficient where those of any group are.
         """
         names, asked, entered = self._names, self._asked, self._entered(each)
         signs, threshold = signs_of(periods, entered, limits), asked.horizon / alpha

@@ -407,7 +407,7 @@ def _vanished_categories(feed: Feed, unusual: set[tuple[str | None, int]]) -> It
                 yield each
 
 
-class _Shares(NamedTuple):
+class _PeriodShares(NamedTuple):
     """Shares of rows by period, and the usual ones where they are not usual: nan elsewhere."""
 
     rows: Array
@@ -471,7 +471,7 @@ def _missing(feed: Feed) -> Iterator[Suspected]:
 
 
 def _missing_in_groups(
-    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _Shares
+    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _PeriodShares
 ) -> Iterator[Suspected]:
     """Yield the groups whose shares of missing values are not usual, where all rows' is not it."""
     for feature in dict.fromkeys(f for each in counted for f in each.lacking.get(column, {})):
@@ -491,7 +491,7 @@ def _missing_in_groups(
                 yield each.suspected(t, HistoryProblem.MISSING_VALUES, column, name, feature)
 
 
-def _apart(group: _Shares, every: _Shares, t: int) -> bool:
+def _apart(group: _PeriodShares, every: _PeriodShares, t: int) -> bool:
     """Return whether a group lacks values in another share of its rows than all rows do."""
     variance = every.share[t] * (1 - every.share[t]) / group.rows[t]
     far = max(SHARE, _DEVIATIONS * math.sqrt(variance))
@@ -500,7 +500,7 @@ def _apart(group: _Shares, every: _Shares, t: int) -> bool:
 
 def _shares(
     periods: Sequence[Period], counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
-) -> _Shares:
+) -> _PeriodShares:
     """Return shares of rows: what is usual, and which are suspect.
 
     Each period is compared with the last 14 of its kind before it that are not suspect, and with
@@ -530,7 +530,7 @@ def _shares(
                     usual[t] = ours
         if np.isnan(usual[t]):
             pool.append(t)
-    return _Shares(rows, share, usual)
+    return _PeriodShares(rows, share, usual)
 
 
 def _returns(periods: Sequence[Period], usual: Array, at: Mapping[int, int], t: int) -> bool:
@@ -636,7 +636,7 @@ def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
 
 
 def _copies(counted: Sequence[CountedRows]) -> Iterator[Suspected]:
-    """Yield periods in which predictions equal the label always, or less often than by chance.
+    """Yield periods in which predictions always equal the label, or less often than if independent.
 
     Successive periods count together. The first is no coincidence where the rows that differ could
     not all be in other periods; the second from six deviations on: of two outcomes, the true

@@ -370,9 +370,9 @@ def monitor_doctor(
     """Check what the counts of a history show of the feed that brings the rows.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
-    number of rows, values that are new, vanished or spelt in another way, and missing values that
-    become more or fewer, and groups with insufficient data. `monitor` checks the same. The history
-    is not changed.
+    number of rows, values that are new, vanished or spelt in another way, missing values that
+    become more or fewer, and predictions that are copies of the label. `monitor` checks the same.
+    The history is not changed.
 
     Parameters
     ----------

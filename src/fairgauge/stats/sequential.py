@@ -371,7 +371,8 @@ def asymptotic_evidence(below: Array, above: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         e = np.exp(slopes * z - slopes**2 / 2)
     e = np.where(np.isnan(e), 1.0, e).reshape(2 * len(SLOPES), -1).T
-    return _shiryaev_roberts(e, np.zeros(e.shape[1]), np.ones(len(e))).mean(axis=1)
+    sums = _shiryaev_roberts(e, np.zeros(e.shape[1]), np.ones(len(e)))
+    return np.asarray(sums.mean(axis=1))
 
 
 def likeliest_deviation(z: Array) -> int:
