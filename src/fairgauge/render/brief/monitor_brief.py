@@ -316,7 +316,7 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
         MonitorState.WAITING: "No alarm; some of what is monitored waits for labels",
     }
     no_alarm = f"No alarm in {numbered(len(report.periods), f'{report.length}s')}"
-    no_alarm += ", but rows are there twice, or a group is missing" * bool(report.faults)
+    no_alarm += ", but rows may be wrong" * bool(report.faults)
     return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
 
 

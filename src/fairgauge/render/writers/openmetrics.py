@@ -41,7 +41,7 @@ def _lines(report: MonitorReport) -> Iterator[str]:
     )  # fmt: skip
     found = report.concerning(report.periods[-1]) if report.periods else ()
     yield from _gauge(
-        "rows_suspected", "Findings about the last period, and new ones about others.",
+        "rows_suspected", "Findings about the last period.",
         [({**model, "problem": str(problem)}, sum(each.problem is problem for each in found))
          for problem in HistoryProblem],
     )  # fmt: skip
