@@ -130,6 +130,7 @@ class _Compared:
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
         self.other: str = AllPeople(words.noun, other=True)
+        self.of_others = others and bool(each.reference)
         if not others or each.reference != ReferenceRule.OTHERS:
             self.other = words.group(each.feature, each.reference)
 
@@ -432,7 +433,7 @@ def _rule(compared: _Compared) -> str:
     each, rate = compared.each, compared.rate
     if rate is None or each.baseline is not None or each.lacks_baseline:
         return ""
-    whom = {"whom": "others"} if each.reference == ReferenceRule.OTHERS else {}
+    whom = {"whom": "others"} if compared.of_others else {}
     words = share_rule_in_words(rate, each.definition, limits_of(each.rule), **whom)
     return words and f"“{words}”"
 
