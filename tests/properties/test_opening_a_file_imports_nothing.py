@@ -102,7 +102,8 @@ KINDS = (
 
 def test_every_kind_of_result_is_among_them():
     kinds = {type(result(name)) for name in KINDS}
-    assert {kind for kind in result_classes().values() if kind not in kinds} == set()
+    ours = {kind for kind in result_classes().values() if kind.__module__.startswith("fairgauge.")}
+    assert ours - kinds == set()  # other tests make kinds of their own
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -28,7 +28,8 @@ def act(tmp_path):
     env |= {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
     env |= {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     rows = [
-        f"{(i + 1) % 2},{int(i % 4 == 0 or i % 3 == 0)},{'F' if i % 4 else 'M'}" for i in range(600)
+        f"{int(i % 5 < 3)},{int((i % 4 == 0 and i % 40 > 0) or i % 3 == 0)},{'F' if i % 4 else 'M'}"
+        for i in range(600)
     ]
     (tmp_path / "my loans.csv").write_text("y,p,sex\n" + "\n".join(rows))
 

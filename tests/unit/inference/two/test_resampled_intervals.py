@@ -45,7 +45,7 @@ def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
     p = audited(method).p_value
     assert 0.05 < p < 0.3
     inside, outside = (audited(method, confidence=1 - each) for each in (p * 0.8, p * 1.25))
-    assert inside.low < 0 < inside.high
+    assert inside.low <= 0 < inside.high  # shares of draws are 0 exactly, now and then
     assert outside.low > 0  # the difference is positive
 
 
