@@ -297,7 +297,7 @@ def _days(rates: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
 def two_groups_at_the_limit(rate: float, rng: np.random.Generator) -> Occurrences:
     """Follow two groups at a limit of their rule for a horizon of 60 days."""
     report = fg.monitor(_days(np.full(60, rate), rng), _two_groups())
-    return {"alarm": bool(report.alarms), "two shares of alpha": len(report.tested) > 1}
+    return {"alarm": bool(report.alarms), "two shares of alpha": len(report.comparisons) > 1}
 
 
 # 10 and 11: what an alarm states, and baselines

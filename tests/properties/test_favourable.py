@@ -193,7 +193,7 @@ def of_monitor(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
             sorted(rows().partition_by("day", as_dict=True).items())}  # fmt: skip
     made = fg.monitor(days, counted | {"monitor": {"rules": asked["rules"]}})
     for each in made.comparisons:
-        yield each.group, each.mirror_of, each.alarm is None
+        yield each.group, each.reference, each.alarm is None
 
 
 @pytest.mark.one_in(2)

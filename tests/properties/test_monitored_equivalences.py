@@ -58,7 +58,7 @@ def comes_to(counts: Any, asked: Asked, rules: list[Any] = RULES) -> dict[str, A
         "findings": [(each.problem, each.period, each.value) for each in report.findings],
         "comparisons": {
             (each.metric, each.feature, each.group): (
-                each.state, each.alpha, each.says, each.mirror_of,
+                each.state, each.alpha, each.says, each.reference,
                 [(p.value, p.low, p.high, p.evidence, p.n_reference) for p in each.points],
             )
             for each in report.comparisons

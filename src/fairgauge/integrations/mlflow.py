@@ -159,10 +159,10 @@ def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float 
     taken: set[str] = set()
     subjects = [
         (each.metric, each.feature, each.group, *([each.class_] if each.class_ is not None else ()))
-        for each in report.series
+        for each in report.comparisons
     ]
     rules = Counter(subjects)
-    for each, subject in zip(report.series, subjects, strict=True):
+    for each, subject in zip(report.comparisons, subjects, strict=True):
         parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
         key = "/".join([name, *map(_allowed, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
         key = _free(key, taken)

@@ -401,7 +401,7 @@ def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]
 def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     """Return the rules that counts of independent rows decide exactly, each with its rate.
 
-    Of others, and of metrics that contrast no rate, there is no e-value: these use alpha spending.
+    Others, and metrics that contrast no rate, are decided by estimates, asymptotically.
     """
     rates = ((i, monitored_rate(rule, spec)) for i, rule in enumerate(spec.rules))
     return {i: rate for i, rate in rates if rate is not None and is_exact(rate, spec.question)}

@@ -6,9 +6,9 @@ rules and groups together. It is divided before anything is known of the outcome
 - Comparisons of the first period, or of a baseline, share 80% of alpha equally; those that appear
   later share 80% of what is left at that time. A threshold once set is never changed, so that a
   later period cannot take an alarm back.
-- Two groups that are each compared with the other are one comparison with one share, whose limits
-  hold for both (`_mirrors`). Where they become two, each has half of that share. Batch e-values
-  have an expectation of at most 1 in every period, whichever limits that period has.
+- Two groups that are each compared with the other are one comparison: that of the group with fewer
+  rows, whose limits hold for both (`one_of_two`). With the rows of a third group the other one
+  arrives as a comparison of its own. Limits never change, as thresholds do not.
 - A baseline is an estimate. Of the alpha of its comparison, half is the error of exact confidence
   limits of the contrast in the baseline; everything within the tolerated distance of these limits
   is tolerated, and the detector spends the other half. If a false alarm occurs, either the limits
@@ -27,19 +27,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Ends
+from fairgauge.enums import ReferenceRule
 from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
-from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
 from fairgauge.monitoring._period_rows import CountedRows
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
 from fairgauge.results.monitor_results import Baseline, LargestGroup
-from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array, Mask
 from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import Contrasted, EDetector, Tolerated
 from fairgauge.version import __version__
@@ -54,8 +55,7 @@ class Detected:
 
     Attributes
     ----------
-    low, high : arrays of shape (periods, comparisons): the tolerated values.
-    threshold : array of shape (periods, comparisons).
+    low, high, threshold : arrays of shape (comparisons,): the tolerated values, and what alarms.
     evidence : array of shape (periods, comparisons).
     detectors : the state of the detector of each contrast, after the last period.
     """
@@ -67,38 +67,142 @@ class Detected:
     detectors: dict[str, dict[str, Array]]
 
 
-def divide_alpha(
-    alpha: float, arrivals: Sequence[int], mirrors: Mapping[int, Mirror] | None = None
-) -> Array:
+def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
     """Return the share of alpha of every comparison, from the periods in which they arrived.
-
-    One that only mirrors another has that one's share, which is spent once.
 
     >>> divide_alpha(0.05, [0, 0, 3]).round(4).tolist()
     [0.02, 0.02, 0.008]
     """
     # comparisons of a baseline and of the first period arrive together
     first = np.maximum(np.asarray(arrivals, dtype=np.int64), 0)
-    own = np.ones(len(first), dtype=bool)
-    own[list(mirrors or {})] = False
     shares = np.zeros(len(first))
     left = alpha
-    for wave in np.unique(first[own]):
-        held = own & (first == wave)
+    for wave in np.unique(first):
+        held = first == wave
         shares[held] = left * SPENT_AT_ONCE / held.sum()
         left *= 1 - SPENT_AT_ONCE
-    for i, mirror in (mirrors or {}).items():
-        shares[i] = shares[mirror.of]
     return shares
+
+
+class Pair(NamedTuple):
+    """Two comparisons by their numbers, of which one stands for both.
+
+    ``until`` is the number of the first period in which they are two, infinite where there is none.
+    """
+
+    one: int
+    other: int
+    until: float
+
+
+def one_of_two(
+    ids: Sequence[ComparisonId],
+    arrivals: Sequence[int],
+    rules: Sequence[MonitorRule],
+    alike: Callable[[int, int], tuple[Mask, Mask]],
+    rows: Callable[[int], float],
+) -> list[Pair]:
+    """Return the two groups of a feature that are each compared with the other, by a rule for both.
+
+    It is for both if it tolerates "no difference" and its metric can be turned. ``alike`` returns
+    the periods in which either of two has values, and those in which one mirrors the other;
+    ``rows`` those of a group.
+    """
+    held: dict[tuple[int, str, str | None], list[int]] = {}
+    for i, each in enumerate(ids):
+        rule = rules[each.rule]
+        metric = rule.definition
+        if metric is not None and metric.turn is not None:
+            neutral = metric.neutral if rule.baseline is None else 0.0
+            if rule.low <= neutral <= rule.high:
+                held.setdefault((each.rule, each.feature, each.class_), []).append(i)
+    found = []
+    for of in held.values():
+        first = sorted(of, key=lambda i: arrivals[i])[:2]
+        if len(first) == 2:
+            compared, mirrored = alike(*first)
+            apart = np.flatnonzero(compared & ~mirrored)
+            until = float(apart[0]) if len(apart) else math.inf
+            # without labels nothing is compared yet, but two groups are one comparison
+            alone = len(of) == 2 and not compared.any()
+            if alone or compared[: int(min(until, len(compared)))].any():
+                one, other = sorted(first, key=rows)
+                found.append(Pair(one, other, until))
+    return found
+
+
+_TURNED = [2, 3, 0, 1]
+"""The columns of counts seen from the other side."""
+
+
+def pairs_of_counts(
+    counts: ComparisonCounts, rules: Sequence[MonitorRule], rates: Mapping[int, MonitoredRate]
+) -> list[Pair]:
+    """Return the comparisons of counts of which one stands for two."""
+
+    def alike(i: int, j: int) -> tuple[Mask, Mask]:
+        one, other = counts.counts[:, i], counts.counts[:, j]
+        compared = (one[:, 1] * one[:, 3] > 0) | (other[:, 1] * other[:, 3] > 0)
+        others = counts.references[i] == counts.references[j] == ReferenceRule.OTHERS
+        return compared, (one == other[:, _TURNED]).all(axis=1) & others
+
+    def rows(i: int) -> float:
+        """Return the rows of a group in the first period that compares it."""
+        _, n_d, _, n_a = counts.counts[:, i].T
+        own = n_a if rates[counts.ids[i].rule].turned else n_d
+        return float(own[np.argmax(n_d * n_a > 0)])
+
+    return one_of_two(counts.ids, counts.arrivals, rules, alike, rows)
+
+
+def without_mirrors(counts: ComparisonCounts, pairs: Sequence[Pair]) -> ComparisonCounts:
+    """Return counts in which one comparison stands for two, against the other group by name."""
+    arrivals, references = [*counts.arrivals], [*counts.references]
+    gone = set[int]()
+    for one, other, until in pairs:
+        if math.isinf(until):
+            references[one] = counts.ids[other].group
+            gone.add(other)
+        else:
+            arrivals[other] = int(until)
+    left = [i for i in range(len(counts.ids)) if i not in gone]
+    return ComparisonCounts(
+        [counts.ids[i] for i in left],
+        [arrivals[i] for i in left],
+        [references[i] for i in left],
+        counts.counts[:, left],
+        counts.unlabelled,
+    )
+
+
+def tolerated(
+    each: ComparisonId, rules: Sequence[MonitorRule], baseline: Ends | None, *, for_two: bool
+) -> Ends:
+    """Return what is tolerated of a comparison; ``for_two``, also of the other one that it mirrors.
+
+    ``baseline`` is the confidence limits of its baseline, around which the limits of the rule then
+    are. Of a group that its baseline does not have, everything is tolerated.
+    """
+    rule = rules[each.rule]
+    if rule.baseline is not None and baseline is None:
+        return -math.inf, math.inf
+    low, high = baseline or (0.0, 0.0)
+    low, high = low + rule.low, high + rule.high
+    turn = None if rule.definition is None else rule.definition.turn
+    if for_two and turn is not None:
+        least, most = turn(baseline) if baseline is not None else (0.0, 0.0)
+        other_low, other_high = turn((least + rule.low, most + rule.high))
+        low, high = max(low, other_low), min(high, other_high)
+    return low, high
 
 
 def detect(
     counts: ComparisonCounts,
     alphas: Array,
+    limits: Sequence[Ends],
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
-    baselines: Mapping[ComparisonId, Baseline],
-    mirrors: Mapping[int, Mirror],
+    baselines: Collection[ComparisonId],
     resumed: Fold | None = None,
 ) -> Detected:
     """Fold the counts of all periods into evidence.
@@ -108,54 +212,47 @@ def detect(
     counts : ComparisonCounts
     alphas : array of shape (comparisons,)
         The alpha of each, as `divide_alpha` returns them.
+    limits : sequence of pairs
+        The tolerated values of each.
     spec : MonitorSpec
     rates : mapping
         The rate that each rule contrasts.
-    baselines : mapping
-        The baselines of the comparisons that have one, with their limits.
-    mirrors : mapping
-        The comparisons that only mirror another, by their numbers.
+    baselines : collection
+        The comparisons that have a baseline, which takes half of their alpha.
     resumed : Fold, optional
         What the first of the periods came to, of the same comparisons.
     """
     periods, size, _ = counts.counts.shape
-    spent = shares_by_period(alphas, mirrors, periods)
-    spent /= [2 if each in baselines else 1 for each in counts.ids]
-    around = {each: (held.low, held.high) for each, held in baselines.items()}
-    low, high = tolerated(counts.ids, spec.rules, around, mirrors, periods)
+    spent = alphas / [2 if each in baselines else 1 for each in counts.ids]
+    low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T.copy()
     begin = 0 if resumed is None else resumed.periods
     evidence = np.zeros((periods, size))
     evidence[:begin] = 0.0 if resumed is None else resumed.evidence
     detectors: dict[str, dict[str, Array]] = {}
-    threshold = np.full((periods, size), np.inf)
+    threshold = np.full(size, np.inf)
     by_contrast: dict[Contrasted, list[int]] = {}
+    decided = counts.counts.copy()
     for i, each in enumerate(counts.ids):
+        decided[: max(counts.arrivals[i], 0), i] = 0  # one that was one of two until then
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
-    parts = sorted({begin, periods, *(m.until for m in mirrors.values() if begin < m.until)})
-    edges = [(int(one), int(other)) for one, other in pairwise(parts) if np.isfinite(other)]
     for by, held in by_contrast.items():
         if by == "ratio":
-            low[:, held] = np.maximum(low[:, held], 0.0)
+            low[held] = np.maximum(low[held], 0.0)
         detector = EDetector(
-            Tolerated(low[-1, held], high[-1, held], by),
-            alpha=spent[:, held],
+            Tolerated(low[held], high[held], by),
+            alpha=spent[held],
             horizon=float(spec.horizon),
             shift=spec.worth_catching,
         )
-        threshold[:, held] = detector.threshold
+        threshold[held] = detector.threshold
         if resumed is not None:
             detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
-        for start, end in edges:  # limits change where two groups are no longer one comparison
-            x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[start:end, held], -1, 0)
+        if begin < periods:
+            x_d, n_d, x_a, n_a = np.moveaxis(decided[begin:, held], -1, 0)
             if by == "rate":
                 x_a = n_a = np.zeros_like(n_d)
-            within = Tolerated(low[start, held], high[start, held], by)
-            detector, found = replace(detector, tolerated=within).follow(x_a, n_a, x_d, n_d)
-            evidence[start:end, held] = found
-        detectors[by] = state_of(detector)
-    for i, mirror in mirrors.items():
-        alike = slice(0, int(min(mirror.until, periods)))
-        evidence[alike, i] = evidence[alike, mirror.of]
+            detector, evidence[begin:, held] = detector.follow(x_a, n_a, x_d, n_d)
+        detectors[by] = {name: getattr(detector, name) for name in _STATE}
     return Detected(low, high, threshold, evidence, detectors)
 
 
@@ -182,7 +279,7 @@ def baseline_limits(
 LARGEST = 200_000
 """Numbers of evidence above which a fold is not kept: reading it would cost more than it saves."""
 
-_FORMAT = 9
+_FORMAT = 10
 """What evidence is made of: where it changes, folds of before are of anything else."""
 _STATE = ("evidence", "recent", "total")
 
@@ -209,14 +306,12 @@ class Fold:
         """Return how many periods it covers."""
         return len(self.evidence)
 
-    def fits(self, counts: ComparisonCounts) -> bool:
-        """Return whether the counts of more periods are of the same comparisons."""
-        return counts.ids == self.counts.ids
+    def fits(self, counts: ComparisonCounts, decided: ComparisonCounts) -> bool:
+        """Return whether the counts of more periods are of the same comparisons.
 
-
-def state_of(detector: EDetector) -> dict[str, Array]:
-    """Return the state of a detector."""
-    return {name: getattr(detector, name) for name in _STATE}
+        Those that are ``decided`` are the same unless two of them were one.
+        """
+        return counts.ids == self.counts.ids and len(decided.ids) == self.evidence.shape[1]
 
 
 def key_of(asked: MonitorSpec, largest: Sequence[LargestGroup], texts: Sequence[str]) -> str:
@@ -278,7 +373,7 @@ def read_fold(
             for by, state in found["detectors"].items()
         }
         rows = [CountedRows(*each) for each in found["rows"]]
-        evidence = np.array(found["evidence"], dtype=np.float64).reshape(size, len(ids))
+        evidence = np.array(found["evidence"], dtype=np.float64).reshape(size, -1)
     except (ValueError, KeyError, TypeError):
         return None
     return Fold(counts, rows, evidence, detectors)

@@ -20,18 +20,16 @@ import numpy as np
 from fairgauge.cube.cube import HANDFUL, CountTable, Cube, cases_of_no_weight
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task, Uncounted
-from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
+from fairgauge.monitoring._period_values import BY_DEFAULT
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.name_checks import coded_rows, coded_weights
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
 from fairgauge.values import (
     MISSING_NAME,
     Value,
-    canonical,
     is_one_of,
     meaning,
     name_of,
@@ -46,7 +44,6 @@ _BY_GROUP = (Role.LABEL, Role.PREDICTION, Role.CLUSTER)
 """The columns of which a group alone may lack values."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
-_ROUNDING = 1e-11
 _MOST_VALUES = 200
 _TWO = 2
 _NO_AGREEMENT = (0, 0, 0.0, 0.0)
@@ -61,7 +58,6 @@ class CountedRows(NamedTuple):
     rows, excluded : all rows, and by reason those that the question excludes; of a count its cases
         and of persons these, here and below.
     read : the rows that were read, whatever these stand for.
-    new_values : the unknown values of columns in which no row has a positive value.
     values, missing : the rows of every value of a column, and of none.
     lacking : of every column of labels, predictions and clusters, the rows without a value by
         feature and group; nothing where no row lacks one.
@@ -72,19 +68,15 @@ class CountedRows(NamedTuple):
         many would be if the two were independent, with the variance; of a score its decision, and
         none of numbers, which are hardly ever equal.
     scores : of a column of scores, the rows in every hundredth of their range that has some.
-    one_score : the score that all rows have, if all have one.
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     labelled : by the decision of two, positive or negative, its rows and those that have a label.
-    coded : of columns of numbers, the codes of missing values, with what they count as and rows;
-        of weights and counts 0, as counts do not state which rows have them.
     """
 
     digest: str
     rows: int
     read: int
     excluded: dict[str, int]
-    new_values: dict[str, tuple[str, ...]]
     values: dict[str, dict[str, int]]
     missing: dict[str, int]
     lacking: dict[str, dict[str, dict[str, int]]]
@@ -93,18 +85,13 @@ class CountedRows(NamedTuple):
     coincidence: float
     agreement: tuple[int, int, float, float]
     scores: Mapping[str, Mapping[str, int]] = {}
-    one_score: str | None = None
     crossed: Mapping[str, Mapping[str, int]] = {}
     unlabelled: tuple[str, float] = ("", 0.0)
     labelled: Mapping[str, tuple[int, int]] = {}
-    coded: Mapping[str, Mapping[str, tuple[str, int]]] = {}
 
 
-def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
-    """Return the rows that a cube counts, and those that the question excludes, by reason.
-
-    ``first`` holds the first period; None where that is ``cube`` itself.
-    """
+def counted_rows(cube: Cube, question: Spec) -> CountedRows:
+    """Return the rows that a cube counts, and those that the question excludes, by reason."""
     complete = _complete(cube, question)
     excluded = {} if complete else excluded_rows(cube, question)
     cases = _in_cases(cube)
@@ -113,16 +100,14 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         cases.rows,
         cube.rows,
         {why: n for why, n in excluded.items() if n and why != Uncounted.SAME_PERSON},
-        new_values(cube, first, question),
         *_rows_of_values(cases, question),
         _lacking(cases, question),
         *_regularity(cube),  # type: ignore[arg-type]
         _agreement(cases, question),
-        *_scores(cases),
+        _scores(cases),
         {crossed_name(each): _crossed(cases, each, question) for each in question.intersections},
         _unlabelled(cube),
         _labelled(cases, question),
-        _coded(cube, question),
     )
 
 
@@ -268,24 +253,16 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     return values, missing
 
 
-def _scores(cube: Cube) -> tuple[dict[str, dict[str, int]], str | None]:
-    """Return the rows in every part of the range of scores, and the score where all have one."""
+def _scores(cube: Cube) -> dict[str, dict[str, int]]:
+    """Return the rows in every part of the range of scores."""
     axis = cube.plan.axis(Role.SCORE)
     if axis is None or not axis.grid or cube.min_cell is not None:
-        return {}, None
+        return {}
     table = cube.marginal([axis])
     held = (table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)
-    codes, sums = table.codes[held, 0], {name: each[held] for name, each in table.sums.items()}
-    parts = np.minimum(codes // 2 * PARTS // axis.grid, PARTS - 1)
-    rows = np.bincount(parts, sums["rows"], PARTS).astype(int)
-    found = {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}
-    one = None
-    if len(codes) == 1:
-        weight = float(sums.get("w", sums.get("n", sums["rows"]))[0])
-        mean, square = float(sums["s"][0]) / weight, float(sums["s2"][0]) / weight
-        if square - mean**2 <= _ROUNDING * mean**2:
-            one = f"{mean:.6g}"
-    return {axis.column: found}, one
+    parts = np.minimum(table.codes[held, 0] // 2 * PARTS // axis.grid, PARTS - 1)
+    rows = np.bincount(parts, table.sums["rows"][held], PARTS).astype(int)
+    return {axis.column: {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}}
 
 
 def _has_names(cube: Cube, axis: Axis) -> bool:
@@ -378,23 +355,6 @@ def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:
             held[0] += int(rows)
             held[1] += int(rows) * (has >= 0)
     return {side: (rows, labels) for side, (rows, labels) in found.items()}
-
-
-def _coded(cube: Cube, question: Spec) -> dict[str, dict[str, tuple[str, int]]]:
-    """Return the codes of missing values in columns of numbers, with what they count as and rows.
-
-    That is the group, or the side of the cut of an outcome; of an average the number itself.
-    """
-    found: dict[str, dict[str, tuple[str, int]]] = {}
-    for column, code, rows in coded_rows(cube, question):
-        axis = next(axis for axis in cube.plan.axes if axis.column == column and axis.cuts)
-        name = name_of(canonical(code))
-        (counts,) = axis.names(tuple(axis.bins_of(np.array([code])).tolist()))
-        averaged = question.task is Task.REGRESSION and axis.role is not Role.FEATURE
-        found.setdefault(column, {})[name] = name if averaged else counts, rows
-    for column, value in coded_weights(cube, question):
-        found.setdefault(column, {})[name_of(value)] = name_of(value), 0
-    return found
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -64,11 +64,6 @@ class _Coding:
                 return own
         return ()
 
-    @property
-    def without_positive(self) -> bool:
-        """Return whether no row has a positive value."""
-        return not any(is_one_of(value, self.positive) for value in self.held)
-
 
 def check_values(
     names: Sequence[str], cubes: Sequence[Cube], question: Spec, *, checked: int = 0
@@ -235,18 +230,6 @@ def _example(coding: _Coding, question: Spec) -> str:
     listed[stored] = listed.pop(stored, (stored,))  # as the last one
     line = write_recodings({coding.column: listed})[0].removesuffix("]}")
     return f"{line}, ...], ...}}"
-
-
-def new_values(cube: Cube, first: Cube | None, question: Spec) -> dict[str, tuple[str, ...]]:
-    """Return the unknown values of the columns in which no row has a positive value.
-
-    ``first`` holds the first period; None where that is ``cube`` itself.
-    """
-    return {
-        coding.column: tuple(map(name_of, coding.unknown))
-        for coding in _codings(cube, first, question)
-        if coding.elsewhere and coding.unknown and coding.without_positive and coding.positive
-    }
 
 
 def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding]:

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 
 from fairgauge.cube.cube import Cube
 from fairgauge.errors import ValuesError
-from fairgauge.monitoring._history_checks import check_history, with_recodings
+from fairgauge.monitoring._feed_checks import Feed, check_feed
 from fairgauge.monitoring._period_rows import counted_rows
 from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring.periods import parse_period
 from fairgauge.results.monitor_results import HistoryProblem
 
 _SUSPECT = (
-    HistoryProblem.SAME_COUNTS, HistoryProblem.DOUBLED_ROWS, HistoryProblem.SPELLING,
-    HistoryProblem.UNCLEAR_OUTCOME, HistoryProblem.NO_OUTCOME, HistoryProblem.NO_POSITIVE,
+    HistoryProblem.SAME_COUNTS, HistoryProblem.DOUBLED_ROWS, HistoryProblem.NEW_VALUE,
+    HistoryProblem.ONE_VALUE,
 )  # fmt: skip
 """What no later period is needed to see, and no limit of a rule."""
 
@@ -29,23 +29,13 @@ def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[s
         return []
     names = [*map(str, periods)]
     ordered = [cubes[name] for name in names]
-    counted = [counted_rows(cube, cube.asked, ordered[0] if i else None)
-               for i, cube in enumerate(ordered)]  # fmt: skip
     asked = ordered[0].asked
-    decided = asked.prediction or asked.score
-    outcomes = {asked.label: None} | {decided: asked.words_of_predictions}
-    checked = check_history(
-        periods,
-        counted,
-        outcomes={column: of for column, of in outcomes.items() if column is not None},
-        positive=(*asked.positive_of(asked.label), *asked.positive_of(asked.prediction)),
-        features=list(dict.fromkeys(each.column for each in asked.sensitive)),
-        cluster=asked.cluster,
-        weight=asked.weight,
-    )
+    counted = [counted_rows(cube, cube.asked) for cube in ordered]
+    outcomes = [each for each in (asked.label, asked.prediction or asked.score) if each is not None]
+    feed = Feed(periods=periods, counted=counted, question=asked, outcomes=outcomes)
     found = [
         finding.says
-        for finding in with_recodings(checked, asked)
+        for finding in check_feed(feed)
         if finding.problem in _SUSPECT and any(map(finding.concerns, added))
     ]
     try:

@@ -6,8 +6,7 @@ partitioned by period. Names that begin with an underscore, which they ignore, h
 reference (``_largest.json``), imported values, and a fold of the periods that saves time and can
 always be computed again. The largest groups are a choice: without their file, they are those of
 the first period that the history holds by then. How long labels took to come, and that every row
-stood several times, is seen when rows are counted, and in no counts; which findings are new, by
-those of the runs before.
+stood several times, is seen when rows are counted, and in no counts.
 """
 
 from __future__ import annotations
@@ -16,24 +15,20 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple
 from pathlib import Path
-from typing import NamedTuple
 
 from fairgauge.catalogue.own_by_name import definition
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import refuse_unfit
-from fairgauge.monitoring._due_labels import KEPT
 from fairgauge.monitoring._period_cubes import PeriodCubes
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.results.monitor_results import (
-    HistoryFinding,
-    HistoryProblem,
     ImportedValue,
     LargestGroup,
 )
@@ -42,32 +37,10 @@ _FOLD = "_fold.json"
 _LARGEST = "_largest"
 _LABELS = "_labels.json"
 _REPEATED = "_repeated.json"
-_FINDINGS = "_findings.json"
 
 
-class _Known(NamedTuple):
-    """What identifies a finding, and its first and last period."""
-
-    problem: str
-    column: str | None
-    value: str | None
-    period: str
-    last: str
-
-
-def _identity(finding: HistoryFinding) -> _Known:
-    # when labels come again, the periods without one are those of missing values
-    same = {HistoryProblem.NO_LABELS: HistoryProblem.MISSING_VALUES}
-    problem = same.get(finding.problem, finding.problem)
-    return _Known(problem, finding.column, finding.value, finding.period, finding.last)
-
-
-def _is_known(each: _Known, known: Iterable[_Known]) -> bool:
-    """Return whether a finding of the same is about all periods of one."""
-    return any(
-        each[:3] == other[:3] and other.period <= each.period and each.last <= other.last
-        for other in known
-    )
+KEPT = 56
+"""Labelled periods whose waits are kept, so that an earlier delay is forgotten."""
 
 
 class KeptDecisions:
@@ -105,8 +78,9 @@ class KeptDecisions:
         """Return the most later periods with which a run saw recent periods without their labels.
 
         Those are the last periods that have their labels by now, and the ones that have not; one
-        that no run saw without is not among them. What is known of periods before the first of
-        these stays as it is. A file that was changed is begun anew.
+        that no run saw without is not among them. A wait beyond the longest of these is an outage,
+        which makes the usual one longer by a period at most. What is known of periods before the
+        first of these stays as it is. A file that was changed is begun anew.
         """
         text = self._store.read(_LABELS)
         try:
@@ -114,8 +88,11 @@ class KeptDecisions:
         except (ValueError, TypeError, AttributeError):
             waits = {}
         place = {name: i for i, name in enumerate(names)}
-        waits |= {name: len(names) - 1 - place[name] for name in without_label}
         labelled = [name for name in names if name not in set(without_label)][-KEPT:]
+        longest = 1 + max((waits.get(name, -1) for name in labelled), default=len(names))
+        for name in without_label:
+            wait = min(len(names) - 1 - place[name], longest)
+            waits[name] = max(wait, waits.get(name, wait))
         kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
         earlier = {name: wait for name, wait in waits.items() if name < names[0]}
         new = json.dumps(earlier | kept)
@@ -149,52 +126,10 @@ class KeptDecisions:
             f"remove it to {instead}"
         )
 
-    @property
-    def followed(self) -> bool:
-        """Return whether a run has followed the history, and kept what it found."""
-        return self._store.read(_FINDINGS) is not None
-
-    def made(self, finding: HistoryFinding) -> bool:
-        """Return whether the last run made a finding."""
-        try:
-            last = [_Known(*e) for e in json.loads(self._store.read(_FINDINGS) or "")["last"]]
-        except (ValueError, TypeError, KeyError):
-            return False
-        return _is_known(_identity(finding), last)
-
-    def mark_new(
-        self, newest: str, findings: Sequence[HistoryFinding], *, keep: bool
-    ) -> tuple[HistoryFinding, ...]:
-        """Mark the findings that no run made by the time the period before the newest was added.
-
-        A run may correct an earlier period before or after it adds the newest one, so that what is
-        found in between is new with both. What was found once is known for ever, also where it is
-        not found for a while; of a history that no run has followed, everything is.
-        """
-        now = [*map(_identity, findings)]
-        text = self._store.read(_FINDINGS)
-        try:
-            held = json.loads(text or "")
-            last = str(held["newest"])
-            known, first = ([_Known(*each) for each in held[k]] for k in ("known", "first"))
-        except (ValueError, TypeError, KeyError):
-            last, known, first = "", now, now
-        if last != newest:
-            new = [each for each in first if not _is_known(each, known)]
-            known = [*(each for each in known if not _is_known(each, new)), *new]
-            first = now
-        state = json.dumps({"newest": newest, "known": known, "first": first, "last": now})
-        if keep and state != text:
-            self._keep(_FINDINGS, state)
-        return tuple(
-            replace(finding, new=not _is_known(each, known))
-            for finding, each in zip(findings, now, strict=True)
-        )
-
     def take_over(self, draft: DraftStore) -> None:
         """Keep what was decided on a draft of the history."""
         for name, text in draft.written.items():
-            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED, _FINDINGS)):
+            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED)):
                 self._keep(name, text)
 
     def _keep(self, name: str, text: str) -> None:

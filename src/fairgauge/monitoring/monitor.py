@@ -2,113 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain, takewhile
 from pathlib import Path
-from typing import NamedTuple, Unpack
-
-import numpy as np
+from typing import Unpack
 
 from fairgauge.api.exploring import Exploration, explore
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.facts import described
-from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse
-from fairgauge.monitoring._attribution import attribute, estimates, rates_of, sizes_of
-from fairgauge.monitoring._column_checks import OF_ROWS, RARE, SHARE, all_among
 from fairgauge.monitoring._comparison_counts import (
-    ComparisonCounts,
-    ComparisonId,
-    SideCounts,
-    collect_counts,
-    counts_in,
     exact_rates,
     largest_groups,
     refuse_unfit,
     with_references,
 )
-from fairgauge.monitoring._detection import (
-    LARGEST,
-    Detected,
-    Fold,
-    baseline_limits,
-    detect,
-    divide_alpha,
-    key_of,
-    read_fold,
-    write_fold,
-)
-from fairgauge.monitoring._due_labels import overdue, usual_delays
-from fairgauge.monitoring._history_checks import check_history, with_recodings
-from fairgauge.monitoring._mirrors import (
-    Mirror,
-    mirrors_of_counts,
-    mirrors_of_estimates,
-    paired,
-    shares_by_period,
-    worse_off_first,
-)
+from fairgauge.monitoring._comparisons import Followed, follow
+from fairgauge.monitoring._detection import key_of, read_fold, write_fold
+from fairgauge.monitoring._estimates import ALL_GROUPS
+from fairgauge.monitoring._feed_checks import Feed, check_feed, labels_of_one_decision
 from fairgauge.monitoring._period_cubes import PeriodCubes
-from fairgauge.monitoring._period_rows import (
-    CountedRows,
-    counted_rows,
-    fingerprint,
-    lacks_class,
-    lacks_values,
-    only_waits,
-    passing,
-    passing_class,
-    rows_of_group,
-    rows_of_periods,
-)
+from fairgauge.monitoring._period_rows import fingerprint, rows_of_periods
 from fairgauge.monitoring._period_values import check_recoded, check_values
-from fairgauge.monitoring._selective_labels import labels_of_one_decision, withheld
-from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
 from fairgauge.monitoring._unmatched_rules import unmatched
-from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions
+from fairgauge.monitoring.history import NEW_HISTORY, History
 from fairgauge.monitoring.monitor_spec import (
     Labels,
-    MonitoredRate,
-    MonitorRule,
     MonitorSpec,
+    contrasted_rate,
     read_monitor_spec,
 )
 from fairgauge.monitoring.periods import Period, gaps, last_within, misdated, ordinal, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
-from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings
 from fairgauge.resolve.resolution import absent_exclusions
-from fairgauge.results.disadvantage import favourable_of
-from fairgauge.results.estimates import as_number
 from fairgauge.results.monitor_results import (
-    FEWEST_PERIODS,
     IN_MEMORY,
-    Alarm,
-    Baseline,
-    Detector,
     HistoryFinding,
     HistoryHealth,
     HistoryProblem,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
-    Point,
     SparseGroup,
     Unconsidered,
-    is_gone,
 )
 from fairgauge.results.shown_result import made_now
-from fairgauge.stats.arrays import Array
-from fairgauge.stats.sequential import Tolerated, running_contrast
-from fairgauge.values import name_of
-
-MOST_WITHOUT_LABEL = 0.5
-"""The share of rows without a label above which a period that enters is as good as unseen."""
 
 
 def monitor(
@@ -194,18 +137,24 @@ def monitor(
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
-    followed = _follow(names, cubes, resolved, folded, kept, keep=at is None)
-    fold, spec = followed.fold, asked.to_dict()
-    comparisons = worse_off_first(followed.comparisons, favourable_of(spec))
-    repeated = {} if kept is None else kept.repeated
-    findings = _findings(asked, periods, followed, repeated, until)
+    followed = follow(names, cubes, resolved, folded, kept, keep=at is None)
+    fold, comparisons = followed.fold, followed.comparisons
+    feed = _feed(asked, periods, followed, {} if kept is None else kept.repeated, until)
+    findings = [*check_feed(feed)]
     if misspelt is not None:
-        findings += (_misdated(periods[-1], misspelt),)
-    if selective := _labels_of_one_decision(asked, names, followed):
-        findings += (selective,)
-        comparisons = withheld(comparisons, selective)
-    if names and kept is not None:
-        findings = kept.mark_new(names[-1], findings, keep=at is None)
+        findings.append(_misdated(periods[-1], misspelt))
+    entered = len(names) - len(followed.waiting) * (feed.later and feed.due is not None)
+    if selective := labels_of_one_decision(feed, entered):
+        findings.append(selective)
+        comparisons = _withheld(comparisons, selective)
+    # of rows without a weight or a count nobody knows how many people or cases they are
+    unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
+    findings = [
+        each
+        if each.problem is HistoryProblem.GAP or (each.column or "") in of_rows
+        else replace(each, unit=unit)
+        for each in findings
+    ]
     if at is None and kept is not None:
         if largest != chosen:
             kept.keep_largest_groups(asked.start, largest)
@@ -215,7 +164,7 @@ def monitor(
         **made_now(),
         history=held.name,
         model=asked.question.document.title or _last_part(held.name),
-        spec=spec,
+        spec=asked.to_dict(),
         periods=tuple(names),
         absent=tuple(str(each) for each in gaps(periods)),
         waiting=followed.waiting,
@@ -230,7 +179,7 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
-        findings=findings,
+        findings=tuple(findings),
         unmatched=tuple(unmatched(resolved, comparisons, cubes)),
         unconsidered=None if periods else _unconsidered(every, asked.start, until),
         sparse_groups=_sparse_groups(asked, comparisons),
@@ -348,20 +297,28 @@ def _misdated(last: Period, misspelt: Period) -> HistoryFinding:
     )  # fmt: skip
 
 
-def _findings(
+def _feed(
     asked: MonitorSpec,
     periods: Sequence[Period],
-    followed: _Followed,
+    followed: Followed,
     repeated: Mapping[str, int],
     until: Period | None,
-) -> tuple[HistoryFinding, ...]:
-    """Return what may be wrong with the rows of the periods."""
-    label = asked.question.label
-    later = asked.labels is Labels.LATER and label is not None
-    due = followed.due
-    found = check_history(
-        periods,
-        followed.rows,
+) -> Feed:
+    """Return the feed whose rows are checked, of the columns that rules need."""
+    question, rates, metric = asked.question, exact_rates(asked), asked.catalogue.metric
+    needs = {
+        need
+        for i, rule in enumerate(asked.rules)
+        for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
+    }
+    of = {"label": question.label, "prediction": question.prediction or question.score}
+    return Feed(
+        periods=periods,
+        counted=followed.rows,
+        question=question,
+        outcomes=[column for need, column in of.items() if need in needs and column],
+        later=asked.labels is Labels.LATER and question.label is not None,
+        due=followed.due,
         overdue=followed.overdue,
         repeated=repeated,
         baselines={
@@ -369,178 +326,32 @@ def _findings(
             for rule in asked.rules
             if rule.baseline is not None
         },
-        later={str(label): len(periods) if due is None else due} if later else {},
-        outcomes=_outcomes(asked),
-        positive=tuple(
-            value
-            for column in (asked.question.label, asked.question.prediction)
-            for value in asked.question.positive_of(column)
-        ),
-        features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
-        intersections=asked.question.intersections,
-        named={(each.column, name) for each in asked.question.recode for name in each.names}
-        | {(e.column, name_of(v)) for e in asked.question.sensitive for v in chain(*e.values)},
-        cluster=asked.question.cluster,
-        weight=asked.question.weight,
-        count=asked.question.count,
-        groups_missing=asked.question.groups_missing,
         until=until,
     )
-    names = [str(each) for each in periods]
-    unlabelled = _unlabelled_groups(asked, names, followed)
-    every = (*found, *unlabelled, *_small_groups(asked, names, followed))
-    every = with_recodings(_without_labels(asked, names, followed.rows, every), asked.question)
-    unit, apart = asked.question.unit.get("unit"), {*OF_ROWS, HistoryProblem.GAP}
-    return tuple(each if each.problem in apart else replace(each, unit=unit) for each in every)
 
 
-def _without_labels(
-    asked: MonitorSpec,
-    names: Sequence[str],
-    rows: Sequence[CountedRows],
-    found: tuple[HistoryFinding, ...],
-) -> tuple[HistoryFinding, ...]:
-    """Find as one thing that hardly a row of the last periods has a label, which may come later."""
-    label = str(asked.question.label)
-    if asked.labels is Labels.LATER or label not in _outcomes(asked):
-        return found
-    lacking = [(each.missing.get(label, 0), each.rows) for each in reversed(rows)]
-    last = [*takewhile(lambda of: of[0] > (1 - SHARE) * of[1], lacking)]
-    if not last:
-        return found
-    missing, every = map(sum, zip(*last, strict=True))
-    first = names[-len(last)]
-    without = HistoryFinding(
-        problem=HistoryProblem.NO_LABELS, period=first, last=names[-1], column=label,
-        rows=every, share=missing / every,
-    )  # fmt: skip
-    missed = HistoryProblem.MISSING_VALUES
-    others = [
-        each for each in found
-        if (each.problem, each.column, each.last) != (missed, label, names[-1])
-        or (each.expected is not None and each.period < first)
-    ]  # fmt: skip
-    return (*others, without)
+def _withheld(
+    comparisons: Sequence[MonitoredComparison], found: HistoryFinding
+) -> tuple[MonitoredComparison, ...]:
+    """Return comparisons, of which those that need the labels of both decisions state nothing.
 
-
-def _unlabelled_groups(
-    asked: MonitorSpec, names: Sequence[str], followed: _Followed
-) -> Iterator[HistoryFinding]:
-    """Yield the groups of which hardly a row has its label where most other rows have theirs.
-
-    As long as no period has all its labels nothing states when they are due: seven periods show it.
+    An alarm that these periods raised would be of the labels alone, as a true positive rate of 0
+    where only refusals have any.
     """
-    label = str(asked.question.label)
-    due = asked.labels is Labels.NOW or followed.due is not None
-    features = () if due or label not in _outcomes(asked) else asked.question.sensitive
-    for feature in dict.fromkeys(each.column for each in features):
-        counts: dict[str, list[tuple[int, int, int, int, int]]] = {}
-        for t, held in enumerate(followed.rows):
-            sizes, without = held.values.get(feature, {}), held.lacking.get(label, {})
-            lacking = without.get(feature, {})
-            rows, missing = sum(sizes.values()), sum(lacking.values())
-            for group, size in sizes.items():
-                own = lacking.get(group, 0)
-                if 2 * (missing - own) < rows - size:
-                    counts.setdefault(group, []).append((t, size, own, rows, missing))
-        for group, found in counts.items():
-            at, *sums = zip(*found, strict=True)
-            size, own, rows, missing = map(sum, sums)
-            hardly = own >= (1 - SHARE) * size and all_among(own, missing, rows) < RARE
-            if hardly and len(found) >= FEWEST_PERIODS:
-                yield HistoryFinding(
-                    problem=HistoryProblem.MISSING_LABELS, period=names[at[0]], last=names[at[-1]],
-                    column=label, value=group, other=feature, rows=size, share=own / size,
-                    expected=(missing - own) / (rows - size),
-                )  # fmt: skip
+    lacking = {"positive": TP + FP, "negative": TN + FN}[str(found.decision)]
 
+    def is_of_labels(each: MonitoredComparison) -> bool:
+        if each.alarm is not None and each.alarm.period < found.period:
+            return False
+        if "label" not in each.definition.needs:
+            return False
+        rate = contrasted_rate(each.definition)
+        return rate is None or not rate.rate.among.disjoint(lacking)
 
-def _labels_of_one_decision(
-    asked: MonitorSpec, names: Sequence[str], followed: _Followed
-) -> HistoryFinding | None:
-    """Return that rows of one decision alone have labels, where a rule needs them.
-
-    Of labels that come later, those of the periods that are due, if it is known when they are.
-    """
-    if asked.question.label not in _outcomes(asked):
-        return None
-    due = asked.labels is Labels.NOW or followed.due is not None
-    entered = len(names) - len(followed.waiting) * (due and asked.labels is Labels.LATER)
-    return labels_of_one_decision(asked, names[:entered], followed.rows[:entered], due=due)
-
-
-def _outcomes(asked: MonitorSpec) -> dict[str, str | None]:
-    """Return the columns of labels and predictions that rules need, predictions with the label."""
-    rates, metric = exact_rates(asked), asked.catalogue.metric
-    needs = {
-        need
-        for i, rule in enumerate(asked.rules)
-        for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
-    }
-    question = asked.question
-    label, decided = question.label, question.prediction or question.score
-    of = {"label": (label, None), "prediction": (decided, question.words_of_predictions)}
-    return {column: other for need, (column, other) in of.items() if need in needs and column}
-
-
-def _small_groups(
-    asked: MonitorSpec, names: Sequence[str], followed: _Followed
-) -> Iterator[HistoryFinding]:
-    """Yield the groups with insufficient data in two weeks of periods and more.
-
-    A gap over all groups is of those that are large enough, and hides the others. Where most rows
-    of a group have no label or prediction, it is not small: that is what is found, at once.
-    """
-    question, undecided = asked.question, (MonitorState.INSUFFICIENT, MonitorState.UNDEFINED)
-    small: dict[tuple[str, str], list[int]] = {}
-    for each in followed.comparisons:
-        held = [point.n_group for point in each.points]
-        decided = max(held) if each.detector is Detector.ALPHA_SPENDING else sum(held)
-        if each.group != ALL_GROUPS:
-            if each.state in undecided and decided < asked.min_n:
-                rows = rows_of_group(followed.rows, each.feature, each.group)
-                small.setdefault((each.feature, each.group), rows)
-            continue
-        sets = question.feature(each.feature).values
-        held_by = () if sets else followed.rows
-        known = {name for rows in held_by for name in rows.values.get(each.feature, ())}
-        for name in sorted(known - {*question.exclude_groups, *map(name_of, question.unknown)}):
-            held = rows_of_group(followed.rows, each.feature, name)
-            if max(held) < asked.min_n and not is_gone(list(map(bool, held))):
-                small.setdefault((each.feature, name), held)
-    lacking = {
-        key: found for key in small if (found := _lacking_outcomes(asked, names, followed, *key))
-    }
-    yield from lacking.values()
-    apart = {feature for feature, _ in lacking}
-    for (feature, group), held in small.items():
-        first = next((t for t, rows in enumerate(held) if rows), 0)
-        if feature in apart and sum(rows_of_group(followed.rows, feature, group)) >= asked.min_n:
-            continue  # it may be those that it is compared with that have no labels
-        if len(held) - first >= 2 * FEWEST_PERIODS:
-            yield HistoryFinding(
-                problem=HistoryProblem.SMALL_GROUP, period=names[first], last=names[-1],
-                column=feature, value=group, rows=sum(held), expected=float(asked.min_n),
-            )  # fmt: skip
-
-
-def _lacking_outcomes(
-    asked: MonitorSpec, names: Sequence[str], followed: _Followed, feature: str, group: str
-) -> HistoryFinding | None:
-    """Return that most rows of a group have no label or prediction; None where they have."""
-    for column in _outcomes(asked):
-        later = asked.labels is Labels.LATER and column == asked.question.label
-        counted = followed.rows[: len(names) - len(followed.waiting) * later]
-        rows = rows_of_group(counted, feature, group)
-        without = sum(e.lacking.get(column, {}).get(feature, {}).get(group, 0) for e in counted)
-        if without >= asked.min_n and 2 * without > sum(rows):
-            held = [t for t, size in enumerate(rows) if size]
-            return HistoryFinding(
-                problem=HistoryProblem.MISSING_LABELS if later else HistoryProblem.MISSING_VALUES,
-                period=names[held[0]], last=names[held[-1]], column=column, value=group,
-                other=feature, rows=sum(rows), share=without / sum(rows),
-            )  # fmt: skip
-    return None
+    return tuple(
+        replace(each, state=MonitorState.INSUFFICIENT, alarm=None) if is_of_labels(each) else each
+        for each in comparisons
+    )
 
 
 def monitor_doctor(
@@ -552,9 +363,9 @@ def monitor_doctor(
     """Check what the counts of a history show of the feed that brings the rows.
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
-    number of rows, values that are new, vanished or spelt in another way, and missing values that
-    become more or fewer, and groups with insufficient data. `monitor` checks the same. The history
-    is not changed.
+    number of rows, values that are new, vanished or spelt in another way, missing values that
+    become more or fewer, and predictions that are copies of the label. `monitor` checks the same.
+    The history is not changed.
 
     Parameters
     ----------
@@ -635,425 +446,3 @@ def _sparse_groups(
                 feature=each.feature, group=each.group, rows=rows, first=held[0].period
             )
     return tuple(each for each in counted.values() if each.rows < asked.min_n)
-
-
-class _Followed(NamedTuple):
-    comparisons: tuple[MonitoredComparison, ...]
-    waiting: tuple[str, ...]
-    unlabelled: tuple[str, ...]
-    overdue: tuple[str, ...]
-    due: int | None
-    late: tuple[tuple[str, str, str], ...]
-    late_classes: tuple[tuple[str, str, str], ...]
-    rows: list[CountedRows]
-    fold: Fold | None
-
-
-def _follow(
-    names: Sequence[str],
-    cubes: PeriodCubes,
-    asked: MonitorSpec,
-    kept: Fold | None,
-    decisions: KeptDecisions | None,
-    *,
-    keep: bool,
-) -> _Followed:
-    """Follow every comparison over the periods; return also a fold to keep.
-
-    ``keep`` is whether all periods are considered, so that what is seen of them is kept.
-    """
-    if not cubes:
-        return _Followed((), (), (), (), None, (), (), [], None)
-    rates = exact_rates(asked)
-    others = [i for i in range(len(asked.rules)) if i not in rates]
-    begin = 0 if kept is None else kept.periods
-    counts = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
-    rows = [] if kept is None else [*kept.rows]
-    rows += [
-        counted_rows(cubes[t], asked.question, cubes[0] if t else None)
-        for t in range(begin, len(cubes))
-    ]
-    if kept is not None and not kept.fits(counts):
-        kept = None  # a group that is new changes the shapes, and nothing that was decided
-    spent = spending(cubes, asked, others)
-    held = _baseline_counts(asked, counts, rates, cubes)
-    of_counts = mirrors_of_counts(counts, asked.rules, rates, held)
-    of_estimates = mirrors_of_estimates(spent, asked.rules, len(cubes))
-    arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
-    shift = len(counts.ids)
-    mirrors = of_counts | {
-        shift + i: Mirror(shift + of, until) for i, (of, until) in of_estimates.items()
-    }
-    alphas = divide_alpha(asked.alpha, arrivals, mirrors)
-    exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
-    last = _last_complete(counts, asked)
-    labelled = any(map(_needs_label, rates.values()))
-    labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
-    without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
-    due: list[int | None] = [None] * len(names)
-    if labelled:
-        due = _labels_due(names, without, asked, decisions, keep=keep)
-    missing = _overdue(counts, asked, due)
-    baselines = {
-        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
-        for each, alpha in zip(counts.ids, exact.tolist(), strict=True)
-        if each in held
-    }
-    detected = detect(counts, exact, asked, rates, baselines, of_counts, kept)
-    found = [
-        *_counted(
-            names,
-            cubes,
-            counts,
-            exact,
-            asked,
-            rates,
-            last,
-            bool(missing),
-            detected,
-            baselines,
-            held,
-            of_counts,
-            rows,
-        ),
-        *estimated(
-            names,
-            cubes,
-            spent,
-            approximate,
-            asked,
-            last,
-            of_estimates,
-            rows,
-            overdue=bool(missing),
-        ),
-    ]
-    ids = [*counts.ids, *spent]
-    order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
-    late, late_classes = _late(ids, arrivals, names)
-    waiting = tuple(names[last:]) if labelled else ()
-    fold = None
-    if begin < len(names) and not others and detected.evidence.size <= LARGEST:
-        fold = Fold(counts, rows, detected.evidence, detected.detectors)
-    ordered = tuple(found[i] for i in order)
-    return _Followed(
-        ordered,
-        waiting,
-        tuple(without),
-        tuple(names[i] for i in missing),
-        due[-1],
-        late,
-        late_classes,
-        rows,
-        fold,
-    )
-
-
-def _labels_due(
-    names: Sequence[str],
-    without_label: Sequence[str],
-    asked: MonitorSpec,
-    decisions: KeptDecisions | None,
-    *,
-    keep: bool,
-) -> list[int | None]:
-    """Return with how many later periods labels are due, by what was known in every period.
-
-    None where nothing states it. Unless it is asked, a label is due once it is missing for longer
-    than runs have seen labels wait. Where they have seen none wait it is due at once, so that no
-    monitor is green without a label, however short its history.
-    """
-    if asked.labels is Labels.NOW:
-        return [None] * len(names)
-    waits = {} if decisions is None else decisions.waits(names, without_label, keep=keep)
-    if asked.labels_within is not None:
-        return [asked.labels_within] * len(names)
-    return usual_delays(names, {*without_label}, waits)
-
-
-def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: Sequence[int | None]) -> list[int]:
-    """Return the periods whose labels are due and missing.
-
-    Where ``labels_within`` lets a period enter with the labels that it has, they are missing where
-    most of its rows have none: it is then as good as not seen.
-    """
-    allowed = 0.0 if asked.labels_within is None else MOST_WITHOUT_LABEL
-    return overdue(np.flatnonzero(counts.unlabelled > allowed).tolist(), due)
-
-
-def _needs_label(rate: MonitoredRate) -> bool:
-    return "label" in rate.rate.needs
-
-
-def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
-    """Return the number of periods before the first that waits for labels.
-
-    Periods enter in order, so that one that completes later changes no evidence before it. One
-    with enough periods after it waits no longer.
-    """
-    size = len(counts.unlabelled)
-    waits = counts.unlabelled > 0
-    if asked.labels_within is not None:
-        waits[: max(size - asked.labels_within, 0)] = False
-    return int(np.argmax(waits)) if waits.any() else size
-
-
-def _counted(
-    names: Sequence[str],
-    cubes: PeriodCubes,
-    counts: ComparisonCounts,
-    alphas: Array,
-    asked: MonitorSpec,
-    rates: Mapping[int, MonitoredRate],
-    complete: int,
-    overdue: bool,
-    detected: Detected,
-    baselines: Mapping[ComparisonId, Baseline],
-    held: Mapping[ComparisonId, SideCounts],
-    mirrors: Mapping[int, Mirror],
-    rows: Sequence[CountedRows],
-) -> list[MonitoredComparison]:
-    """Return the comparisons that counts decide exactly."""
-    shares, alone = shares_by_period(alphas, mirrors, len(names)), paired(mirrors)
-    found = []
-    for i, each in enumerate(counts.ids):
-        rate, rule = rates[each.rule], asked.rules[each.rule]
-        entered = complete if _needs_label(rate) else len(names)
-        mirror = mirrors.get(i)
-        crossed = np.flatnonzero(detected.evidence[:entered, i] >= detected.threshold[:entered, i])
-        if mirror is not None and np.isfinite(mirror.until):
-            crossed = crossed[crossed >= mirror.until]
-        at = int(crossed[0]) if crossed.size else len(names) - 1
-        low, high = float(detected.low[at, i]), float(detected.high[at, i])
-        alarm: Alarm | None = None
-        if crossed.size:
-            baseline = rule.baseline
-            alarm = attribute(
-                each,
-                rate,
-                counts.counts[:entered, i],
-                names[:entered],
-                at,
-                Tolerated(low, high, rate.by),
-                cubes,
-                asked.question,
-                (held[each], baseline.cube) if baseline is not None and each in held else None,
-            )
-        points = _points(
-            names, counts.counts[:, i], rate, detected.evidence[:, i], entered, asked.min_n,
-            partial(_why_undefined, each, counts.references[i], rate, asked, rows),
-        )  # fmt: skip
-        expected = each in baselines or rule.groups or i in alone
-        was_in = passing_class(names[:entered], rows, each.class_, asked.question)
-        if not expected:
-            was_in = passing(names[:entered], rows, each.feature, each.group) or was_in
-        found.append(
-            MonitoredComparison(
-                rule=str(rule),
-                metric=rule.metric,
-                definition=asked.catalogue.row(rule.metric),
-                feature=each.feature,
-                group=each.group,
-                class_=each.class_,
-                reference=counts.references[i],
-                detector=Detector.E_DETECTOR,
-                alpha=float(shares[at, i]),
-                threshold=float(
-                    f"{detected.threshold[at, i]:.12g}"
-                ),  # 18250, not 18249.999999999996
-                low=low,
-                high=high,
-                mirror_of=None
-                if mirror is None or np.isfinite(mirror.until)
-                else counts.ids[mirror.of].group,
-                baseline=baselines.get(each),
-                points=points,
-                state=_state(
-                    alarm,
-                    counts.counts[:entered, i],
-                    rate,
-                    rule,
-                    baselines.get(each),
-                    points,
-                    asked,
-                    passing=bool(was_in),
-                    overdue=overdue and _needs_label(rate),
-                    only_waits=only_waits(rows, entered, each.feature, each.group, asked.min_n),
-                ),
-                alarm=alarm,
-                was_in=was_in,
-                lacks_baseline=rule.baseline is not None and each not in baselines,
-            )
-        )
-    return found
-
-
-def _late(
-    ids: Sequence[ComparisonId], arrivals: Sequence[int], names: Sequence[str]
-) -> tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]]:
-    """Return the groups, and the classes of groups of before, that were not in the first period."""
-    entered = list(zip(ids, arrivals, strict=True))
-    begun: dict[tuple[str, str], int] = {}
-    for each, first in entered:
-        begun[each.feature, each.group] = min(first, begun.get((each.feature, each.group), first))
-    groups, classes = dict[tuple[str, str, str], None](), dict[tuple[str, str], str]()
-    for each, first in entered:
-        if each.class_ is not None and first > begun[each.feature, each.group]:
-            classes.setdefault((each.feature, each.class_), names[first])
-        elif first > 0:
-            groups[each.feature, each.group, names[first]] = None
-    return tuple(groups), tuple((*of, first) for of, first in classes.items())
-
-
-def _baseline_counts(
-    asked: MonitorSpec,
-    counts: ComparisonCounts,
-    rates: Mapping[int, MonitoredRate],
-    cubes: PeriodCubes,
-) -> dict[ComparisonId, SideCounts]:
-    """Return the counts of baselines, of each rule those of its own baseline."""
-    found: dict[ComparisonId, SideCounts] = {}
-    for i, rule in enumerate(asked.rules):
-        if rule.baseline is not None:
-            for held in counts_in(rule.baseline.cube, asked, rates, cubes):
-                if held.rule == i:
-                    rows = (SideCounts(*row) for row in held.counts[0].tolist())
-                    found |= dict(zip(held.ids, rows, strict=True))
-    return {each: found[each] for each in counts.ids if each in found}
-
-
-def _points(
-    names: Sequence[str],
-    counts: Array,
-    rate: MonitoredRate,
-    evidence: Array,
-    entered: int,
-    min_n: int,
-    why_undefined: Callable[[int, Sequence[float]], Reason],
-) -> tuple[Point, ...]:
-    running = _running(counts, rate, entered)
-    columns = (
-        *estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate), *running,
-    )  # fmt: skip
-    every = [each.tolist() for each in columns]
-    points = []
-    for t, row in enumerate(zip(*every, strict=True)):
-        value, low, high, group, reference, n_group, n_reference, *so_far = row
-        running_value, running_low, running_high = map(as_number, so_far)
-        fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
-        points.append(
-            Point(
-                period=names[t],
-                value=as_number(value),
-                low=as_number(low),
-                high=as_number(high),
-                rate_group=as_number(group),
-                rate_reference=as_number(reference),
-                n_group=int(n_group),
-                n_reference=int(n_reference),
-                evidence=float(evidence[t]) if t < entered else None,
-                sparse=fewest < min_n,
-                running=running_value,
-                running_low=running_low,
-                running_high=running_high,
-                reason=why_undefined(t, (reference, n_reference, n_group))
-                if as_number(value) is None
-                else None,
-                waits=t >= entered,
-            )
-        )
-    return tuple(points)
-
-
-def _columns(rate: MonitoredRate, asked: MonitorSpec) -> list[str]:
-    """Return the columns without whose value a row is not in a rate."""
-    of = {"label": asked.question.label, "prediction": asked.question.prediction}
-    return [str(name) for need, name in of.items() if need in rate.rate.needs and name is not None]
-
-
-def _why_undefined(
-    each: ComparisonId,
-    reference: str,
-    rate: MonitoredRate,
-    asked: MonitorSpec,
-    rows: Sequence[CountedRows],
-    t: int,
-    counts: Sequence[float],
-) -> Reason:
-    """Return why a contrast of two rates, or a rate alone, has no value in a period.
-
-    Parameters
-    ----------
-    asked : the specification, with the columns without whose value a row is not in the rate.
-    rows, t : the rows of all periods, and the number of the period.
-    counts : the rate and the rows of the reference, and the rows of the group.
-    """
-    held, (rate_of_reference, n_reference, n_group) = rows[t], counts
-    alone = rate.by == "rate"
-    if lacks_class(held, each.class_, asked.question):
-        return Reason.of(ReasonCode.NO_ROW_OF_CLASS)
-    if n_group and n_reference and not alone:
-        title = rate.rate.title
-        return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=rate_of_reference)
-    side, name = ("reference", reference) if n_group and not alone else ("group", each.group)
-
-    def of_side(by_group: Mapping[str, int]) -> int:
-        if name != ReferenceRule.OTHERS:
-            return by_group.get(name, 0)
-        return sum(by_group.values()) - by_group.get(each.group, 0)
-
-    lacking = {
-        n: of_side(held.lacking.get(n, {}).get(each.feature, {})) for n in _columns(rate, asked)
-    }
-    column = max(lacking, key=lambda n: lacking[n], default="")
-    why = none_of(rate.rate.among)
-    if lacking.get(column):
-        why = Reason.of(
-            ReasonCode.LACKING_VALUES, column=column, lacking=lacking[column],
-            rows=of_side(held.values.get(each.feature, {})), counts=why["counts"],
-        )  # fmt: skip
-    return why if alone else why.on(side)
-
-
-def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:
-    """Return the running contrast and its confidence sequence, nan in periods that wait."""
-    x_d, n_d, x_a, n_a = counts[:entered].T
-    waiting = np.full(len(counts) - entered, np.nan)
-    found = running_contrast(rate.by, x_a, n_a, x_d, n_d)
-    return [np.concatenate([each, waiting]) for each in found]
-
-
-def _state(
-    alarm: Alarm | None,
-    counts: Array,
-    rate: MonitoredRate,
-    rule: MonitorRule,
-    baseline: Baseline | None,
-    points: Sequence[Point],
-    asked: MonitorSpec,
-    *,
-    passing: bool,
-    overdue: bool,
-    only_waits: bool,
-) -> MonitorState:
-    if alarm is not None:
-        return MonitorState.ALARM
-    if overdue or not len(counts):
-        return MonitorState.WAITING
-    if passing:
-        return MonitorState.NO_ALARM
-    if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
-        return MonitorState.INSUFFICIENT
-    if only_waits:
-        return MonitorState.WAITING
-    sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
-    if baseline is not None:
-        sizes += [baseline.n_group, baseline.n_reference]
-    held = sizes[::2] if rate.by == "rate" else sizes
-    if min(held) < asked.min_n:
-        why = [each.reason for each in points if each.reason is not None and not each.waits]
-        lacking = sum(w["lacking"] for w in why if w.code is ReasonCode.LACKING_VALUES)
-        unknown = points[-1].value is None and lacking >= asked.min_n
-        return MonitorState.UNDEFINED if unknown else MonitorState.INSUFFICIENT
-    lacks = lacks_values(points, asked.min_n, two_sided=rate.by != "rate")
-    return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM

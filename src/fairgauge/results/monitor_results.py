@@ -5,7 +5,6 @@ The health of a history is what its counts show of the feed that brings the rows
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,7 +37,7 @@ class Detector(StrEnum):
     """What raises the alarm of a comparison."""
 
     E_DETECTOR = "e-detector"
-    ALPHA_SPENDING = "alpha-spending"
+    ASYMPTOTIC = "asymptotic e-detector"
 
 
 class MonitorState(StrEnum):
@@ -103,8 +102,7 @@ class Point:
     running, running_low, running_high : the contrast of the running rates of all periods so far,
         with its 95% confidence sequence: all of them contain their values together with a
         probability of 95%. None where the detector has no evidence.
-    evidence : the detector's evidence after this period; None where the period waits for labels,
-        or where the detector has none.
+    evidence : the detector's evidence after this period; None where the period waits for labels.
     sparse : whether a side has fewer rows than the smallest group, or too few effective rows or
         clusters.
     reason : why there is no value, or that effective rows or clusters are too few; else None.
@@ -235,17 +233,14 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     metric, feature, group, reference : what is compared.
     class_ : the class of several that is held against all others; None of two outcomes, and where
         all classes count together.
-    detector : what raises the alarm; alpha spending is approximate, as intervals are.
+    detector : what raises the alarm; that of estimates is asymptotic, as their intervals are.
     alpha : the probability of a false alarm within the horizon that is spent on it.
-    threshold : the evidence that raises the alarm; None of alpha spending.
+    threshold : the evidence that raises the alarm.
     low, high : the tolerated values, open ends as infinities.
     baseline : the baseline that they are around, if they are.
     points : the periods.
     state, alarm : what it came to.
     lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
-    mirror_of : the other group, where just two are compared with each other and this comparison is
-        the mirror image of that one: both are one comparison, with one share of alpha. That of the
-        group that is worse off, where one is, is not called the mirror.
     was_in : the periods with rows of a group, or of a class, that came late, for a few periods, and
         is gone, so that nobody waits for it; empty of all others.
     """
@@ -260,7 +255,7 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     class_: str | None = None
     detector: Detector
     alpha: Finite
-    threshold: Finite | None
+    threshold: Finite
     low: float
     high: float
     baseline: Baseline | None
@@ -268,13 +263,7 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     state: MonitorState
     alarm: Alarm | None
     lacks_baseline: bool = False
-    mirror_of: str | None = None
     was_in: tuple[str, ...] = ()
-
-    @property
-    def place(self) -> tuple[str, str, str | None]:
-        """Return what it has in common with the same comparison of the other groups."""
-        return self.rule, self.feature, self.class_
 
     @property
     def evidence(self) -> Finite | None:
@@ -284,18 +273,8 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
 
     @property
     def nearness(self) -> float:
-        """Return how near it is to an alarm, to be held against others of the same detector.
-
-        It is the evidence as a part of the threshold. Of alpha spending it is how far the interval
-        of the last period lies outside the tolerated values, in widths of it; negative where it
-        does not.
-        """
-        if self.threshold is not None:
-            return (self.evidence or 0.0) / self.threshold
-        if (last := self.last) is None or last.low is None or last.high is None:
-            return -math.inf
-        outside, width = max(last.low - self.high, self.low - last.high), last.high - last.low
-        return outside / width if 0 < width < math.inf else math.copysign(math.inf, outside)
+        """Return how near it is to an alarm: the evidence as a part of the threshold."""
+        return (self.evidence or 0.0) / self.threshold
 
     @property
     def is_sufficient(self) -> bool:
@@ -317,21 +296,6 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     def says(self) -> str:
         """Return what it came to as a sentence."""
         return in_words("monitor_sentences:describe_comparison", self)
-
-
-def other_of_two(
-    one: MonitoredComparison, comparisons: Sequence[MonitoredComparison]
-) -> MonitoredComparison | None:
-    """Return the same comparison seen from the other of two groups; None where there is none."""
-    return next(
-        (
-            each
-            for each in comparisons
-            if (each.mirror_of == one.group or each.group == one.mirror_of)
-            and each.place == one.place
-        ),
-        None,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,7 +428,8 @@ class MonitorReport(ResultOfMetrics):
     late_groups : groups that were not in the first period, each with its first.
     late_classes : classes of several that were not there when the groups of a feature were.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
-    comparisons : every rule for every group; of two groups that mirror each other, both.
+    comparisons : every rule for every group; of two groups that are each compared with the other,
+        one.
     unmatched : what rules are for and no comparison holds, as a group that no period has; with one
         there is no pass, whatever is undecided counts as.
     unconsidered : the periods of the history, where none of them is considered.
@@ -513,29 +478,9 @@ class MonitorReport(ResultOfMetrics):
     imported: tuple[ImportedValue, ...] = ()
 
     @property
-    def tested(self) -> tuple[MonitoredComparison, ...]:
-        """Return the comparisons without those that only mirror another."""
-        return tuple(comparison for comparison in self.comparisons if comparison.mirror_of is None)
-
-    @property
-    def series(self) -> tuple[MonitoredComparison, ...]:
-        """Return the first of every two comparisons that mirror each other, and all others.
-
-        Which group is worse off may change from one period to the next, and the name of a series
-        must not.
-        """
-        mirrored = {each.place for each in self.comparisons if each.mirror_of is not None}
-        first = {each.place: each for each in reversed(self.comparisons)}
-        return tuple(
-            each
-            for each in self.comparisons
-            if each.place not in mirrored or each is first[each.place]
-        )
-
-    @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons that raised an alarm, the earliest first."""
-        raised = [each for each in self.tested if each.alarm is not None]
+        raised = [each for each in self.comparisons if each.alarm is not None]
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
     @property
@@ -544,38 +489,36 @@ class MonitorReport(ResultOfMetrics):
 
         Those with insufficient data are the last.
         """
-        quiet = (comparison for comparison in self.tested if comparison.alarm is None)
+        quiet = (comparison for comparison in self.comparisons if comparison.alarm is None)
         near = sorted(quiet, key=lambda each: (each.is_sufficient, each.nearness), reverse=True)
         return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
-        """Return what may be wrong with a period; with the last one, also what is new of others.
+        """Return what may be wrong with a period.
 
         Labels that are missing in part are looked at once they are due, which earlier periods are.
         """
-        last, due = self.periods[-1:] == (period,), period
-        if self.labels_due and last:
+        due, label = period, self.spec["label"]
+        if self.labels_due and self.periods[-1:] == (period,):
             due = self.periods[max(len(self.periods) - 1 - self.labels_due, 0)]
         return tuple(
             each
             for each in self.findings
-            if each.concerns(period)
-            or (each.new and last)
-            or (each.problem is HistoryProblem.MISSING_LABELS and each.concerns(due))
+            if each.concerns(period) or (label and each.column == label and each.concerns(due))
         )
 
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without a value in the last period that decides."""
-        return tuple(each for each in self.tested if each.undefined)
+        return tuple(each for each in self.comparisons if each.undefined)
 
     @property
     def state(self) -> MonitorState:
         """Return what all comparisons together came to."""
-        states = {comparison.state for comparison in self.tested}
+        states = {comparison.state for comparison in self.comparisons}
         if MonitorState.ALARM in states:
             return MonitorState.ALARM
-        undecided = self.unmatched or self.small_groups or not states
+        undecided = self.unmatched or not states
         if MonitorState.INSUFFICIENT in states or undecided:
             return MonitorState.INSUFFICIENT
         if MonitorState.UNDEFINED in states:
@@ -583,25 +526,14 @@ class MonitorReport(ResultOfMetrics):
         return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
 
     @property
-    def small_groups(self) -> tuple[HistoryFinding, ...]:
-        """Return the findings of groups with insufficient data in many periods."""
-        small = HistoryProblem.SMALL_GROUP
-        return tuple(each for each in self.findings if each.problem is small)
-
-    @property
     def faults(self) -> tuple[HistoryFinding, ...]:
-        """Return why nothing passes: rows that are there twice, or a group that is missing now."""
-        crossed = (column for columns in self.spec["intersections"] for column in columns)
-        columns = {*(each["column"] for each in self.spec["sensitive"]), *crossed}
-        columns |= {each.feature for each in self.comparisons}
-        twice = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS
-        return tuple(
-            each
-            for each in self.findings
-            if each.problem in twice
-            or (each.problem is HistoryProblem.VANISHED_VALUE and each.column in columns
-                and each.concerns(self.periods[-1]))
-        )  # fmt: skip
+        """Return why nothing passes: rows that may be wrong in the last period.
+
+        Of others, rows that are there twice are in the evidence, and misdated ones are in none.
+        """
+        always = HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS, HistoryProblem.MISDATED
+        last = self.concerning(self.periods[-1]) if self.periods else ()
+        return tuple(e for e in self.findings if e.problem in always or e in last)
 
     @property
     def exit_code(self) -> int:
@@ -645,7 +577,7 @@ class MonitorReport(ResultOfMetrics):
     def __repr__(self) -> str:
         return (
             f"<MonitorReport of {len(self.periods):,} periods: {len(self.alarms):,} alarms in "
-            f"{len(self.tested):,} comparisons; print() shows it>"
+            f"{len(self.comparisons):,} comparisons; print() shows it>"
         )
 
 
@@ -657,30 +589,13 @@ class HistoryProblem(StrEnum):
     OVERDUE_LABELS = "overdue labels"
     DOUBLED_ROWS = "doubled rows"
     SAME_COUNTS = "same counts"
-    SAME_AS_BASELINE = "same counts as the baseline"
     VOLUME = "volume"
-    SPELLING = "spelling"
     NEW_VALUE = "new value"
     VANISHED_VALUE = "vanished value"
-    GROUP_SHARE = "group share"
-    NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
-    NO_OUTCOME = "no outcome"
-    UNCLEAR_OUTCOME = "unclear outcome"
-    UNKNOWN_GROUP = "unknown group"
-    CODED_NUMBERS = "coded numbers"
-    OTHER_SCORES = "other scores"
-    EQUALS_LABEL = "prediction equals label"
-    OPPOSITE_OF_LABEL = "prediction opposite of label"
     MISSING_VALUES = "missing values"
-    MISSING_LABELS = "missing labels"
-    MISSING_CLUSTERS = "missing clusters"
-    MISSING_WEIGHTS = "missing weights"
-    MISSING_COUNTS = "missing counts"
-    MISSING_GROUPS = "missing groups"
-    NO_LABELS = "no labels"
-    LABELS_OF_ONE_DECISION = "labels of one decision"
-    SMALL_GROUP = "small group"
+    OTHER_SCORES = "other scores"
+    COPIED_LABEL = "copied label"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -693,23 +608,18 @@ class HistoryFinding:
     period, last : the first and the last of the periods.
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
-        gap, the period after it; of a new value, the one that has fewer rows since; of values that
-        are missing in one group, ``value``, its feature; of labels of one decision, the column of
-        the decisions, of which ``value`` is the positive or the negative one, which lacks them.
+        gap, the period after it; of values that are missing in one group, ``value``, its feature;
+        of labels that rows of one ``decision`` lack, the column of the decisions.
+    decision : the decision whose rows lack labels, positive or negative.
     rows : rows of all these periods, of the value where there is one; of a gap, and before a
         misdated period, absent periods.
     unit : what ``rows`` are where they are not rows: cases of a count, or people.
-    share, expected : of missing values and of a group, the share of the rows and the usual one
-        (None where most rows of a group have no value and it has insufficient data for that); of a
-        new value, the share of the one that has fewer rows, and its usual one; of predictions
-        that equal the label, the share of other rows, and that in other periods; of those that are
-        its opposite, the share of rows in which they are equal, and that of independent ones; of
-        other scores, the share outside the usual range, or the share of usual rows inside theirs.
-        Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
-        rows, how often each stands; of a small group the rows that a decision takes.
-    recoding : of values that may be recoded, the line of their column that recodes all of these.
-    new : whether no run made it, of all of its periods, by the time the period before the newest
-        was added; False of counts in memory.
+    share, expected : of missing values and of a group, the share of the rows and the usual one; of
+        labels of one decision, the share of rows of the other one that lack theirs; of a copied
+        label, the share of rows in which the prediction equals it, and that of independent ones,
+        or 1 where it is a copy; of other scores, the share outside the usual range, or the share of
+        usual rows inside theirs. Of the volume of all rows and of a vanished value, ``expected`` is
+        the usual number of rows; of doubled rows, how often each stands.
     """
 
     DERIVED: ClassVar = ("says",)
@@ -720,12 +630,11 @@ class HistoryFinding:
     column: str | None = None
     value: str | None = None
     other: str | None = None
+    decision: str | None = None
     rows: int | None = None
     unit: str | None = None
     share: Finite | None = None
     expected: Finite | None = None
-    recoding: str | None = None
-    new: bool = False
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period, which may be the other one of two.

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
+from fairgauge.stats.intervals import critical
 
 HALF_LIFE = 5.0
 """Batches after which the weight of a past batch is halved in the alternative of recent rates."""
@@ -267,9 +268,8 @@ class EDetector:
         finite = np.isfinite(self.horizon)
         starts = np.ones(batches) if finite else 1 / (steps * (steps + 1))
         unspent = np.zeros(batches) if finite else 1 / (steps + 1)
-        sums = np.moveaxis(np.empty_like(e), 1, 0)
-        for t in range(batches):
-            evidence = sums[t] = np.minimum((evidence + starts[t]) * e[:, t], _LARGEST)
+        sums = _shiryaev_roberts(np.moveaxis(e, 1, 0), evidence, starts)
+        evidence = sums[-1]
         statistic = sums.mean(axis=1) + unspent.reshape(-1, *(1 for _ in shape))
         detector = replace(
             self,
@@ -309,6 +309,81 @@ class EDetector:
             first.append(np.where(np.isfinite(edge), a, pooled))
             second.append(np.where(np.isfinite(edge), d, pooled))
         return np.clip(np.stack(first), 0.001, 0.999), np.clip(np.stack(second), 0.001, 0.999)
+
+
+def _shiryaev_roberts(e: Array, evidence: Array, starts: Array) -> Array:
+    """Return the sums of the products of e-values since each batch, after every batch."""
+    sums = np.empty_like(e)
+    for t in range(len(e)):
+        evidence = sums[t] = np.minimum((evidence + starts[t]) * e[t], _LARGEST)
+    return sums
+
+
+SLOPES = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Alternatives of estimates: how many standard errors a batch lies beyond a limit."""
+LEVEL_OF_ERRORS = 0.9999
+"""The level of the intervals of which the standard errors of estimates are taken."""
+
+
+def deviations(
+    value: ArrayLike, low: ArrayLike, high: ArrayLike, least: float, most: float
+) -> tuple[Array, Array]:
+    """Return how many standard errors estimates lie below and above what is tolerated.
+
+    Parameters
+    ----------
+    value, low, high : array-like of shape (batches,)
+        Estimates with intervals of the level `LEVEL_OF_ERRORS`; nan where a batch decides nothing.
+    least, most : float
+        The tolerated values.
+
+    Notes
+    -----
+    The standard error is that of a normal distribution with the half of the interval that faces the
+    limit, at a level so high that the tails of few clusters are in it. Beyond the ends of that
+    interval nothing is known of the tails, so that no deviation counts for more.
+    """
+    value, low, high = floats(value, low, high)
+    furthest = critical(LEVEL_OF_ERRORS)
+    found = []
+    for beyond, half in ((least - value, high - value), (value - most, value - low)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(half > 0, beyond / half, np.sign(beyond) * np.inf) * furthest
+        found.append(np.where(np.isnan(value + low + high), np.nan, np.minimum(z, furthest)))
+    return found[0], found[1]
+
+
+def asymptotic_evidence(below: Array, above: Array) -> Array:
+    """Return the evidence that estimates have left the tolerated values, after every batch.
+
+    It is that of `EDetector`, of e-values exp(s z - s^2 / 2) for each of `SLOPES` and both sides,
+    z being the deviations of `deviations`. Where z is normal with a mean of at most 0, as it is
+    asymptotically wherever the true value is tolerated, their expectation is at most 1.
+
+    Examples
+    --------
+    >>> z = np.array([-0.5] * 20 + [3.0] * 4)
+    >>> asymptotic_evidence(-4 - z, z)[[19, 21, 23]].round().tolist()
+    [1.0, 656.0, 1860761.0]
+    """
+    z = np.stack([below, above])[:, np.newaxis]
+    slopes = np.array(SLOPES)[:, np.newaxis]
+    with np.errstate(invalid="ignore", over="ignore"):
+        e = np.exp(slopes * z - slopes**2 / 2)
+    e = np.where(np.isnan(e), 1.0, e).reshape(2 * len(SLOPES), -1).T
+    sums = _shiryaev_roberts(e, np.zeros(e.shape[1]), np.ones(len(e)))
+    return np.asarray(sums.mean(axis=1))
+
+
+def likeliest_deviation(z: Array) -> int:
+    """Return the batch since which estimates most likely lie beyond a limit, by their deviations.
+
+    >>> likeliest_deviation(np.array([0.1, -0.5, 2.0, 3.0]))
+    2
+    """
+    known = np.nan_to_num(z)[::-1]
+    sums = np.maximum(known.cumsum(), 0.0) ** 2 / np.arange(1, len(z) + 1)
+    return len(z) - 1 - int(np.argmax(sums))
 
 
 @quiet

@@ -31,14 +31,13 @@ def spoilt(column: str, value: object, rows: int, region: str) -> Spoil:
 
 SPOILT: dict[str, tuple[HistoryProblem, Spoil]] = {
     "a new group": (HistoryProblem.NEW_VALUE, spoilt("region", "Centre", 40, "North")),
-    "a spelling": (HistoryProblem.SPELLING, spoilt("region", "south ", 15, "South")),
-    "an unknown group": (HistoryProblem.UNKNOWN_GROUP, spoilt("region", "n/a", 15, "South")),
+    "a spelling": (HistoryProblem.NEW_VALUE, spoilt("region", "south ", 15, "South")),
     "no group": (HistoryProblem.MISSING_VALUES, spoilt("region", None, 150, "South")),
     "no prediction": (HistoryProblem.MISSING_VALUES, spoilt("prediction", None, 120, "South")),
-    "no label": (HistoryProblem.MISSING_LABELS, spoilt("label", None, 120, "South")),
+    "no label": (HistoryProblem.MISSING_VALUES, spoilt("label", None, 120, "South")),
     "a vanished group": (HistoryProblem.VANISHED_VALUE, lambda rows: rows[rows.region == "North"]),
     "a fallen share": (
-        HistoryProblem.GROUP_SHARE,
+        HistoryProblem.VOLUME,
         lambda rows: rows[(rows.region == "North") | (rows.index % 8 == 0)],
     ),
     "doubled rows": (HistoryProblem.DOUBLED_ROWS, lambda rows: pd.concat([rows, rows])),

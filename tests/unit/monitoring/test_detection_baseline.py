@@ -138,7 +138,7 @@ def test_false_alarms_with_an_estimated_baseline(rows):
     def alarms(limits):
         found = detect(
             ComparisonCounts(ids, [0] * years, [""] * years, counts, np.zeros(days, bool)),
-            alphas, spec, {0: rate}, dict(zip(ids, limits, strict=True)), {},
+            alphas, [(each.low - 0.05, each.high + 0.05) for each in limits], spec, {0: rate}, ids,
         )  # fmt: skip
         return (found.evidence >= found.threshold).any(axis=0).mean()
 

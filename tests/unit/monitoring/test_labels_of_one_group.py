@@ -1,23 +1,16 @@
-"""Labels that come for all groups but one: the group is named, whether labels are due or not."""
+"""Labels that come for all groups but one, or for rows of one decision alone."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.monitored_days import QUESTION, RATIO, asked, day_names
+from tests.monitored_days import QUESTION, asked, day_names
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.results.monitor_results import HistoryProblem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.4, 0.4]}
-BOTH = (RECALL, {"metric": "selection_rate.difference", "between": [-0.4, 0.4]})
 
 
 def day(seed: int, labelled: dict[str, float]) -> fg.Cube:
@@ -30,46 +23,6 @@ def day(seed: int, labelled: dict[str, float]) -> fg.Cube:
     return fg.count(rows, **QUESTION)
 
 
-def followed(folder: Path, wait: dict[str, int], nights: int, before: int = 0):
-    """Yield the reports of nights; the labels of a group come after so many days.
-
-    The first days have all their labels at once.
-    """
-    history, names = fg.History(folder), day_names(nights)
-    for t, name in enumerate(names):
-        for s in range(t + 1):
-            share = {g: float(s < before or t - s >= days) for g, days in wait.items()}
-            if s == t or any(t - s == days for days in wait.values()):
-                history.add(names[s], day(s, share), replace=True)
-        yield t, name, fg.monitor(history, asked(*BOTH, labels="later"))
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("wait", [0, 2])
-@pytest.mark.parametrize("before", [0, 10])
-def test_a_group_whose_labels_never_come_is_named(tmp_path: Path, wait: int, before: int) -> None:
-    named = []
-    for t, _name, report in followed(tmp_path, {"M": wait, "F": 999}, 24, before):
-        found = [e for e in report.findings if e.problem.value == "missing labels"]
-        named += [t] * bool(found)
-        for each in found:
-            assert (each.column, each.value, each.other) == ("label", "F", "sex")
-            assert each.period == day_names(24)[before]
-            assert 'rows with "F" in sex have no value in label' in each.says
-            assert each in report.concerning(report.periods[-1])
-    assert named[0] <= before + wait + 7
-    assert named == [*range(named[0], 24)]
-    assert report.state.value == "waiting for labels"
-
-
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize(
-    "wait", [{"M": 0, "F": 0}, {"M": 3, "F": 5}, {"M": 12, "F": 12}, {"M": 999, "F": 999}]
-)
-def test_labels_that_come_for_both_groups_are_no_finding(tmp_path: Path, wait) -> None:
-    assert not [each for _, _, r in followed(tmp_path, wait, 30) for each in r.findings]
-
-
 def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
     """No period has all its labels yet, and one group has somewhat fewer."""
     counts = {
@@ -77,24 +30,6 @@ def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
         for t, name in enumerate(day_names(30))
     }
     assert fg.monitor_doctor(counts, asked(RECALL, labels="later")).findings == ()
-
-
-def test_labels_that_always_come_later_name_the_setting():
-    """Every group had a warning of its own, and none named the setting that is missing."""
-    rng = np.random.default_rng(3)
-    counts = {}
-    for t, name in enumerate(day_names(12)):
-        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400), "label": 1.0, "prediction": 1})
-        rows[["label", "prediction"]] = rng.integers(0, 2, (400, 2))
-        counts[name] = fg.count(rows.assign(label=None) if t >= 7 else rows, **QUESTION)
-    rule = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}
-    for names in (list(counts), list(counts)[7:]):
-        report = fg.monitor({name: counts[name] for name in names}, asked(rule))
-        (found,) = report.findings
-        assert (found.problem, found.period) == (HistoryProblem.NO_LABELS, day_names(12)[7])
-        assert found.says.startswith("From 2026-01-08 to 2026-01-12: 100.0% of 2,000 rows have no")
-        assert 'set labels = "later" below [monitor]' in found.says
-    assert fg.monitor(counts, asked(RATIO)).findings[0].problem is not HistoryProblem.NO_LABELS
 
 
 def test_a_period_without_rows_is_not_one_without_labels():
@@ -129,15 +64,15 @@ def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, metric, s
     rule = {"metric": metric, "between": [-0.5, 0.5]}
     report = fg.monitor(of_one_decision(9, decision), asked(rule))
     assert {each.state.value for each in report.comparisons} == {state}
-    named = [each for each in report.findings if each.problem.value == "labels of one decision"]
+    named = [each for each in report.findings if each.decision is not None]
     if metric.startswith("selection"):
         assert not named
         return
     (found,) = named
-    assert (found.value, found.other) == ("negative" if decision else "positive", "prediction")
+    assert (found.decision, found.other) == ("negative" if decision else "positive", "prediction")
     assert fg.monitor_doctor(of_one_decision(9, decision), asked(rule)).findings == (found,)
-    assert report.exit_code == (3 if state == "insufficient data" else 0)
-    if report.exit_code:
+    assert report.exit_code == 3
+    if state == "insufficient data":
         assert "labels of one decision alone" in str(report)
 
 
@@ -166,7 +101,7 @@ def test_labels_of_one_decision_that_come_later_are_found_after_a_week():
     rule = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
     for days, found in ((6, False), (7, True)):
         report = fg.monitor(of_one_decision(days, 1), asked(rule, labels="later"))
-        assert ("labels of one decision" in [e.problem.value for e in report.findings]) is found
+        assert any(e.decision for e in report.findings) is found
         assert report.exit_code == 3
 
 
@@ -192,8 +127,8 @@ def test_labels_that_are_of_one_decision_from_some_period_on_withhold_a_state(la
     assert report.exit_code == 0
     report = fg.monitor(counts, spec)
     assert (report.exit_code, report.alarms) == (3, ())
-    (found,) = [e for e in report.findings if e.problem.value == "labels of one decision"]
-    assert (found.period, found.value) == ("2026-01-09", "negative")
+    (found,) = [e for e in report.findings if e.decision is not None]
+    assert (found.period, found.decision) == ("2026-01-09", "negative")
 
 
 def test_an_alarm_of_earlier_periods_is_one_where_later_labels_are_of_one_decision():
@@ -205,7 +140,7 @@ def test_an_alarm_of_earlier_periods_is_one_where_later_labels_are_of_one_decisi
         counts[name] = fg.count(rows.assign(label=rows["label"].where(approved)), **QUESTION)
     report = fg.monitor(counts, asked(rule))
     assert report.exit_code == 1
-    assert [each.problem.value for each in report.findings].count("labels of one decision") == 1
+    assert [each.decision for each in report.findings].count("negative") == 1
 
 
 def test_labels_of_a_part_of_the_other_decision_are_no_finding():

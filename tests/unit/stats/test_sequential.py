@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from tests.needs import EVERY_CASE
 
-from fairgauge.stats.sequential import EDetector, Tolerated, e_value, likeliest_start
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.sequential import (
+    LEVEL_OF_ERRORS,
+    EDetector,
+    Tolerated,
+    asymptotic_evidence,
+    deviations,
+    e_value,
+    likeliest_start,
+)
 
 
 def expectation(tolerated, a, d, n_a, n_d, p, q):
@@ -177,3 +186,27 @@ def test_a_rate_alone_is_monitored():
         alarms.append(bool(monitor.alarm))
     # half the rate is noticed on its second day, and an alarm stays
     assert alarms == [False] * 31 + [True] * 29
+
+
+def test_estimates_at_their_limit_alarm_falsely_in_few_years():
+    """Also with the heavy tails of few clusters: the errors are those of a level in the tails."""
+    rng, years, threshold = np.random.default_rng(2), 200, 365 / 0.04
+    half = 13.03  # the 99.99% interval of four degrees of freedom, in standard errors
+    for freedom, of in ((np.inf, critical(LEVEL_OF_ERRORS)), (4, half)):
+        alarmed = 0
+        for _ in range(years):
+            value = rng.standard_normal(365) if freedom == np.inf else rng.standard_t(4, 365)
+            below, above = deviations(value, value - of, value + of, 0.0, np.inf)
+            alarmed += asymptotic_evidence(below, above).max() >= threshold
+        assert alarmed / years <= 0.05
+
+
+def test_deviations_are_those_of_the_half_that_faces_the_limit():
+    most = critical(LEVEL_OF_ERRORS)
+    below, above = deviations([0.2, 0.5, np.nan, 0.9], [0.1, 0.4, np.nan, 0.9],
+                              [0.6, 0.6, np.nan, 0.9], 0.4, 0.8)  # fmt: skip
+    assert below[:2] == pytest.approx([most / 2, -most])
+    assert above[:2] == pytest.approx([-6 * most, -3 * most])
+    assert np.isnan([below[2], above[2]]).all()
+    assert above[3] == most
+    assert below[3] < 0

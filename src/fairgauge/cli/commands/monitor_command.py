@@ -37,13 +37,13 @@ from fairgauge.errors import (
 from fairgauge.object_stores import Object, address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
-    from fairgauge.results.monitor_results import HistoryFinding, ImportedValue, MonitorReport
+    from fairgauge.results.monitor_results import ImportedValue, MonitorReport
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
@@ -148,16 +148,8 @@ def run(
         print_message(_describe_place(report, str(named)), prefix="Note: ")
     if asked_anew:
         _keep(held, spec)
-    followed = held.kept.followed
-    made = [*filter(held.kept.made, report.findings)]
     draft.store_decided(held)
-    warned = _warn_of_rows(report, str(named), made, allow_duplicates=allow_duplicates)
-    if not followed and (more := len(report.findings) - warned):
-        print_message(
-            f"{more:,} more {'sign' if more == 1 else 'signs'} that rows of earlier periods may be "
-            "wrong, which no run has followed: fairgauge monitor doctor",
-            prefix="Warning: ",
-        )
+    _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
     return _show(report, out, explore=explore, exact=exact, mlflow=mlflow)
 
 
@@ -341,36 +333,17 @@ def _describe_place(report: MonitorReport, period: str) -> str:
     return f"{text}. All later ones are decided anew"
 
 
-def _warn_of_rows(
-    report: MonitorReport,
-    period: str,
-    made: Sequence[HistoryFinding],
-    *,
-    allow_duplicates: bool,
-) -> int:
-    """Warn of what may be wrong with the rows of the period, and of what is new of others.
-
-    Of the newest period that is what the run before had not ``made``, as where the repair of an
-    earlier one brings it to light. Returns how many findings that are.
-    """
+def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
+    """Warn of what may be wrong with the rows of the period."""
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:
             print_message(describe_sparse_group(each, report), prefix="Warning: ")
-    newest = report.periods[-1] if report.periods else period
-    of_period = report.concerning(period)
-    late = [
-        each
-        for each in report.findings
-        if each.new and (each not in made or not each.concerns(newest))
-    ]
-    found = [each for each in report.findings if each in of_period or each in late]
-    for finding in found:
+    for finding in report.concerning(period):
         if not (allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS):
             print_message(finding.says, prefix="Warning: ")
-    return len(found)
 
 
 def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tuple[Cube, int | None]:

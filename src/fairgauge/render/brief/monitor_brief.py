@@ -50,14 +50,12 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
     Currently,
-    Detector,
     HistoryFinding,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
     PooledPeriods,
     lately_outside,
-    other_of_two,
 )
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
@@ -131,11 +129,9 @@ class _Compared:
         self.rate = rate_words(words, row) if each.class_ is None else None
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
-        other = other_of_two(each, report.comparisons)
         self.other: str = AllPeople(words.noun, other=True)
-        if other is not None:
-            self.other = words.group(each.feature, other.group)
-        elif not others or each.reference != ReferenceRule.OTHERS:
+        self.of_others = others and bool(each.reference)
+        if not others or each.reference != ReferenceRule.OTHERS:
             self.other = words.group(each.feature, each.reference)
 
     def ranging(self, low: float | None, high: float | None) -> str | None:
@@ -242,7 +238,7 @@ class _Alarmed(_Compared):
         """Return since when, and until when where it has passed."""
         after, now = self.alarm.after, self.alarm.currently
         passed = now is Currently.TOLERATED or turned_around(self.each, self.alarm)
-        if self.each.threshold is None or (passed and after.first == after.last):
+        if passed and after.first == after.last:
             return within_period(self.alarm.since)
         until = f" to {after.last}" if passed else " on" * (now is not Currently.BOTH)
         return f"from about {self.alarm.since}{until}"
@@ -321,12 +317,12 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
         MonitorState.WAITING: "No alarm; some of what is monitored waits for labels",
     }
     no_alarm = f"No alarm in {numbered(len(report.periods), f'{report.length}s')}"
-    no_alarm += ", but rows are there twice, or a group is missing" * bool(report.faults)
+    no_alarm += ", but rows may be wrong" * bool(report.faults)
     return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
 
 
 def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
-    every = len(report.tested)
+    every = len(report.comparisons)
     of = f"{every:,} monitored comparisons"
     if alarms := report.alarms:
         first = min(each.alarm.period for each in alarms if each.alarm is not None)
@@ -385,7 +381,7 @@ def _spans(findings: Sequence[HistoryFinding]) -> str:
 
 def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     """Yield that a comparison without an alarm was not tolerated in any of the last periods."""
-    longest = max(report.tested, key=lately_outside)
+    longest = max(report.comparisons, key=lately_outside)
     most = lately_outside(longest)
     if most >= _FEWEST_LATELY:
         found = _Compared(report, words, longest)
@@ -415,14 +411,14 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         named = listing(list(report.absent), most=_MOST_NAMED)
         yield Sentence(f"Periods without counts: {named}.", ("absent",))
     if report.comparisons:
-        every, written = len(report.tested), monitored_rules(report)
+        every, written = len(report.comparisons), monitored_rules(report)
         texts = list(
             dict.fromkeys(
                 _rule(_Compared(report, words, each)) or written[each.rule]
                 for each in report.comparisons
             )
         )
-        one = _Compared(report, words, report.tested[0])
+        one = _Compared(report, words, report.comparisons[0])
         pair = f"comparison, {some(one.subject)} with {some(one.other)},"
         pair = pair if one.each.reference else "comparison"
         yield Sentence(
@@ -430,11 +426,6 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
             f"{plural(len(texts), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
             ("comparisons",),
         )
-        if every < len(report.comparisons):
-            yield Sentence(
-                "Two groups that are each compared with the other are one comparison.",
-                ("comparisons",),
-            )
 
 
 def _rule(compared: _Compared) -> str:
@@ -442,7 +433,7 @@ def _rule(compared: _Compared) -> str:
     each, rate = compared.each, compared.rate
     if rate is None or each.baseline is not None or each.lacks_baseline:
         return ""
-    whom = {"whom": "others"} if each.reference == ReferenceRule.OTHERS else {}
+    whom = {"whom": "others"} if compared.of_others else {}
     words = share_rule_in_words(rate, each.definition, limits_of(each.rule), **whom)
     return words and f"“{words}”"
 
@@ -462,7 +453,7 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
         yield Sentence(each.last_counts() or each.each.says, each.source)
         if text := each.so_far(report.length):
             yield Sentence(text, each.source)
-        if len(report.tested) > 1:
+        if len(report.comparisons) > 1:
             yield Sentence(_among(report), ("comparisons",))
     if not known:
         yield Sentence("No monitored comparison has a value now.", ("comparisons",))
@@ -470,19 +461,17 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
 
 def _among(report: MonitorReport) -> str:
     """Return of how many comparisons the stated one is the nearest to an alarm."""
-    every = f"{len(report.tested):,} comparisons"
-    sufficient = [each for each in report.tested if each.is_sufficient]
+    every = f"{len(report.comparisons):,} comparisons"
+    sufficient = [each for each in report.comparisons if each.is_sufficient]
     valued = [each for each in sufficient if each.last is not None]
-    with_data = "sufficient data" if len(sufficient) < len(report.tested) else ""
+    with_data = "sufficient data" if len(sufficient) < len(report.comparisons) else ""
     with_value = "a value now" if len(valued) < len(sufficient) else ""
     has = " and ".join(filter(None, (with_data, with_value)))
     if len(valued) < 2:
         return f"{'No other' if valued else 'None'} of {every} has {has}."
-    counted = f"{len(valued):,} of {len(report.tested):,}"
+    counted = f"{len(valued):,} of {len(report.comparisons):,}"
     among = f"the comparisons with {has} ({counted})" if has else every
-    alike = len({each.detector is Detector.ALPHA_SPENDING for each in valued}) == 1
-    nearest = f"Of {among} this is the one nearest to an alarm."
-    return nearest if alike else f"This is one of {among}."
+    return f"Of {among} this is the one nearest to an alarm."
 
 
 def _certainty(
@@ -491,8 +480,7 @@ def _certainty(
     length = report.length
     for quiet in nearest:
         yield from (Sentence(text, quiet.source) for text in _values(quiet, length))
-        if quiet.each.threshold is not None:
-            yield Sentence(explain_evidence(quiet.each), quiet.source)
+        yield Sentence(explain_evidence(quiet.each), quiet.source)
     if report.comparisons:
         yield Sentence(describe_promise(report), ("alpha", "horizon"))
     stated = dict.fromkeys((each.now(), each.source) for each in alarms[:_MOST_ALARMS])
@@ -543,7 +531,7 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
         yield Sentence(
             "Why it changed: whether other people came, or similar people were decided differently."
         )
-    if any(each.each.threshold is not None and each.since is each.alarm.after for each in alarms):
+    if any(each.since is each.alarm.after for each in alarms):
         yield Sentence(
             f"The size of the change: {report.length}s in which it was clearest overstate it."
         )

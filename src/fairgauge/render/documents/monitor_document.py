@@ -68,9 +68,10 @@ METHOD = (
     "periods so far (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
     "Rows are taken to be independent of each other within groups."
 )
-_SPENDING = (
-    "Metrics that contrast no rate of independent rows spend alpha divided by the horizon in every "
-    "period: an alarm needs a period whose interval at that level lies outside the limits."
+_ASYMPTOTIC = (
+    "Metrics that contrast no rate of independent rows have asymptotic e-values, by the confidence "
+    "intervals of their periods: they take estimates to be normal around their value. These are "
+    "summed, and alarm, in the same way."
 )
 
 
@@ -120,7 +121,6 @@ def _in_words(report: MonitorReport) -> MonitorReport:
                 each,
                 group=named(each.feature, each.group),
                 reference=named(each.feature, each.reference),
-                mirror_of=each.mirror_of and named(each.feature, each.mirror_of),
             )
             for each in report.comparisons
         ),
@@ -188,22 +188,11 @@ def _comparisons(report: MonitorReport) -> Iterator[tree.Block]:
         yield tree.Paragraph(f"{capitalised(describe_insufficient(report))}.")
         return
     yield _overview(report)
-    mirrors = dict.fromkeys(
-        f"{called(each.group)} mirrors {called(each.mirror_of)}"
-        for each in report.comparisons
-        if each.mirror_of is not None
-    )
     baselines = [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"
-        for each in report.tested
+        for each in report.comparisons
         if each.baseline is not None
     ]
-    if mirrors:
-        yield tree.Paragraph(
-            f"One comparison stands for both of two groups, and its limits hold for both: "
-            f"{numbers.listing(list(mirrors), most=_MOST_NAMED)}.",
-            tree.Tone.SOFT,
-        )
     if baselines:
         yield tree.Items(tuple(baselines))
 
@@ -222,9 +211,8 @@ def _overview(report: MonitorReport) -> tree.Table:
         "While a value is tolerated, the evidence that it is not is on average at most the number "
         f"of {report.length}s."
     )
-    rows = tuple(map(_row, report.tested))
-    exact = any(each.threshold is not None for each in report.tested)
-    return tree.Table("Every rule for every group", columns, rows, notes=(note,) * exact)
+    rows = tuple(map(_row, report.comparisons))
+    return tree.Table("Every rule for every group", columns, rows, notes=(note,))
 
 
 def _row(each: MonitoredComparison) -> tuple[tree.Cell, ...]:
@@ -235,7 +223,7 @@ def _row(each: MonitoredComparison) -> tuple[tree.Cell, ...]:
         ends = metric_range(each.definition, last.low, last.high)
     elif last is not None:
         value = "waits for labels" if last.waits else "undefined"
-    approximate = each.detector is Detector.ALPHA_SPENDING
+    approximate = each.detector is Detector.ASYMPTOTIC
     return (
         tree.Cell(name_of(each), name=True),
         tree.Cell(
@@ -317,17 +305,16 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[tree.B
         alarm=alarm,
         notes=(" ".join(notes),),
     )
-    if each.threshold is not None:
-        yield tree.TimeChart(
-            "Evidence that it left the tolerated range (logarithmic)",
-            times,
-            tuple(tree.Mark(p.evidence if p else None) for p in held),
-            tree.Unit.NUMBER,
-            threshold=each.threshold,
-            since=since,
-            alarm=alarm,
-            notes=(f"An alarm needs {evidence_text(each.threshold)}, the dashed line.",),
-        )
+    yield tree.TimeChart(
+        "Evidence that it left the tolerated range (logarithmic)",
+        times,
+        tuple(tree.Mark(p.evidence if p else None) for p in held),
+        tree.Unit.NUMBER,
+        threshold=each.threshold,
+        since=since,
+        alarm=alarm,
+        notes=(f"An alarm needs {evidence_text(each.threshold)}, the dashed line.",),
+    )
     if each.alarm is None:
         yield tree.Paragraph(each.says)
 
@@ -365,7 +352,7 @@ def _notes(report: MonitorReport) -> Iterator[tree.Block]:
     ]
     notes += [
         f"{name_of(each)}: {without_baseline(each)}"
-        for each in report.tested
+        for each in report.comparisons
         if each.lacks_baseline
     ][:_MOST_NAMED]
     notes += [describe_sparse_group(each, report) for each in report.sparse_groups][:_MOST_NAMED]
@@ -471,10 +458,10 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
 
 def _method(report: MonitorReport) -> Iterator[tree.Block]:
     detectors = {each.detector for each in report.comparisons}
-    if Detector.E_DETECTOR in detectors:
+    if report.comparisons:
         yield tree.Paragraph(METHOD)
-    if Detector.ALPHA_SPENDING in detectors:
-        yield tree.Paragraph(_SPENDING)
+    if Detector.ASYMPTOTIC in detectors:
+        yield tree.Paragraph(_ASYMPTOTIC)
     if report.comparisons:
         shares = sorted({each.alpha for each in report.comparisons})
         ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
@@ -485,7 +472,7 @@ def _method(report: MonitorReport) -> Iterator[tree.Block]:
             promise += f", where {different}"
         facts = {
             "probability of a false alarm": promise,
-            "comparisons": f"{len(report.tested):,}",
+            "comparisons": f"{len(report.comparisons):,}",
             "probability for each comparison": ends,
             "rules": "; ".join(dict.fromkeys(written[e.rule] for e in report.comparisons)),
             "history": report.history,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
+from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_number,
@@ -29,11 +29,9 @@ from fairgauge.results.monitor_results import (
     ChangeParts,
     Currently,
     Detector,
-    HistoryProblem,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
-    Point,
     PooledPeriods,
     SparseGroup,
     Unconsidered,
@@ -74,22 +72,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     evidence = _evidence_sentence(each)
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
-    if each.threshold is None:
-        whose = "interval of a period with sufficient data" if _few(each) else "period's interval"
-        no_alarm = f"no {whose} at the level that an alarm needs lies {_outside(each)}"
-        outside = sum(_lies_outside(each, point) for point in each.points)
-        of_95 = numbers.plural(outside, "the 95% CI of 1 does", f"the 95% CIs of {outside:,} do")
-        no_alarm += f"; {of_95}." if outside else "."
-    else:
-        no_alarm = f"no alarm.{evidence}"
-    return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
-
-
-def _lies_outside(each: MonitoredComparison, point: Point) -> bool:
-    """Return whether the whole 95% CI of a period that decides is not tolerated."""
-    if point.waits or point.sparse or point.low is None or point.high is None:
-        return False
-    return point.high < each.low or point.low > each.high
+    return " ".join([f"{subject}: no alarm.{evidence}", *describe_undefined(each)])
 
 
 def counted_unit(report: MonitorReport) -> str:
@@ -115,11 +98,11 @@ def independent_periods(report: MonitorReport) -> str:
 
 def describe_insufficient(report: MonitorReport) -> str:
     """Describe how many comparisons have insufficient data, and why."""
-    every = report.tested
+    every = report.comparisons
     insufficient = [e for e in every if e.state is MonitorState.INSUFFICIENT]
     smallest = report.spec["min_n"] or SMALLEST_GROUP
     by_reason: dict[str, list[MonitoredComparison]] = {}
-    one = HistoryProblem.LABELS_OF_ONE_DECISION in [each.problem for each in report.findings]
+    one = any(each.decision is not None for each in report.findings)
     for each in insufficient:
         by_reason.setdefault(
             _why_insufficient(each, smallest, counted_unit(report), one), []
@@ -129,10 +112,6 @@ def describe_insufficient(report: MonitorReport) -> str:
         for why, of in by_reason.items()
     ]
     parts += _unmatched(report)
-    too_small = report.small_groups
-    if too_small and all(each.lacks_baseline for each in insufficient):
-        named_groups = dict.fromkeys(group_called(each.value, each.column) for each in too_small)
-        parts.append(f"a rule has insufficient data on {numbers.listing(list(named_groups))}")
     if report.unconsidered is not None:
         return describe_unconsidered(report.unconsidered)
     return "; ".join(parts) or "no period has a group that a rule is for"
@@ -222,7 +201,9 @@ def _why_insufficient(
         return "labels of one decision alone"
     if rows < smallest:
         return few
-    where = "every period" if each.threshold is None else "periods that have both sides"
+    where = (
+        "every period" if each.detector is Detector.ASYMPTOTIC else "periods that have both sides"
+    )
     return f"{few} in {where}"
 
 
@@ -237,17 +218,17 @@ def _few(each: MonitoredComparison) -> list[tuple[str, Reason]]:
 
 def describe_waiting(report: MonitorReport) -> str:
     """Describe how many comparisons wait for labels, and of which periods."""
-    waiting = [e for e in report.tested if e.state is MonitorState.WAITING]
+    waiting = [e for e in report.comparisons if e.state is MonitorState.WAITING]
     if report.overdue:
         wait = numbers.plural(len(waiting), "waits", "wait")
         due = numbers.numbered(len(report.overdue), f"{report.length}s")
         return (
-            f"{_share_of(len(waiting), report.tested)} {wait} for labels that are due, of {due} "
-            f"from {report.overdue[0]} on"
+            f"{_share_of(len(waiting), report.comparisons)} {wait} for labels that are due, "
+            f"of {due} from {report.overdue[0]} on"
         )
     wait = numbers.plural(len(waiting), "has", "have")
     return (
-        f"{_share_of(len(waiting), report.tested)} {wait} no period with all labels; "
+        f"{_share_of(len(waiting), report.comparisons)} {wait} no period with all labels; "
         f"{numbers.numbered(len(report.waiting), 'periods')} "
         f"{numbers.plural(len(report.waiting), 'waits', 'wait')}"
     )
@@ -324,8 +305,6 @@ def without_baseline(each: MonitoredComparison) -> str:
 
 def _evidence_sentence(each: MonitoredComparison) -> str:
     """Return how far the evidence is from an alarm, after a space; nothing where there is none."""
-    if each.threshold is None:
-        return ""
     return (
         f" The evidence that it is {_outside(each)} is {evidence_text(each.evidence or 0.0)}; "
         f"an alarm needs {evidence_text(each.threshold)}."
@@ -362,7 +341,6 @@ def _with_interval(
 
 def explain_evidence(each: MonitoredComparison) -> str:
     """Return how near an alarm is."""
-    assert each.threshold is not None
     reached = math.floor(100 * (each.evidence or 0.0) / each.threshold)
     return (
         "How near an alarm is: the evidence has reached "
@@ -390,10 +368,10 @@ def _undefined(each: MonitoredComparison) -> str:
 
 def describe_promise(report: MonitorReport) -> str:
     """State the probability of a false alarm, and what it covers."""
-    size = len(report.tested)
+    size = len(report.comparisons)
     covered = numbers.plural(size, "comparison", "comparisons")
     horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
-    approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]
+    approximate = [e for e in report.comparisons if e.detector is Detector.ASYMPTOTIC]
     every = "both" if size == _BOTH else f"all {size:,}"
     stay = f"{every} monitored {covered} stay within their limits"
     if size == 1:
@@ -482,9 +460,8 @@ def turned_around(each: MonitoredComparison, alarm: Alarm) -> bool:
 
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
-    # alpha spending decides by one period alone; an e-detector by all since the change
-    since = within_period(alarm.since) if each.threshold is None else f"from about {alarm.since} on"
-    if each.threshold is not None and turned_around(each, alarm):
+    since = f"from about {alarm.since} on"
+    if turned_around(each, alarm):
         since = f"from about {alarm.since} to {alarm.after.last}"
     what, parts = f"Alarm of {alarm.period}: {describe_outside(each)} {since}.", alarm.decomposition
     return [
@@ -516,8 +493,6 @@ def over_periods(held: PooledPeriods) -> str:
 def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     """Return the value of the change, without an interval: its periods are chosen by it."""
     value = _value(each, alarm.after)
-    if each.threshold is None:
-        return f"It was {value} in that period alone."
     text = (
         f"{capitalised(over_periods(alarm.after))}, where the evidence is strongest, it was {value}"
     )
@@ -554,8 +529,8 @@ def describe_now(
         return f"{text}: the whole CI is {outside}."
     if alarm.currently is Currently.BOTH:
         return f"{text}: the CI includes tolerated values and others."
-    ended = "" if each.threshold is None else f"; it ended about {alarm.after.last}"
-    return f"The shift has passed{ended}. {text}: the whole CI is tolerated."
+    passed = f"The shift has passed; it ended about {alarm.after.last}"
+    return f"{passed}. {text}: the whole CI is tolerated."
 
 
 def _who(each: MonitoredComparison, alarm: Alarm) -> str:

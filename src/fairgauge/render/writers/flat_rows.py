@@ -291,7 +291,7 @@ def periods_of(report: MonitorReport) -> FlatTable:
 
 
 def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
-    for each in report.series:
+    for each in report.comparisons:
         raised = each.alarm.period if each.alarm else None
         place = {point.period: t for t, point in enumerate(each.points)}
         for t, point in enumerate(each.points):

@@ -56,12 +56,9 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
 
 def _monitored(report: MonitorReport) -> Iterator[_Case]:
     """Yield a case for every comparison, and for whatever else leaves the monitor undecided."""
-    undecided = set()
-    for each in report.tested:
+    for each in report.comparisons:
         class_ = "" if each.class_ is None else f", class {each.class_}"
         name = f"{each.rule}: {each.group}{class_}"
-        if each.state not in (MonitorState.ALARM, MonitorState.NO_ALARM):
-            undecided.add((each.feature, each.group))
         yield _followed(each.feature, name, each.state, report.outcome(each.state), each.says)
     rules = monitored_rules(report)
     for absent in report.unmatched:
@@ -73,11 +70,6 @@ def _monitored(report: MonitorReport) -> Iterator[_Case]:
         name = f"{fault.problem}: {fault.value or fault.period}"
         outcome = report.outcome(MonitorState.NO_ALARM, absent=True)
         yield _followed(fault.column, name, MonitorState.NO_ALARM, outcome, fault.says)
-    for small in report.small_groups:
-        if (small.column, small.value) not in undecided:
-            outcome = report.outcome(MonitorState.INSUFFICIENT)
-            name = f"{small.problem}: {small.value}"
-            yield _followed(small.column, name, MonitorState.INSUFFICIENT, outcome, small.says)
 
 
 def _followed(

@@ -27,12 +27,12 @@ def write(report: MonitorReport) -> str:
 
 def _lines(report: MonitorReport) -> Iterator[str]:
     for name, text, value in _OF_COMPARISONS:
-        values = [(_subject(report, each), value(each)) for each in report.series]
+        values = [(_subject(report, each), value(each)) for each in report.comparisons]
         yield from _gauge(name, text, values)
     yield from _gauge(
         "state", "1 for the state of a monitored comparison, 0 for the others.",
         [({**_subject(report, each), "state": str(state)}, each.state is state)
-         for each in report.series for state in MonitorState],
+         for each in report.comparisons for state in MonitorState],
     )  # fmt: skip
     model = {"model": report.model}
     yield from _gauge(
@@ -41,7 +41,7 @@ def _lines(report: MonitorReport) -> Iterator[str]:
     )  # fmt: skip
     found = report.concerning(report.periods[-1]) if report.periods else ()
     yield from _gauge(
-        "rows_suspected", "Findings about the last period, and new ones about others.",
+        "rows_suspected", "Findings about the last period.",
         [({**model, "problem": str(problem)}, sum(each.problem is problem for each in found))
          for problem in HistoryProblem],
     )  # fmt: skip

@@ -1,0 +1,257 @@
+"""What is wrong with a feed is found on its day, and leaves nothing green."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import day_names
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+
+ASKED: dict[str, Any] = {
+    "label": "label", "prediction": "prediction", "positive": 1, "sensitive": ["sex", "region"],
+}  # fmt: skip
+RULES = [
+    {"metric": "selection_rate.difference", "between": [-0.4, 0.4]},
+    {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]},
+]
+DAYS, BAD = 24, 20
+NAMES = day_names(DAYS)
+Spoil = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def rows_of(day: int, seed: int = 0) -> pd.DataFrame:
+    """Return the rows of a day: a third at weekends, with a weekly course of missing regions."""
+    rng = np.random.default_rng([seed, day])
+    working = (day + 3) % 7 < 5  # the first of January 2026 is a Thursday
+    size = int(rng.poisson((900 if working else 300) * rng.lognormal(0, 0.04)))
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], size)})
+    rows["region"] = rng.choice(["North", "South", "West"], size, p=[0.5, 0.4, 0.1])
+    rows["label"] = rng.integers(0, 2, size).astype(float)
+    rows["score"] = rng.beta(2, 2, size).round(3)
+    right = rng.random(size) < 0.8
+    rows["prediction"] = np.where(right, rows["label"], 1 - rows["label"])
+    rows["site"] = rng.integers(0, 60, size).astype(str)
+    rows["w"] = 1.0 + rng.random(size)
+    rows.loc[rng.random(size) < (0.05 if working else 0.12), "region"] = None
+    return rows
+
+
+def monitored(
+    spoil: Spoil | None = None, at: int = BAD, days: int = BAD + 1, rules: Any = RULES, **more: Any
+) -> fg.MonitorReport:
+    """Return what a monitor states of days, of which one is spoilt."""
+    question, settings = ASKED | more.pop("question", {}), more
+    counts = {}
+    for day in range(days):
+        rows = rows_of(day)
+        counts[NAMES[day]] = fg.count(spoil(rows) if spoil and day == at else rows, **question)
+    return fg.monitor(counts, question | {"monitor": {"rules": rules, **settings}})
+
+
+def lacking(column: str, share: float, query: str = "sex != ''") -> Spoil:
+    """Return what removes values of a column from a share of the rows of a query."""
+
+    def spoil(rows: pd.DataFrame) -> pd.DataFrame:
+        found = rows.query(query).sample(frac=share, random_state=1).index
+        return rows.assign(**{column: rows[column].mask(rows.index.isin(found))})
+
+    return spoil
+
+
+def other(column: str, value: str, becomes: str) -> Spoil:
+    return lambda rows: rows.assign(**{column: rows[column].replace(value, becomes)})
+
+
+def without(query: str) -> Spoil:
+    return lambda rows: rows.drop(rows.query(query).index)
+
+
+def new_region(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(region=rows.region.where(rows.index % 9 > 0, "East"))
+
+
+NORTH = "region == 'North'"
+FAULTS: dict[str, tuple[HistoryProblem, Spoil, str | None, str | None]] = {
+    "rows twice": (HistoryProblem.DOUBLED_ROWS, lambda r: pd.concat([r, r]), None, None),
+    "another day": (HistoryProblem.SAME_COUNTS, lambda _: rows_of(BAD - 1), None, None),
+    "half of the rows": (HistoryProblem.VOLUME, lambda r: r[: len(r) // 2], None, None),
+    "few of a group": (
+        HistoryProblem.VOLUME, without(f"{NORTH} and index % 2 == 0"), "region", "North",
+    ),
+    "a group gone": (HistoryProblem.VANISHED_VALUE, without("region == 'West'"), "region", "West"),
+    "a new group": (HistoryProblem.NEW_VALUE, new_region, "region", "East"),
+    "another spelling": (
+        HistoryProblem.NEW_VALUE, other("region", "West", "west "), "region", "west ",
+    ),
+    "no group": (HistoryProblem.MISSING_VALUES, lacking("region", 0.4), "region", None),
+    "no prediction": (
+        HistoryProblem.MISSING_VALUES, lacking("prediction", 0.3), "prediction", None,
+    ),
+    "no label of a group": (
+        HistoryProblem.MISSING_VALUES, lacking("label", 0.8, NORTH), "label", "North",
+    ),
+    "the label as prediction": (
+        HistoryProblem.COPIED_LABEL, lambda r: r.assign(prediction=r.label), None, None,
+    ),
+    "exchanged labels": (
+        HistoryProblem.COPIED_LABEL, lambda r: r.assign(label=1 - r.label), None, None,
+    ),
+    "one outcome": (
+        HistoryProblem.VANISHED_VALUE, lambda r: r.assign(prediction=1.0), "prediction", "0",
+    ),
+}  # fmt: skip
+
+
+def named(report: fg.MonitorReport, problem: HistoryProblem) -> list[HistoryFinding]:
+    return [each for each in report.findings if each.problem is problem]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
+    problem, spoil, *meant = FAULTS[fault]
+    report = monitored(spoil)
+    assert meant in [[each.column, each.value] for each in named(report, problem)]
+    assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
+    assert report.verdict is Outcome.INCONCLUSIVE
+    assert report.exit_code == 3
+    for each in report.findings:
+        assert each in report.faults
+        assert each.says.startswith(f"On {NAMES[BAD]}: ")
+    assert "nothing passes until they are corrected" in " ".join(str(report).split())
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_passed_stays_on_its_day(fault: str) -> None:
+    """Twice the same rows are in the evidence, and leave no pass until they are corrected."""
+    problem, spoil, *_ = FAULTS[fault]
+    report = monitored(spoil, days=DAYS)
+    assert named(report, problem)
+    assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
+    twice = problem in (HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS)
+    assert report.exit_code == (3 if twice else 0)
+
+
+def test_a_fault_takes_no_alarm_back() -> None:
+    rules = [{"metric": "selection_rate", "at_least": 0.9}]
+    assert monitored(FAULTS["rows twice"][1], rules=rules).exit_code == 1
+
+
+@pytest.mark.parametrize("column", ["site", "w"])
+def test_missing_clusters_and_weights_are_found(
+    column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
+    role = {"site": "cluster", "w": "weight"}[column]
+    report = monitored(
+        lacking(column, 0.5), at=12, days=13, rules=RULES[:1], question={role: column}
+    )
+    assert {each.column for each in named(report, HistoryProblem.MISSING_VALUES)} == {column}
+
+
+def test_scores_on_another_scale_are_found() -> None:
+    question = {"prediction": None, "score": "score", "threshold": 0.5}
+    for change, found in (
+        (lambda s: s, False),
+        (lambda s: s / 20, True),
+        (lambda s: 0.9 + s / 10, True),
+    ):
+        report = monitored(
+            lambda rows, change=change: rows.assign(score=change(rows.score)),
+            at=12, days=13, rules=RULES[:1], question=question,
+        )  # fmt: skip
+        assert bool(named(report, HistoryProblem.OTHER_SCORES)) is found
+
+
+def test_a_category_of_an_intersection_that_vanishes_is_found() -> None:
+    report = monitored(
+        lambda rows: rows[(rows.sex != "F") | (rows.region != "South")],
+        question={"intersections": [["sex", "region"]]},
+    )
+    (found,) = named(report, HistoryProblem.VANISHED_VALUE)
+    assert (found.column, found.value) == ("sex*region", "F & South")
+
+
+def test_outcomes_of_one_value_in_all_periods_are_found() -> None:
+    counts = {n: fg.count(rows_of(i).assign(prediction=1.0), **ASKED) for i, n in enumerate(NAMES)}
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES[:1]}})
+    (found,) = named(report, HistoryProblem.ONE_VALUE)
+    assert (found.period, found.last, found.column) == (NAMES[0], NAMES[-1], "prediction")
+    assert report.exit_code == 3
+
+
+def test_values_that_the_question_names_are_no_findings() -> None:
+    spoil = FAULTS["another spelling"][1]
+    both = {"region": {"West": ["West"], "west ": ["west "]}}
+    report = monitored(spoil, question={"recode": both})
+    assert not named(report, HistoryProblem.NEW_VALUE)
+
+
+@pytest.mark.parametrize(("length", "step"), [(3, 1), (1, 1), (2, 7)])
+def test_absent_days_are_a_gap(length: int, step: int) -> None:
+    absent = {10 + step * i for i in range(length)}
+    counts = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(NAMES) if i not in absent}
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
+    found = named(report, HistoryProblem.GAP)
+    assert sum(each.rows or 0 for each in found) == length
+    health = fg.monitor_doctor(counts, ASKED | {"monitor": {"rules": RULES}})
+    assert (health.exit_code, health.findings) == (1, report.findings)
+
+
+def test_days_that_a_feed_never_has_are_no_gap() -> None:
+    weekend = {NAMES[i]: fg.count(rows_of(i), **ASKED) for i in range(DAYS)
+               if pd.Timestamp(NAMES[i]).weekday() < 5}  # fmt: skip
+    report = fg.monitor(weekend, ASKED | {"monitor": {"rules": RULES}})
+    assert report.findings == ()
+
+
+def test_a_last_period_of_another_year_decides_nothing() -> None:
+    counts = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(NAMES[:10])}
+    counts["2028-01-11"] = fg.count(rows_of(10), **ASKED)
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
+    assert report.periods[-1] == NAMES[9]
+    assert [each.period for each in named(report, HistoryProblem.MISDATED)] == ["2028-01-11"]
+
+
+def test_the_counts_of_the_baseline_are_found(tmp_path: Any) -> None:
+    base = fg.count(rows_of(3), **ASKED)
+    base.save(tmp_path / "base.cube.json")
+    rule = {"metric": "selection_rate.difference", "within": 0.4,
+            "of": str(tmp_path / "base.cube.json")}  # fmt: skip
+    report = monitored(days=5, rules=[rule])
+    (found,) = named(report, HistoryProblem.SAME_COUNTS)
+    assert (found.period, found.other) == (NAMES[3], "base.cube.json")
+
+
+def test_a_lasting_change_remains_a_finding() -> None:
+    few = lacking("prediction", 0.3)
+    counts = {n: fg.count(few(rows_of(i)) if i >= 12 else rows_of(i), **ASKED)
+              for i, n in enumerate(NAMES)}  # fmt: skip
+    asked = ASKED | {"monitor": {"rules": RULES}}
+    report = fg.monitor(counts, asked)
+    (found,) = named(report, HistoryProblem.MISSING_VALUES)
+    assert (found.period, found.last, report.exit_code) == (NAMES[12], NAMES[-1], 3)
+    anew = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES, "start": NAMES[12]}})
+    assert (anew.findings, anew.exit_code) == ((), 0)
+
+
+def test_a_new_group_that_stays_is_known_after_a_week() -> None:
+    more = FAULTS["a new group"][1]
+    counts = {n: fg.count(more(rows_of(i)) if i >= 9 else rows_of(i), **ASKED)
+              for i, n in enumerate(NAMES)}  # fmt: skip
+    found = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}}).findings
+    new = [each for each in found if each.problem is HistoryProblem.NEW_VALUE]
+    assert [(each.value, each.period, each.last) for each in new] == [("East", NAMES[9], NAMES[15])]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_sound_feed_has_no_finding(seed: int) -> None:
+    counts = {n: fg.count(rows_of(i, seed + 1), **ASKED) for i, n in enumerate(day_names(45))}
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
+    assert (report.findings, report.exit_code) == ((), 0)
