@@ -27,7 +27,6 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import (
     Better,
     ClassKind,
-    IntervalMethod,
     Method,
     Profile,
     ReferenceKind,
@@ -88,9 +87,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import sides_of_unknown, with_others
-from fairgauge.results.disadvantage import better_of, has_direction
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt
-from fairgauge.results.model_comparison import (
+from fairgauge.results.comparison import (
     Among,
     Candidate,
     DisparityChange,
@@ -98,9 +95,10 @@ from fairgauge.results.model_comparison import (
     RateChange,
     Reclassified,
 )
-from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Reference
+from fairgauge.results.disadvantage import better_of, has_direction
+from fairgauge.results.estimates import EVERYONE, RowsInDoubt
+from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.intervals import critical, wilson
 
 
 class PairedSlice:
@@ -590,7 +588,7 @@ def _rate_changes(
         side = sliced.current if old else sliced.candidate
         return statistic.why_undefined(side.evidence(which, slots).side, i)
 
-    yield from rate_records(statistic, change, bases, models.spec.confidence, undefined)
+    yield from rate_records(change, bases, models.spec.confidence, undefined)
 
 
 def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
@@ -1048,17 +1046,7 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
                     weighted_n=float(weights.sum()) if counts.weighted else None,
                     weighted_gained=float(weights[1, 0]) if counts.weighted else None,
                     weighted_lost=float(weights[0, 1]) if counts.weighted else None,
-                    gained_interval=_share(models.spec, gained, n),
-                    lost_interval=_share(models.spec, lost, n),
                 )
-
-
-def _share(spec: Spec, x: float, n: float) -> Interval | None:
-    """Return the interval of a share of rows; none of weighted or clustered rows."""
-    if not n or spec.weight or spec.cluster:
-        return None
-    low, high = wilson(x, n, critical(spec.confidence))
-    return Interval(float(low), float(high), spec.confidence, (IntervalMethod.WILSON,))
 
 
 def _is_smallest_ratio(metric: Metric) -> bool:

@@ -63,7 +63,7 @@ def vocabulary_of(comparison: Comparison) -> Vocabulary:
         (each.feature, each.group): (each.feature, each.group, None, None)
         for each in comparison.groups
     }
-    for each in (side for change in comparison.changes for side in (change.old, change.new)):
+    for each in (side for c in comparison.changes for side in (c.before, c.after) if side):
         if each.feature is not None and each.group is not None:
             named = (each.feature, each.group, each.feature_id, each.group_id)
             groups[each.feature, each.group] = named
@@ -104,7 +104,7 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
         text = "Differences changed; whether by more than sampling variation cannot be tested"
         return Sentence(text, ("refused",))
     untested = len(sort_changes(comparison).untested)
-    tested = sum(each.moved and each.p_adjusted is not None for each in comparison.changes)
+    tested = sum(each.moved and each.change_p_adjusted is not None for each in comparison.changes)
     if untested and not tested:
         text = "Differences changed; no change could be tested"
         return Sentence(text, ("changes",))
@@ -231,7 +231,7 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         reason = describe_reason(comparison.refused)
         yield Sentence(f"These intervals are the widest possible: {reason}.", ("refused",))
     if found and comparison.refused is None:
-        tested = sum(each.p_adjusted is not None for each in comparison.changes
+        tested = sum(each.change_p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip
         if tested > 1:
             text = f"What is called significant is so with all {tested:,} changes judged together."
@@ -308,7 +308,7 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
             ("changes",),
         )
     elif any(
-        each.new.reference is not None and each.new.reference.kind is ReferenceKind.BEST
+        each.reference is not None and each.reference.kind is ReferenceKind.BEST
         for each in comparison.changes
         if each.interval is not None
     ):

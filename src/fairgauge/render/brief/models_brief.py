@@ -59,8 +59,7 @@ from fairgauge.render.words.model_sentences import (
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.disadvantage import better_of
-from fairgauge.results.model_comparison import (
+from fairgauge.results.comparison import (
     Candidate,
     DisparityChange,
     MarginTest,
@@ -68,6 +67,7 @@ from fairgauge.results.model_comparison import (
     RateChange,
     Reclassified,
 )
+from fairgauge.results.disadvantage import better_of
 from fairgauge.results.scopes import Interval
 
 _MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
@@ -501,7 +501,7 @@ class _ModelsBrief:
             what = "what is excluded, or what a warning puts in doubt"
             yield owner(f"complete {what}, and compare again.")
         for text in needed_sentences(best):
-            yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))
+            yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.margins",))
         if verdict is CandidateVerdict.TRADE_OFF:
             yield owner("decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:

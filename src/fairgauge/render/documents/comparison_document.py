@@ -59,9 +59,9 @@ from fairgauge.render.words.verdict_sentences import (
 )
 from fairgauge.results.comparison import (
     Alone,
-    Change,
     Comparison,
     Difference,
+    DisparityChange,
     VerdictChange,
     sort_changes,
 )
@@ -231,9 +231,9 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
         yield tree.Section("undefined", "With a value in one report only", (items,), folded=True)
 
 
-def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.Block]:
+def _charts(changes: Sequence[DisparityChange], favourable: Favourable) -> Iterator[tree.Block]:
     """Yield a chart for each metric: the old value and the new one of every group."""
-    by_metric: dict[str, list[Change]] = {}
+    by_metric: dict[str, list[DisparityChange]] = {}
     for each in changes[:_MOST_CHANGES]:
         by_metric.setdefault(each.metric, []).append(each)
     for found in by_metric.values():
@@ -247,17 +247,15 @@ def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.
     yield from more_in_json(changes, _MOST_CHANGES)
 
 
-def _change_row(each: Change, favourable: Favourable) -> tree.ChartRow:
-    old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
+def _change_row(each: DisparityChange, favourable: Favourable) -> tree.ChartRow:
+    old, new = (metric_value(each.definition, value) for value in (each.old, each.new))
     stated = (shift_words(each), _direction(each, favourable), _evidence(each), *_untested(each))
     return tree.ChartRow(
         _group(each),
-        tree.mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
+        tree.mark_of(each.new, each.new_interval, sparse=each.status is not Status.OK),
         f"{old} {ARROW} {new}",
         below="; ".join(filter(None, stated)),
-        before=tree.mark_of(
-            each.old.value, each.old.interval, sparse=each.old.status is not Status.OK
-        ),
+        before=tree.mark_of(each.old, each.old_interval, sparse=each.status is not Status.OK),
     )
 
 
@@ -265,90 +263,92 @@ _OF_ALL_CHANGES = (ReasonCode.SAME_ROWS, ReasonCode.ASKED_DIFFERENTLY)
 """Reasons that are stated once, because no change of the comparison is tested."""
 
 
-def _untested(each: Change) -> Iterator[str]:
+def _untested(each: DisparityChange) -> Iterator[str]:
     """Yield why a change was not tested, where that is of this change alone."""
     if not each.untested:
         return
-    if each.reason is None:  # it has an interval, and one of the reports has insufficient data
-        sides = ("old", each.old), ("new", each.new)
-        reasons = [
-            f"{printable(describe_reason(side.reason))} ({name} report)"
-            for name, side in sides
-            if side.status is not Status.OK and side.reason
-        ]
-        if reasons:
-            yield f"not tested: {' and '.join(reasons)}"
-    elif each.reason.code not in _OF_ALL_CHANGES:
+    if each.reason is not None and each.reason.code not in _OF_ALL_CHANGES:
         yield f"not tested: {_because(each)}"
 
 
-def _direction(each: Change, favourable: Favourable) -> str:
+def _direction(each: DisparityChange, favourable: Favourable) -> str:
     if each.direction is None:
         return ""
-    shown = each.crossed and not each.other_side and is_significant(each.new)
+    shown = (
+        each.crossed
+        and not each.other_side
+        and each.after is not None
+        and is_significant(each.after)
+    )
     side = ", on the other side of it" if shown else ""
     sides = ""
     if each.other_side:
-        new = each.new
-        sides = changed_sides(each.definition, each.group, new.reference, new.value, favourable)
-    p_value = numbers.probability(each.distance_p_adjusted, "adjusted p")
+        sides = changed_sides(each, favourable)
+    p_value = numbers.probability(each.p_adjusted, "adjusted p")
     words = f"{DIRECTIONS[each.direction]}{side}{f' ({p_value})' if each.significant else ''}"
     return "; ".join(filter(None, [sides, words]))
 
 
-def _evidence(each: Change) -> str:
+def _evidence(each: DisparityChange) -> str:
     """Return what is compared, before and after, and the p-value."""
     compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
     return "; ".join(
-        filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p of the change")])
+        filter(
+            None,
+            [compared, numbers.probability(each.change_p_adjusted, "adjusted p of the change")],
+        )
     )
 
 
-def _rates(each: Change) -> str:
+def _rates(each: DisparityChange) -> str:
     """Return the two rates that are compared, before and after, each report's with its reference.
 
     ``recall 80.0% → 75.0%, others 82.0% → 81.0%``; with another reference in each report,
     ``recall 80.0% (others 82.0%) → 75.0% (Male 81.0%)``.
     """
     rate = compared_rate(each.definition)
-    sides = (each.old.rate_group, each.new.rate_group,
-             each.old.rate_reference, each.new.rate_reference)  # fmt: skip
-    if rate is None or None in sides:
+    first, second = each.before, each.after
+    if rate is None or first is None or second is None:
+        return ""
+    sides = (first.rate_group, second.rate_group, first.rate_reference, second.rate_reference)
+    if None in sides:
         return ""
     old, new, old_other, new_other = (rate_text(rate, side) for side in sides)
-    before, after = (called(reference_name(e.reference)) for e in (each.old, each.new))
+    before, after = (called(reference_name(e.reference)) for e in (first, second))
     if before == after:
         return f"{rate.title} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
     return f"{rate.title} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
 
 
-def _furthest(each: Change) -> str:
+def _furthest(each: DisparityChange) -> str:
     """Return the groups that a metric of all groups comes from, before and after."""
     single = is_of_one_group(each.definition)
-    old, new = (_apart(side, single=single) for side in (each.old, each.new))
+    old, new = (_apart(side, single=single) for side in (each.before, each.after))
     words = "group" if single else "groups furthest apart:"
     return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
 
 
-def _apart(side: Estimate, *, single: bool) -> str:
+def _apart(side: Estimate | None, *, single: bool) -> str:
+    if side is None:
+        return "none"
     others = () if single or side.reference is None else (side.reference.group,)
     names = [called(name) for name in (side.group, *others) if name is not None]
     return numbers.listing(names) or "none"
 
 
-def _because(each: Change) -> str:
+def _because(each: DisparityChange) -> str:
     reason = describe_reason(each.reason) if each.reason else "no value"
     return printable(reason)
 
 
-def _subject(each: Change) -> str:
+def _subject(each: DisparityChange) -> str:
     return f"{metric_words(each.definition)}, {_group(each)}"
 
 
-def _group(each: Change) -> str:
+def _group(each: DisparityChange) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
     parts = [_of_group(each.definition, each.feature, each.group)]
-    scope, of_class = each.new.scope, each.new.class_scope
+    scope, of_class = each.scope, each.class_scope
     parts += rows_words(scope)
     if of_class.name is not None:
         prefix = "" if of_class.kind is ClassKind.SELECTION else "class "

@@ -49,8 +49,7 @@ from fairgauge.render.words.reason_sentences import (
     insufficiency,
     why_insufficient,
 )
-from fairgauge.results.disadvantage import favourable_of, harm_in_words
-from fairgauge.results.model_comparison import (
+from fairgauge.results.comparison import (
     Candidate,
     DisparityChange,
     MarginTest,
@@ -58,6 +57,7 @@ from fairgauge.results.model_comparison import (
     RateChange,
     Reclassified,
 )
+from fairgauge.results.disadvantage import favourable_of, harm_in_words
 
 _OfGroup = TypeVar("_OfGroup", DisparityChange, RateChange, Reclassified)
 _OUTSIDE = "†"
@@ -228,7 +228,7 @@ def _metric(one: DisparityChange) -> str:
 
 def _became(one: DisparityChange, favourable: Favourable) -> str:
     """Return what a change that is statistically significant comes to: sides, and distance."""
-    sides = change_words.sides_words(one, one.group, one.reference, one.new, favourable)
+    sides = change_words.sides_words(one, favourable)
     if one.significant:
         return ", ".join(filter(None, [sides, _went(one)]))
     p_value = numbers.probability(one.change_p_adjusted, "adjusted p")

@@ -15,7 +15,7 @@ from fairgauge.render.words.display_names import called, capitalised, group_call
 from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.excluded_rows import unit_excluded
-from fairgauge.results.model_comparison import (
+from fairgauge.results.comparison import (
     Candidate,
     DisparityChange,
     MarginTest,
@@ -128,7 +128,9 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
 
 def _too_small(each: Candidate) -> dict[str, str]:
     """Return the groups that have insufficient data for a test, with these."""
-    sizes = {(of.feature, of.group): of.n for of in each.reclassified if of.among == "all"}
+    sizes: dict[tuple[str | None, str | None], float] = {
+        (of.feature, of.group): of.n for of in each.reclassified if of.among == "all"
+    }
     found: dict[str, str] = {}
     for one in each.untested:
         of = one.change if isinstance(one, MarginTest) else one
@@ -351,25 +353,19 @@ def _excluded(excluded: Mapping[str, int], unit: str) -> Iterator[str]:
 
 
 def needed_sentences(each: Candidate) -> Iterator[str]:
-    """Yield how many rows would decide a verdict that is open, or what excluded rows leave of it.
-
-    Where these keep something from being claimed, more rows are needed for the margins alone that
-    are open whatever they hold.
-    """
+    """Yield how many rows would decide the margins of rates that are open."""
     if each.verdict is not CandidateVerdict.CANNOT_TELL or each.reason is not None:
         return
-    needed, shown = each.needed, "the rates with a margin and show a disparity that is closer"
-    if each.overturned:
-        tests = [
-            test
-            for test in each.margins
-            if test.outcome is Performance.CANNOT_TELL and not test.overturned
-        ]
-        if not tests:
-            return
-        shown = numbers.listing(list(dict.fromkeys(t.change.definition.title for t in tests)))
-        rows_of_tests = [test.needed for test in tests if test.needed is not None]
-        needed = max(rows_of_tests) if len(rows_of_tests) == len(tests) else None
+    tests = [
+        test
+        for test in each.margins
+        if test.outcome is Performance.CANNOT_TELL and not test.overturned
+    ]
+    if not tests:
+        return
+    shown = numbers.listing(list(dict.fromkeys(t.change.definition.title for t in tests)))
+    rows_of_tests = [test.needed for test in tests if test.needed is not None]
+    needed = max(rows_of_tests) if len(rows_of_tests) == len(tests) else None
     if needed is None:
         yield "If the changes are as estimated, no number of rows would show that it is better."
     elif needed > _MOST_NEEDED:

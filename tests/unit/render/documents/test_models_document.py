@@ -133,8 +133,8 @@ def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
     found = fg.compare_models(
         PEOPLE, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.004}
     )
-    assert 1_000 < found["fairer"].needed < 10_000
-    assert "rows of this composition would decide the rates with a margin" in shown(found)
+    assert 1_000 < found["fairer"].margins[0].needed < 10_000
+    assert "rows of this composition would decide accuracy" in shown(found)
     monkeypatch.setattr(model_sentences, "_MOST_NEEDED", 1_000)
     assert "would take more rows than is practical" in shown(found)
 
