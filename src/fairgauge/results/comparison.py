@@ -7,7 +7,7 @@ independent, of two models they are paired.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -505,8 +505,8 @@ class Comparison(ResultOfMetrics):
         schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
-        document="fairgauge.render.documents.comparison_document:comparison_document",
-        brief="fairgauge.render.brief.comparison_brief:comparison_brief",
+        document="fairgauge.render.documents.change_document:comparison_document",
+        brief="fairgauge.render.brief.change_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
@@ -716,24 +716,25 @@ class SortedChanges:
     mirrored: tuple[DisparityChange, ...]
 
 
-def sort_changes(comparison: Comparison) -> SortedChanges:
-    """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
-    kept = [each for each in comparison.changes if each.mirror_of is None]
+def sort_changes(changes: Iterable[DisparityChange]) -> SortedChanges:
+    """Sort changes; of two groups that mirror each other, the smaller one stands for both."""
+    every = tuple(changes)
+    kept = [each for each in every if each.mirror_of is None]
     valued = [each for each in kept if each.change is not None]
-    refused = comparison.why_untested is not None  # it states for all that nothing was tested
+    further, closer = (
+        tuple(each for each in valued if each.significant and each.direction is direction)
+        for direction in (Direction.FURTHER, Direction.CLOSER)
+    )
+    rest = [each for each in valued if each.moved and not (each.significant or each.changed)]
     return SortedChanges(
-        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
-        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
-        changed=tuple(e for e in valued if e.changed and not e.significant),
-        moved=tuple(
-            e
-            for e in valued
-            if e.moved and not (e.significant or e.changed or (e.untested and not refused))
-        ),
-        untested=tuple(e for e in valued if e.untested and not refused),
-        undefined=tuple(e for e in kept if e.change is None and e.moved),
+        further=further,
+        closer=closer,
+        changed=tuple(each for each in valued if each.changed and not each.significant),
+        moved=tuple(each for each in rest if not each.untested),
+        untested=tuple(each for each in rest if each.untested),
+        undefined=tuple(each for each in kept if each.change is None and each.moved),
         stayed=tuple(each for each in kept if not each.moved),
-        mirrored=tuple(each for each in comparison.changes if each.mirror_of is not None),
+        mirrored=tuple(each for each in every if each.mirror_of is not None),
     )
 
 
@@ -840,8 +841,8 @@ class ModelComparison(ResultOfMetrics):
         schema="fairgauge.models/3",
         title="Models compared on the same rows",
         called="a comparison of models",
-        document="fairgauge.render.documents.models_document:models_document",
-        brief="fairgauge.render.brief.models_brief:models_brief",
+        document="fairgauge.render.documents.change_document:models_document",
+        brief="fairgauge.render.brief.change_brief:models_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")

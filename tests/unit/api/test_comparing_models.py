@@ -77,7 +77,7 @@ def test_a_candidate_whose_scores_are_all_the_same_is_not_better():
         assert one.verdict is CandidateVerdict.CANNOT_TELL
         text = render(found, "text")
         assert "every score is 0.3" in text
-        assert "check the scores of then" in text
+        assert "check the decisions of then, its scores" in text
 
 
 def test_one_class_in_all_rows_is_one_decision():

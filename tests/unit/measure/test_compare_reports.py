@@ -40,7 +40,7 @@ from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
-from fairgauge.render.documents.comparison_document import comparison_document
+from fairgauge.render.documents.change_document import comparison_document
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points
@@ -965,7 +965,7 @@ def test_a_gap_beside_two_mirrored_groups_is_kept():
     shares = ({"A": 0.80, "B": 0.82}, {"A": 0.50, "B": 0.82})
     metrics = ["true_positive_rate.difference", "true_positive_rate.largest_gap"]
     found = fg.compare(*(graded(each, metrics=metrics) for each in shares), same_rows=False)
-    changed = sort_changes(found)
+    changed = sort_changes(found.changes)
     shown = [(each.metric, each.group) for each in changed.further]
     assert len(shown) == 2, "the difference of one group, and the gap"
     assert {metric for metric, _ in shown} == set(metrics)

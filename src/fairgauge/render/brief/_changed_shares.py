@@ -15,9 +15,7 @@ from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import (
     Share,
     counted_changes,
-    frequencies,
     is_stated,
-    range_words,
     size_words,
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, some
@@ -32,14 +30,12 @@ from fairgauge.render.words.change_words import (
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
-    metric_ci,
     metric_words,
-    shown_ends,
     unit,
 )
 from fairgauge.results.comparison import Candidate, DisparityChange, RateChange
 from fairgauge.results.disparities import is_significant
-from fairgauge.results.scopes import OVERALL, Interval
+from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import ThresholdEffect
 
 _PER_HUNDRED = 100
@@ -177,31 +173,6 @@ class ChangedShares:
             f"was {times.before}"
         )
 
-    def after(self, times: Times, interval: Interval) -> str:
-        """Return who has it less often after, both shares, and the interval of the difference."""
-        than = self.words.less_often(self.subject, self.other, lower=self.lower)
-        (low, high), by_ratio = interval, self.change.by == "ratio"
-        if not self._as_defined and by_ratio:
-            low, high = 1 / high, 1 / low if low > 0 else math.inf
-        elif not self._as_defined:
-            low, high = -high, -low
-        apart = (low, high)
-        if by_ratio:
-            apart = (-1.0, -_LEAST) if self.lower else (_LEAST, 1.0)
-        found = frequencies(self.mine[1], self.theirs[1], apart)
-        if found is None:
-            stated = ""
-        elif found.of is not None:
-            stated = f": {found.group:,} and {found.reference:,} of {found.of:,}"
-        else:
-            sizes = (self.mine[1].size, self.theirs[1].size)
-            stated = f": {found.group:,} of {sizes[0]:,} and {found.reference:,} of {sizes[1]:,}"
-        if by_ratio:
-            span = "{} to {} times as often".format(*shown_ends(low, high, Unit.RATIO))
-        else:
-            span = range_words((low, high), (found and found.of) or _PER_HUNDRED)
-        return f"{than} {times.after}{stated} ({100 * interval.level:.4g}% CI {span})"
-
     def span(self) -> str | None:
         """Return the interval of the change of the distance as counts, in a sentence."""
         if (apart := self.apart()) is None:
@@ -333,16 +304,6 @@ class FoundChange:
         """Return it as counts of people, or in the values of its metric where it has none."""
         text = self.shares.sentence(times) if self.shares is not None else None
         return text or describe_change(self.words, self.change)
-
-    def after(self, times: Times) -> str:
-        """Return what it is under the candidate, with its interval, which it has."""
-        one = self.change
-        assert one.new_interval is not None
-        if self.shares is not None and one.scope == OVERALL and one.threshold is None:
-            return self.shares.after(times, one.new_interval)
-        value = describe_disparity(one.definition, one.new)
-        span = metric_ci(one.definition, one.new_interval)
-        return f"{subject_words(self.words, one)}: {value} ({span}) {times.after}"
 
     def interval(self) -> str | None:
         """Return the interval of the change, as counts where it leads one way.

@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents import comparison_document
+from fairgauge.render.documents import change_document
 
 ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
@@ -115,14 +115,14 @@ def test_a_value_in_one_report_only_has_its_reason():
     asked = {"metrics": "true_positive_rate.difference"}
     found = fg.compare(fg.audit(old, **asked), fg.audit(new, **asked))
     text = " ".join(render(found, "text").split())
-    assert "1 difference between groups with a value in one report only." in text
+    assert "1 difference between groups with one value only." in text
     reason = "the old report has no value: the group has no observed positives (TP + FN = 0)"
     assert f"true positive rate difference, F (sex): {reason}." in text
 
 
 def test_what_is_beyond_the_most_rows_is_counted(monkeypatch):
-    monkeypatch.setattr(comparison_document, "_MOST_ROWS", 2)
-    monkeypatch.setattr(comparison_document, "_MOST_CHANGES", 2)
+    monkeypatch.setattr(change_document, "_MOST_ROWS", 2)
+    monkeypatch.setattr(change_document, "_MOST_CHANGES", 2)
     sizes = {"tp": 400, "fn": 400, "fp": 100, "tn": 100}
     better = {"tp": 700, "fn": 100, "fp": 180, "tn": 20}
     others = {"tp": 790, "fn": 10, "fp": 190, "tn": 10}

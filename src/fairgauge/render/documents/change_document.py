@@ -1,4 +1,4 @@
-"""The document of a comparison: what was asked differently, verdicts, disparities, data."""
+"""The documents of two reports and of two models: verdicts, disparities, rates, data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
-    ClassKind,
+    CandidateVerdict,
     Favourable,
     Outcome,
     Status,
@@ -21,21 +21,24 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.comparison_brief import origin_name, units
+from fairgauge.render.brief.change_brief import models_exhibits, origin_name, units
 from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
     more_in_json,
+    repeat_blocks,
     table_of_rows,
 )
-from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.words import numbers
+from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
+from fairgauge.render.words import model_sentences, numbers
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
-    changed_sides,
-    rows_words,
+    describe_rate_shift,
+    rate_unit,
+    scope_words,
     shift_words,
+    sides_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -47,8 +50,9 @@ from fairgauge.render.words.metric_words import (
     neutral,
     rate_text,
     unit,
+    with_unit,
 )
-from fairgauge.render.words.question_sentences import OUTCOMES
+from fairgauge.render.words.question_sentences import OUTCOMES, caveat, unit_of
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import (
@@ -62,12 +66,13 @@ from fairgauge.results.comparison import (
     Comparison,
     Difference,
     DisparityChange,
+    ModelComparison,
+    RateChange,
+    Reclassified,
     VerdictChange,
     sort_changes,
 )
 from fairgauge.results.disadvantage import favourable_of
-from fairgauge.results.disparities import is_significant
-from fairgauge.results.estimates import Estimate
 
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
@@ -78,19 +83,42 @@ _TONES = {
     Turn.OTHER: tree.Tone.UNSURE,
     None: tree.Tone.PLAIN,
 }
+_VERDICT_TONES = {
+    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
+    CandidateVerdict.WORSE: tree.Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
+}
 METHOD = (
-    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). "
-    "{rows} A ratio changes by a ratio. "
-    "The p-values invert these intervals. That a disparity changed, that it is further from no "
-    "difference or closer to it, and that it changed sides are three questions, each with "
-    "p-values of its own that are adjusted for all changes (Holm); two groups that are each "
-    "other's reference are one comparison. Each answer takes enough data in both reports."
+    "{intervals} A ratio changes by a ratio. That a disparity changed, that it is further from no "
+    "difference or closer to it, and that it changed sides are three questions, each with p-values "
+    "of its own that are adjusted for all changes (Holm); a disparity is closer or further where "
+    "the change and the side on which it lies are both statistically significant."
 )
 """How a change is tested."""
+_OF_REPORTS = (
+    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). "
+    "{rows} The p-values invert these intervals; two groups that are each other's reference are "
+    "one comparison. Each answer takes enough data in both reports."
+)
 _INDEPENDENT = "It assumes that the two reports are of different, independent rows."
 _OF_THE_SAME = (
     "Of the same rows it is the widest that any correlation of the two estimates gives (Zou 2007), "
     "and stated only where it shows a change."
+)
+_OF_MODELS = (
+    "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
+    "of a difference of paired proportions, Tang's of a ratio; where the denominator depends on "
+    "the decisions, MOVER's with the correlation of both models. A disparity changes by the "
+    "difference of two such changes (MOVER)."
+)
+_MARGINS = (
+    "A candidate is as good where the whole interval of the change is within the margin, in every "
+    "rate with a margin, adjusted for the number of candidates. It dominates (“better, within all "
+    "margins”) where, besides, at least one disparity is closer, and of every disparity the whole "
+    "interval of the change of its distance from no difference, and of every group's own rate the "
+    "whole interval of its change, is within the margin: what could not be tested is not passed "
+    "over."
 )
 
 
@@ -99,14 +127,14 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
     del full  # it has no summary
     old, new = comparison.old, comparison.new
     rows = _INDEPENDENT if comparison.refused is None else _OF_THE_SAME
-    method = [] if comparison.why_untested else [tree.Paragraph(METHOD.format(rows=rows))]
+    method = METHOD.format(intervals=_OF_REPORTS.format(rows=rows))
     sections = [
         listed("asked", "Asked differently", *_differences(comparison), short="Question"),
         listed("verdicts", "Verdicts", *_verdicts(comparison)),
-        listed("disparities", "Disparities", *_disparities(comparison)),
+        listed("disparities", "Disparities", *_disparities(comparison.changes, comparison)),
         listed("alone", "In one report only", *_alone(comparison), short="One report only"),
         listed("data", "Data", *_data(comparison)),
-        listed("method", "Method", *method),
+        *([] if comparison.why_untested else [listed("method", "Method", tree.Paragraph(method))]),
     ]
     judged = {old.verdict, new.verdict} != {Outcome.NONE}
     before, after = (outcome_word(each.verdict).upper() for each in (old, new))
@@ -202,13 +230,17 @@ def _flip(each: VerdictChange) -> tree.ChartRow:
     )
 
 
-def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
-    changes = sort_changes(comparison)
-    if not comparison.changes:
+def _disparities(
+    every: Sequence[DisparityChange], comparison: Comparison | ModelComparison, place: str = ""
+) -> Iterator[tree.Block]:
+    """Yield what became of disparities, those that changed significantly first."""
+    if not every:
         return
+    changes = sort_changes(every)
+    refused = isinstance(comparison, Comparison) and comparison.why_untested is not None
     mirrored = list(dict.fromkeys(called(e.group) for e in changes.mirrored if e.group))
     if mirrored:
-        names = numbers.listing(mirrored[:_MOST_NAMED])
+        names = numbers.listing(mirrored, most=_MOST_NAMED)
         yield tree.Paragraph(
             f"Excluded, because the other group mirrors it: {names}.", tree.Tone.SOFT
         )
@@ -217,18 +249,23 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
         ("Further from no difference, statistically significant", changes.further),
         ("Closer to no difference, statistically significant", changes.closer),
         (f"Changed, statistically significant, {apart}", changes.changed),
-        ("Changed" if comparison.why_untested else "Not statistically significant", changes.moved),
-        ("Not tested", changes.untested),
+        ("Not statistically significant", changes.moved),
+        ("Changed" if refused else "Not tested", changes.untested),
     )
     for i, (title, found) in enumerate(titles):
         if found:
-            folded = i == 3 and not comparison.why_untested
             blocks = tuple(_charts(found, favourable_of(comparison.spec)))
-            yield tree.Section(f"changes-{i}", title, blocks, folded=folded)
+            yield tree.Section(f"changes-{place}{i}", title, blocks, folded=i == 3)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
         items = tree.Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
-        yield tree.Section("undefined", "With a value in one report only", (items,), folded=True)
+        title = "With one value only"
+        yield tree.Section(f"undefined{place}", title, (items,), folded=True)
+    missing = [one for one in every if one.old is None and one.new is None and one.reason]
+    if missing:
+        reasons = list(dict.fromkeys(f"{_subject(one)}: {_because(one)}." for one in missing))
+        yield tree.Items(tuple(reasons[:_MOST_ROWS]))
+        yield from more_in_json(reasons, _MOST_ROWS)
 
 
 def _charts(changes: Sequence[DisparityChange], favourable: Favourable) -> Iterator[tree.Block]:
@@ -274,24 +311,16 @@ def _untested(each: DisparityChange) -> Iterator[str]:
 def _direction(each: DisparityChange, favourable: Favourable) -> str:
     if each.direction is None:
         return ""
-    shown = (
-        each.crossed
-        and not each.other_side
-        and each.after is not None
-        and is_significant(each.after)
-    )
-    side = ", on the other side of it" if shown else ""
-    sides = ""
-    if each.other_side:
-        sides = changed_sides(each, favourable)
     p_value = numbers.probability(each.p_adjusted, "adjusted p")
-    words = f"{DIRECTIONS[each.direction]}{side}{f' ({p_value})' if each.significant else ''}"
-    return "; ".join(filter(None, [sides, words]))
+    words = f"{DIRECTIONS[each.direction]}{f' ({p_value})' if each.significant else ''}"
+    return "; ".join(filter(None, [sides_words(each, favourable), words]))
 
 
 def _evidence(each: DisparityChange) -> str:
     """Return what is compared, before and after, and the p-value."""
-    compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
+    compared = ""
+    if each.before is not None:
+        compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
     return "; ".join(
         filter(
             None,
@@ -322,18 +351,15 @@ def _rates(each: DisparityChange) -> str:
 
 def _furthest(each: DisparityChange) -> str:
     """Return the groups that a metric of all groups comes from, before and after."""
-    single = is_of_one_group(each.definition)
-    old, new = (_apart(side, single=single) for side in (each.before, each.after))
-    words = "group" if single else "groups furthest apart:"
+    old, new = (
+        numbers.listing(
+            [called(name) for name in (side.group, side.reference and side.reference.group) if name]
+        )
+        for side in (each.before, each.after)
+        if side is not None
+    )
+    words = "group" if is_of_one_group(each.definition) else "groups furthest apart:"
     return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
-
-
-def _apart(side: Estimate | None, *, single: bool) -> str:
-    if side is None:
-        return "none"
-    others = () if single or side.reference is None else (side.reference.group,)
-    names = [called(name) for name in (side.group, *others) if name is not None]
-    return numbers.listing(names) or "none"
 
 
 def _because(each: DisparityChange) -> str:
@@ -347,17 +373,8 @@ def _subject(each: DisparityChange) -> str:
 
 def _group(each: DisparityChange) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
-    parts = [_of_group(each.definition, each.feature, each.group)]
-    scope, of_class = each.scope, each.class_scope
-    parts += rows_words(scope)
-    if of_class.name is not None:
-        prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
-        parts.append(f"{prefix}{called(of_class.name)}")
-    elif of_class.average is not None:
-        parts.append(f"{of_class.average} average")
-    if each.threshold is not None:
-        parts.append(f"threshold {each.threshold:g}")
-    return ", ".join(parts)
+    who = _of_group(each.definition, each.feature, each.group)
+    return who + scope_words(each.scope, each.class_scope, each.threshold)
 
 
 def _of_group(metric: Metric | Statistic, feature: str | None, group: str | None) -> str:
@@ -435,3 +452,120 @@ def _setting(key: str, value: object) -> str:
     if isinstance(value, str) or key not in BY_NAME:
         return called(value)
     return called(", ".join(BY_NAME[key].type.write(value)))
+
+
+def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.DocumentTree:
+    """Build the document of candidates against the model in use."""
+    current = called(comparison.current)
+    names = numbers.listing([called(each.name) for each in comparison.candidates])
+    sections = [_candidate(i, comparison) for i in range(len(comparison.candidates))]
+    warnings = opening_warnings(report_warnings(comparison.diagnostics))
+    others = [line for line in note_lines(comparison.diagnostics) if line not in warnings]
+    if others:
+        sections.append(tree.Section("notes", "Notes", (tree.Items(tuple(others)),)))
+    method = f"{METHOD.format(intervals=_OF_MODELS)} {_MARGINS}"
+    sections.append(listed("method", "Method", tree.Paragraph(method)))
+    repeat = tuple(
+        repeat_blocks(
+            comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"
+        )
+    )
+    if full:
+        sections.append(listed("provenance", "Provenance", *repeat))
+    tones = {_VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN) for each in comparison.candidates}
+    rows = max((each.rows for each in comparison.candidates), default=0)
+    best = next(i for i, e in enumerate(comparison.candidates) if e.verdict is comparison.verdict)
+    return document_of(
+        comparison,
+        title=f"{names} against {current}",
+        beside=numbers.numbered(rows, unit_of(comparison.spec)),
+        lead=caveat(comparison.spec),
+        warnings=warnings,
+        verdict=", ".join(
+            model_sentences.verdict_words(each)
+            for each in comparison.candidates
+            if each.verdict is not CandidateVerdict.NONE
+        ),
+        tone=tones.pop() if len(tones) == 1 else tree.Tone.PLAIN,
+        sections=sections,
+        exhibits=models_exhibits(comparison),
+        file_name="comparison",
+        filed=(*sections[best].blocks, tree.Paragraph(method, tree.Tone.SOFT), *repeat)
+        if full
+        else (),
+    )
+
+
+def _candidate(place: int, comparison: ModelComparison) -> tree.Section:
+    each, several = comparison.candidates[place], len(comparison.candidates)
+    current = called(comparison.current)
+    stated = [model_sentences.margin_sentence(test, several) for test in each.margins]
+    blocks: list[tree.Block] = []
+    if several > 1:  # of one alone the summary states it
+        stated += model_sentences.needed_sentences(each)
+        stated += model_sentences.margins_kept(each)
+        stated += model_sentences.beyond_margins(each)
+        stated += model_sentences.untested_sentences(each)
+        text = model_sentences.describe_candidate(each, current)
+        blocks.append(tree.Paragraph(text, _VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN)))
+    if stated:
+        blocks.append(tree.Items(tuple(stated)))
+    blocks += _disparities(each.disparities, comparison, f"{place}-")
+    blocks += _reclassified(each.reclassified)
+    by_rate: dict[str, list[RateChange]] = {}
+    for one in each.rates:
+        if one.change is not None:
+            by_rate.setdefault(one.rate, []).append(one)
+    charts = [
+        tree.Chart(
+            f"Change of {rates[0].definition.title}",
+            tuple(map(_rate_row, rates[:_MOST_ROWS])),
+            rate_unit(rates[0].definition),
+            0.0,
+        )
+        for rates in by_rate.values()
+    ]
+    if charts:
+        blocks.append(tree.Section(f"rates-{place}", "Rates", tuple(charts), folded=True))
+    title = "Changes" if several == 1 else f"{called(each.name)} against {current}"
+    short = title if several == 1 else called(each.name)
+    return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
+
+
+def _reclassified(found: Sequence[Reclassified]) -> Iterator[tree.Block]:
+    """Yield who is decided differently: of all rows of a group, and of those of each label."""
+    if not found:
+        return
+    of_groups: list[tuple[tree.Cell, ...]] = []
+    totals: list[tuple[tree.Cell, ...]] = []
+    for one in found[:_MOST_ROWS]:
+        weighted = one.weighted_n, one.weighted_gained, one.weighted_lost
+        n, gained, lost = (
+            rows if weight is None else weight
+            for rows, weight in zip((one.n, one.gained, one.lost), weighted, strict=True)
+        )
+        at = "" if one.threshold is None else f", threshold {one.threshold:g}"
+        who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+        of = "" if one.among == "all" else f", {one.among} label"
+        cells = (
+            tree.Cell(f"{who}{of}{at}", name=True),
+            *(tree.Cell(numbers.count(each)) for each in (n, gained, lost)),
+        )
+        (totals if one.feature is None else of_groups).append(cells)
+    weight = "weighted n" if found[0].weighted_n is not None else "n"
+    columns = [tree.Column("who changes", numeric=False)]
+    columns += map(tree.Column, (weight, "newly positive", "newly negative"))
+    yield tree.Table("Who changes", tuple(columns), tuple(of_groups), tuple(totals))
+
+
+def _rate_row(one: RateChange) -> tree.ChartRow:
+    kind = rate_unit(one.definition)
+    who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+    few = describe_reason(one.reason) if one.status is Status.TOO_FEW and one.reason else ""
+    return tree.ChartRow(
+        f"{who}{scope_words(one.scope, one.class_scope, one.threshold)}",
+        tree.mark_of(one.change, one.interval, sparse=one.status is Status.TOO_FEW),
+        with_unit(one.change, kind, sign=True),
+        below="; ".join(filter(None, [describe_rate_shift(one), few])),
+        emphasis=one.feature is None,
+    )
