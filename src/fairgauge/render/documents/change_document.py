@@ -458,13 +458,16 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     """Build the document of candidates against the model in use."""
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
-    sections = [_candidate(i, comparison) for i in range(len(comparison.candidates))]
+    places = range(len(comparison.candidates))
+    sections = [_candidate(place, comparison) for place in places]
     warnings = opening_warnings(report_warnings(comparison.diagnostics))
     others = [line for line in note_lines(comparison.diagnostics) if line not in warnings]
-    if others:
-        sections.append(tree.Section("notes", "Notes", (tree.Items(tuple(others)),)))
     method = f"{METHOD.format(intervals=_OF_MODELS)} {_MARGINS}"
-    sections.append(listed("method", "Method", tree.Paragraph(method)))
+    every: list[tree.Block] = [_details(place, comparison) for place in places]
+    if others:
+        every.append(tree.Section("notes", "Notes", (tree.Items(tuple(others)),)))
+    every.append(tree.Section("method", "Method", (tree.Paragraph(method),)))
+    sections.append(listed("all", "All changes", *every))
     repeat = tuple(
         repeat_blocks(
             comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"
@@ -510,8 +513,29 @@ def _candidate(place: int, comparison: ModelComparison) -> tree.Section:
         blocks.append(tree.Paragraph(text, _VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN)))
     if stated:
         blocks.append(tree.Items(tuple(stated)))
-    blocks += _disparities(each.disparities, comparison, f"{place}-")
+    blocks += _of_significance(place, comparison, significant=True)
     blocks += _reclassified(each.reclassified)
+    title = "Changes" if several == 1 else f"{called(each.name)} against {current}"
+    short = title if several == 1 else called(each.name)
+    return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
+
+
+def _of_significance(
+    place: int, comparison: ModelComparison, *, significant: bool
+) -> list[tree.Block]:
+    """Return the disparities of a candidate that changed significantly, or all others."""
+    every = _disparities(comparison.candidates[place].disparities, comparison, f"{place}-")
+    shown = {f"changes-{place}-{i}" for i in range(3)}
+    return [
+        block
+        for block in every
+        if (isinstance(block, tree.Section) and block.id in shown) is significant
+    ]
+
+
+def _details(place: int, comparison: ModelComparison) -> tree.Section:
+    """Return what did not change significantly, and the rates of all rows and groups."""
+    each = comparison.candidates[place]
     by_rate: dict[str, list[RateChange]] = {}
     for one in each.rates:
         if one.change is not None:
@@ -525,15 +549,13 @@ def _candidate(place: int, comparison: ModelComparison) -> tree.Section:
         )
         for rates in by_rate.values()
     ]
-    if charts:
-        blocks.append(tree.Section(f"rates-{place}", "Rates", tuple(charts), folded=True))
-    title = "Changes" if several == 1 else f"{called(each.name)} against {current}"
-    short = title if several == 1 else called(each.name)
-    return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
+    blocks = (*_of_significance(place, comparison, significant=False), *charts)
+    return tree.Section(f"details-{place}", called(each.name), blocks, folded=True)
 
 
 def _reclassified(found: Sequence[Reclassified]) -> Iterator[tree.Block]:
-    """Yield who is decided differently: of all rows of a group, and of those of each label."""
+    """Yield who is decided differently; those of each label alone are in the JSON."""
+    found = [one for one in found if one.among == "all"]
     if not found:
         return
     of_groups: list[tuple[tree.Cell, ...]] = []
@@ -546,9 +568,8 @@ def _reclassified(found: Sequence[Reclassified]) -> Iterator[tree.Block]:
         )
         at = "" if one.threshold is None else f", threshold {one.threshold:g}"
         who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
-        of = "" if one.among == "all" else f", {one.among} label"
         cells = (
-            tree.Cell(f"{who}{of}{at}", name=True),
+            tree.Cell(f"{who}{at}", name=True),
             *(tree.Cell(numbers.count(each)) for each in (n, gained, lost)),
         )
         (totals if one.feature is None else of_groups).append(cells)

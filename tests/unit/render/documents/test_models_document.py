@@ -21,7 +21,7 @@ SCORES = {"label": "repaid", "score": "score", "positive": 1, "sensitive": "sex"
 
 def shown(found):
     """Return the Markdown of a comparison."""
-    return render(found, "markdown").replace("\N{NO-BREAK SPACE}", " ")
+    return render(found, "markdown", full=True).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_classes_are_named_and_a_margin_is_of_all_classes():
