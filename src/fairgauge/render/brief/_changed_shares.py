@@ -15,10 +15,9 @@ from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import (
     Share,
     counted_changes,
-    is_stated,
     size_words,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -239,41 +238,15 @@ class FoundChange:
         change = self.change
         return change.significant or bool(getattr(change, "changed", False))
 
-    def in_short(self) -> str:
-        """Return what becomes of a difference that has no numbers of its own on the page."""
-        change = self.change
-        what = subject_words(self.words, change)
-        if self.shares is not None:
-            rate = self.shares.words
-            pair = rate.pair(self.shares.subject, self.shares.other)
-            what = f"The difference between {pair} in {rate.how_often}"
-        if not self.is_shown:
-            apart = self.shares.apart() if self.shares is not None else None
-            range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
-            return f"{what}: no change is shown{range_}."
-        if not change.significant:
-            return f"{what}: changed{self._from_to()}, not shown to be smaller or larger."
-        further = change.direction is Direction.FURTHER
-        size = f"{'larger' if further else 'smaller'}{self._from_to()}"
-        return f"{what}: {size}."
-
-    def _from_to(self) -> str:
-        """Return both gaps, as counts where it has some: ", from 15 fewer to 7 fewer of 100"."""
+    def not_shown(self) -> str:
+        """Return that no change of a difference is shown, with the interval of what it may be."""
         if self.shares is None:
-            old, new = (
-                describe_disparity(self.change.definition, v)
-                for v in (self.change.old, self.change.new)
-            )
-            return f", from {old} to {new}"
-        gaps = [Fraction(gap) for gap in self.shares.gaps]
-        rounded = [Fraction(round(_PER_HUNDRED * gap), _PER_HUNDRED) for gap in gaps]
-        stated = is_stated([*gaps, gaps[1] - gaps[0]], [*rounded, rounded[1] - rounded[0]])
-        of = _PER_HUNDRED if stated else 10 * _PER_HUNDRED
-        before, after = (
-            f"{abs(round(of * gap)):,} {'fewer' if gap < 0 else 'more'}" for gap in gaps
-        )
-        among = self.shares.words.among(some(self.shares.subject))
-        return f", from {before} of {of:,} {among} to {after}"
+            return f"{subject_words(self.words, self.change)}: no change is shown."
+        rate = self.shares.words
+        pair = rate.pair(self.shares.subject, self.shares.other)
+        apart = self.shares.apart()
+        range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
+        return f"The difference between {pair} in {rate.how_often}: no change is shown{range_}."
 
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""

@@ -513,7 +513,7 @@ class _ModelsBrief:
         for each in self.changes[:_MOST_FINDINGS]:
             yield Sentence(each.sentence(self.times), each.source)
         for each in self.others[: 0 if self.changes else _MOST_FINDINGS]:
-            yield Sentence(each.in_short(), each.source)
+            yield Sentence(each.not_shown(), each.source)
         asked = [one for one in self.best.disparities if one.outcome is not None]
         if asked:
             yield Sentence(_numbers(asked, tested=True), (f"{self.place}.disparities",))
