@@ -38,7 +38,8 @@ from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
 from fairgauge.measure._change_records import MeasuredDisparities, adjusted_together, interval_of
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
-from fairgauge.results.comparison import Candidate, DisparityChange, MarginTest
+from fairgauge.results.changes import DisparityChange
+from fairgauge.results.comparison import Candidate, MarginTest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.rows_to_decide import times_the_rows

@@ -21,7 +21,7 @@ from fairgauge.inference.two.paired_changes import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.results.comparison import DisparityChange, RateChange
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.estimates import as_count, as_number
 from fairgauge.results.scopes import Interval

@@ -83,7 +83,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
-from fairgauge.results.comparison import DisparityChange, RateChange
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
 from fairgauge.results.scopes import Diagnostic, Interval

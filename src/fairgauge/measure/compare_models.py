@@ -78,14 +78,8 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import sides_of_unknown, with_others
-from fairgauge.results.comparison import (
-    Among,
-    Candidate,
-    DisparityChange,
-    MarginTest,
-    RateChange,
-    Reclassified,
-)
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.disadvantage import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference

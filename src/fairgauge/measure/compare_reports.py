@@ -43,13 +43,13 @@ from fairgauge.measure._change_records import (
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.changes import DisparityChange
 from fairgauge.results.comparison import (
     BADNESS,
     MANY_MORE,
     Alone,
     Comparison,
     Difference,
-    DisparityChange,
     GroupChange,
     Origin,
     Place,

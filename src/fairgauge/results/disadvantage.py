@@ -18,7 +18,7 @@ from fairgauge.errors import alternatives, quote
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from fairgauge.results.comparison import DisparityChange
+    from fairgauge.results.changes import DisparityChange
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.scopes import ClassScope
 

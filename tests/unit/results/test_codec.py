@@ -21,16 +21,10 @@ from fairgauge.render import render
 from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.check import CheckedGroup
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
-from fairgauge.results.comparison import (
-    Alone,
-    DisparityChange,
-    GroupChange,
-    Origin,
-    RateChange,
-    Reclassified,
-)
+from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point

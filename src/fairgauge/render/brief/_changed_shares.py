@@ -32,7 +32,8 @@ from fairgauge.render.words.metric_words import (
     metric_words,
     unit,
 )
-from fairgauge.results.comparison import Candidate, DisparityChange, RateChange
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.comparison import Candidate
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import ThresholdEffect

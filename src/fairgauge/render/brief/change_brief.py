@@ -47,10 +47,10 @@ from fairgauge.render.words.question_sentences import OUTCOMES, counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word, subject_called
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.changes import DisparityChange
 from fairgauge.results.comparison import (
     Candidate,
     Comparison,
-    DisparityChange,
     ModelComparison,
     Origin,
     sort_changes,

@@ -56,7 +56,7 @@ from fairgauge.render.words.threshold_sentences import (
     question_sentence,
 )
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.comparison import DisparityChange, RateChange
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.threshold_choice import OperatingPoint, ThresholdChoice, ThresholdEffect
 

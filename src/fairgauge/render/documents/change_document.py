@@ -61,13 +61,12 @@ from fairgauge.render.words.verdict_sentences import (
     outcome_word,
     verdict_word,
 )
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import (
     Alone,
     Comparison,
     Difference,
-    DisparityChange,
     ModelComparison,
-    RateChange,
     Reclassified,
     VerdictChange,
     sort_changes,

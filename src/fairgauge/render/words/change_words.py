@@ -19,7 +19,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.results.comparison import DisparityChange, RateChange
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import favours_the_least, has_direction
 from fairgauge.results.scopes import ClassScope, Scope
 

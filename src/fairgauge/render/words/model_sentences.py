@@ -11,7 +11,8 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.excluded_rows import unit_excluded
-from fairgauge.results.comparison import Candidate, DisparityChange, MarginTest
+from fairgauge.results.changes import DisparityChange
+from fairgauge.results.comparison import Candidate, MarginTest
 
 _MOST_NEEDED, _MOST_NAMED = 1e6, 8
 _PERFORMANCE = {
