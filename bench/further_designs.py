@@ -149,7 +149,7 @@ def unchanged(groups, rng) -> Occurrences:
         for _ in range(2)
     )  # fmt: skip
     compared = fg.compare(old, new)
-    p = [each.p_adjusted for each in compared.changes if each.p_adjusted is not None]
+    p = [each.change_p_adjusted for each in compared.changes if each.change_p_adjusted is not None]
     return {
         "a significant change": any(value < LEVEL for value in p),
         "worse": compared.worse,

@@ -267,7 +267,6 @@ def families() -> dict[str, Iterator[Study]]:
         "strata": other.strata(),
         "scores": other.scores(),
         "extremes": other.extremes(),
-        "draws": other.draws(),
     }
 
 

@@ -1,4 +1,4 @@
-"""Coverage of changes that are no contrast of one binary rate: classes, strata, scores, draws.
+"""Coverage of changes that are no contrast of one binary rate: classes, strata, scores.
 
 Each function yields studies, which `bench.paired_coverage` measures and writes.
 """
@@ -32,9 +32,7 @@ from fairgauge.inference.two.paired_changes import (
     score_change,
     statistic_change,
 )
-from fairgauge.inference.two.paired_draws import drawn_disparity, drawn_feature
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
-from fairgauge.question.specification import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -228,31 +226,6 @@ def _of_spread(metric: Spread, among: str, sets: int) -> Iterator[Scenario]:
             counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
             made = spread_change(metric, change(rate, _table(counts.astype(float))))
             hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
-        yield _discordant(cells, n), float(np.mean(hits))
-
-
-def draws() -> Iterator[Study]:
-    """Yield the changes of smooth functions of the counts, by draws."""
-    for name in ("selection_rate.variance", "generalized_entropy", "prediction.js", "lift.ratio"):
-        title = find_metric(name).title
-        yield _study(f"change of {title}, draws", partial(_of_draws, name))
-
-
-def _of_draws(name: str, sets: int) -> Iterator[Scenario]:
-    metric, spec = find_metric(name), replace(Spec(), replicates=400)
-    of_feature = name in ("selection_rate.variance", "generalized_entropy")
-    for each, n in product(GROUPS.values(), (200, 1_000)):
-        cells = np.stack([cells_of((old, new), r) for old, new, r in each])
-        cells = cells[:1] if name == "generalized_entropy" else cells
-        cells = cells if of_feature else cells[[0, -1]]
-        rng = np.random.default_rng([36, n])
-        one = drawn_feature if of_feature else drawn_disparity
-        known, _ = one(metric, _table(1e6 * cells), replace(spec, replicates=2))
-        hits = []
-        for _ in range(sets):
-            counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
-            made, _ = one(metric, _table(counts.astype(float)), spec)
-            hits.append(_covered(made.shift.at(Z), known.shift.value[0]))
         yield _discordant(cells, n), float(np.mean(hits))
 
 

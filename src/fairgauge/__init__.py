@@ -55,11 +55,10 @@ if TYPE_CHECKING:
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
     from fairgauge.results.check import Check
-    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.comparison import Comparison, ModelComparison
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.planned import Planned
@@ -103,11 +102,10 @@ _NAMES_OF = {
     "question.rules": ("Rule", "rule"),
     "question.specification": ("Spec",),
     "results.check": ("Check",),
-    "results.comparison": ("Comparison",),
+    "results.comparison": ("Comparison", "ModelComparison"),
     "results.estimates": ("Estimate",),
     "results.finding": ("Finding",),
     "results.gap_decomposition": ("Decomposition",),
-    "results.model_comparison": ("ModelComparison",),
     "results.monitor_results": ("HistoryHealth", "MonitorReport"),
     "results.name_swaps": ("PairsAudit",),
     "results.planned": ("Planned",),

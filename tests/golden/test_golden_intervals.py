@@ -75,7 +75,7 @@ MODELS = {
     },
 }  # fmt: skip
 LIMITS = (("low", "high"), "simultaneous", "interval", "ratio_interval", "distance_interval",
-          "distance_adjusted", "gained_interval", "adjusted")  # fmt: skip
+          "distance_adjusted", "adjusted")  # fmt: skip
 """Where rows of the JSON hold intervals."""
 NAMES = ("metric", "rate", "group", "reference", "scope", "stratum", "class_scope",
          "class", "worst_class", "average", "threshold", "among")  # fmt: skip

@@ -164,7 +164,7 @@ def of_reports(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
     reports = [fg.audit(table(seed), **asked, **more) for seed in (0, 1)]
     made = fg.compare(*reports, same_rows=False)
     for each in made.changes:
-        yield each.group, each.old.value, each.new.value, each.direction, each.worse
+        yield each.group, each.old, each.new, each.direction, each.worse
     yield from ((flip.group, flip.turn) for flip in made.flips)
     sides = ("is now worse off than", "is now better off than")
     full = render(made, "text", full=True)

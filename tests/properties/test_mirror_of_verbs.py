@@ -86,19 +86,20 @@ def of_gaps(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
             yield (metric, each["effects"]), False, limits_of(each, "value"), kept
 
 
-def of_changes(found: list[dict[str, Any]], p_value: str, *kept: str) -> Iterator[Found]:
-    names = ("direction", "significant", "crossed", "other_side", "changed", "reason", *kept)
+def of_changes(found: list[dict[str, Any]]) -> Iterator[Found]:
+    names = ("change_p_value", "change_p_adjusted", "p_value", "p_adjusted", "distance",
+             "direction", "significant", "crossed", "other_side", "changed", "outcome", "margin",
+             "reason")  # fmt: skip
     for row in found:
-        of = row.get("new") if isinstance(row.get("new"), dict) else row
-        same = [row[p_value], *(row[name] for name in names)]
-        yield of["metric"], row["by"] == "ratio", limits_of(row, "change"), same
+        same = [row[name] for name in names]
+        yield row["metric"], row["by"] == "ratio", limits_of(row, "change"), same
 
 
 def of_reports(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
     """Yield changes between the reports on two months."""
     asked = question(reference, metrics=METRICS, **design)
     found = fg.compare(fg.audit(rows(1, 800), **asked), fg.audit(rows(), **asked))
-    return of_changes(found.to_dict()["changes"], "p_value", "p_adjusted", "size")
+    return of_changes(found.to_dict()["changes"])
 
 
 def of_models(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
@@ -106,8 +107,7 @@ def of_models(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
     asked = question(reference, metrics=METRICS, candidate="candidate", **design)
     margins = {"disparity": 0.05, "accuracy": 0.02}
     (found,) = fg.compare_models(rows(), **asked, margins=margins).to_dict()["candidates"]
-    kept = ("change_p_adjusted", "p_value", "p_adjusted", "distance", "outcome", "margin", "needed")
-    yield from of_changes(found["disparities"], "change_p_value", *kept)
+    yield from of_changes(found["disparities"])
     yield "verdict", False, [None] * 3, [found[x] for x in ("verdict", "fairness", "performance")]
 
 

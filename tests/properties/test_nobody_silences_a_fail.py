@@ -235,7 +235,8 @@ def test_nothing_added_to_both_reports_silences_what_got_worse(
         assert (str(flip.old.outcome), str(flip.new.outcome)) == ("pass", "fail")
         assert each.worse
     one, other = (
-        {c.metric: c.p_adjusted for c in each.changes if c.group == "A"} for each in (alone, beside)
+        {c.metric: c.change_p_adjusted for c in each.changes if c.group == "A"}
+        for each in (alone, beside)
     )
     judged = {metric: p for metric, p in one.items() if p is not None and other[metric] is not None}
     assert all(other[metric] >= p * (1 - 1e-9) for metric, p in judged.items())

@@ -148,8 +148,10 @@ def test_a_comparison_of_reports_says_what_its_reports_say(name, tmp_path):
     found.save(tmp_path / "comparison.json")
     loaded = fg.load(tmp_path / "comparison.json")
     said = {each.says for each in report.estimates}
-    assert {each.new.says for each in found.changes} <= said
-    assert [each.new.says for each in loaded.changes] == [each.new.says for each in found.changes]
+    assert {each.after.says for each in found.changes} <= said
+    assert [each.after.says for each in loaded.changes] == [
+        each.after.says for each in found.changes
+    ]
     assert render(loaded) == render(found)
 
 

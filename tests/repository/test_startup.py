@@ -54,8 +54,8 @@ def test_an_audit_of_a_file_loads_no_scipy_no_frames_and_no_other_results(tmp_pa
         "'--sensitive', 'g'])"
     )
     assert {"duckdb", "numpy", "fairgauge.measure.measure"} <= modules
-    others = ("comparison", "gap_decomposition", "model_comparison", "monitor_results",
-              "subgroup_search", "threshold_choice")  # fmt: skip
+    others = ("comparison", "gap_decomposition", "monitor_results", "subgroup_search",
+              "threshold_choice")  # fmt: skip
     unused = {"narwhals", "pandas", "scipy", "wcwidth"} | {
         f"fairgauge.results.{name}" for name in others
     }

@@ -204,7 +204,7 @@ def test_groups_of_two_reports_are_matched_by_what_they_are():
     assert found == {
         'A & "B & C"': (300, 300), '"A & B" & C': (100, None), "Z & C": (200, 200),
     }  # fmt: skip
-    rates = {(e.old.group, e.new.group) for e in comparison.changes if e.feature == "x*y"}
+    rates = {(e.before.group, e.after.group) for e in comparison.changes if e.feature == "x*y"}
     assert rates == {('A & "B & C"', 'A & "B & C"'), ("Z & C", "Z & C")}
     unmatched = {each.verdict.group for each in comparison.unmatched}
     assert unmatched == {"A & B", '"A & B" & C'}

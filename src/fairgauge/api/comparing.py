@@ -39,8 +39,7 @@ from fairgauge.resolve.question_checks import (
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.comparison import Comparison
-from fairgauge.results.model_comparison import ComparedData, ModelComparison
+from fairgauge.results.comparison import ComparedData, Comparison, ModelComparison
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now

@@ -36,11 +36,12 @@ from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, 
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
-from fairgauge.measure._change_records import MeasuredDisparities, interval_of
+from fairgauge.measure._change_records import MeasuredDisparities, adjusted_together, interval_of
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
-from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
+from fairgauge.results.changes import DisparityChange
+from fairgauge.results.comparison import Candidate, MarginTest
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import holm, holm_levels
+from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
@@ -206,90 +207,24 @@ def _disparities_tested(
     confidence: float,
     margin_of: Callable[[DisparityChange], float | None],
 ) -> list[tuple[DisparityChange, ...]]:
-    """Adjust the p-values of all disparities that count, and mark which are significant."""
-    every = [record for one in measured for batch in one.disparities for record in batch.records]
+    """Return disparities tested together, those that count with their margins."""
+    batches = [batch for one in measured for batch in one.disparities]
+    every = [record for batch in batches for record in batch.records]
     adjusted_for_strata = frozenset(
         each.metric for each in every if each.scope.kind is ScopeKind.POOLED and each.interval
     )
     counted = [_counts(each, adjusted_for_strata) for each in every]
-    p, p_of_change = (
-        np.array(
-            [
-                each_p if counts and each.status is Status.OK and each_p is not None else math.nan
-                for each, each_p, counts in zip(every, values, counted, strict=True)
-            ],
-            dtype=float,
-        )
-        for values in ([e.p_value for e in every], [e.change_p_value for e in every])
-    )
-    adjusted, levels = holm(p), holm_levels(p, 1 - confidence)
-    changed = holm(p_of_change)
-    crossing = [
-        np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
-        for one in measured
-        for batch in one.disparities
-    ]
-    crossed = holm(np.where(np.isfinite(p_of_change), np.concatenate([[], *crossing]), np.nan))
-    comparisons = int(np.isfinite(p).sum())
-    tested, at = [], 0
-    for one in measured:
-        of_candidate: list[DisparityChange] = []
-        for batch in one.disparities:
-            here = slice(at, at + len(batch.records))
-            made = _tested_together(batch, adjusted[here], levels[here], confidence)
-            of_each = zip(made, counted[here], changed[here], crossed[here], strict=True)
-            for each, counts, p_changed, p_crossed in of_each:
-                needed = _with_rows_needed(each, one.candidate.rows, comparisons, confidence)
-                if counts:
-                    margin = margin_of(each)
-                    needed = replace(
-                        needed,
-                        margin=margin,
-                        outcome=Performance.NO_MARGIN
-                        if margin is None
-                        else Performance.CANNOT_TELL,
-                        change_p_adjusted=None if math.isnan(p_changed) else float(p_changed),
-                        changed=bool(p_changed <= 1 - confidence),
-                        other_side=bool(p_crossed <= 1 - confidence),
-                    )
-                of_candidate.append(needed)
-            at = here.stop
-        tested.append(tuple(of_candidate))
-    return tested
-
-
-def _tested_together(
-    batch: MeasuredDisparities, adjusted: Array, levels: Array, confidence: float
-) -> list[DisparityChange]:
-    """Return disparities with their adjusted p-values and intervals, where they count."""
-    counts = np.isfinite(adjusted)
-    if batch.distance_at is None or not counts.any():
-        return list(batch.records)
-    strict = np.where(counts, 1 - levels, confidence).tolist()
-    low, high = batch.distance_at(np.array([critical(each) for each in strict]))
+    tested = []
+    for each, counts in zip(adjusted_together(batches, counted, confidence), counted, strict=True):
+        if counts:
+            margin = margin_of(each)
+            open_ = Performance.NO_MARGIN if margin is None else Performance.CANNOT_TELL
+            each = replace(each, margin=margin, outcome=open_)
+        tested.append(each)
+    at = iter(tested)
     return [
-        replace(
-            each,
-            p_adjusted=float(adjusted[i]),
-            distance_adjusted=None
-            if each.distance_interval is None
-            else interval_of(low[i], high[i], confidence, each.distance_interval.methods),
-            significant=bool(adjusted[i] <= 1 - confidence)
-            and each.direction is not Direction.AS_FAR,
-        )
-        if counts[i]
-        else each
-        for i, each in enumerate(batch.records)
+        tuple(islice(at, sum(len(batch.records) for batch in one.disparities))) for one in measured
     ]
-
-
-def _with_rows_needed(
-    disparity: DisparityChange, rows: int, comparisons: int, confidence: float
-) -> DisparityChange:
-    if disparity.p_adjusted is None or disparity.p_value is None or disparity.significant:
-        return disparity
-    z = normal_quantile(1 - disparity.p_value / 2)
-    return replace(disparity, needed=_rows(rows, z, comparisons, confidence))
 
 
 def _counts(disparity: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
@@ -337,8 +272,11 @@ def _tested(
     holds = worst - reach > -test.margin
     outcome = _outcome(holds, best < -test.margin)
     overturned = not holds and worst > -test.margin
-    undecided = outcome is Performance.CANNOT_TELL and not overturned
-    normal = normal_quantile(1 - test.p_value)
+    needed = None
+    if outcome is Performance.CANNOT_TELL and not overturned:
+        z_now = normal_quantile(1 - test.p_value)
+        times = float(times_the_rows(z_now, candidates, confidence, POWER))
+        needed = math.ceil(rows * times) if math.isfinite(times) else None
     return replace(
         test,
         outcome=outcome,
@@ -346,25 +284,15 @@ def _tested(
         better=worst - reach > 0,
         overturned=overturned,
         p_adjusted=min(1.0, test.p_value * factor),
-        needed=_rows(rows, normal, candidates, confidence) if undecided else None,
+        needed=needed,
     )
-
-
-def _rows(rows: int, z: float, comparisons: int, confidence: float) -> float | None:
-    """Return the rows that would probably show an effect as large as estimated, if any would."""
-    times = float(times_the_rows(z, comparisons, confidence, POWER))
-    return math.ceil(rows * times) if math.isfinite(times) else None
 
 
 def _judged(candidate: Candidate) -> Candidate:
     """Return a candidate with its verdict."""
     fairness, performance = _fairness(candidate), _performance(candidate)
     verdict = _verdict(candidate, fairness, performance)
-    undecided = verdict is CandidateVerdict.CANNOT_TELL and candidate.reason is None
-    needed = _needed(candidate, fairness, performance) if undecided else None
-    return replace(
-        candidate, verdict=verdict, fairness=fairness, performance=performance, needed=needed
-    )
+    return replace(candidate, verdict=verdict, fairness=fairness, performance=performance)
 
 
 def _fairness(candidate: Candidate) -> Fairness:
@@ -425,18 +353,6 @@ def _verdict(
     return (
         CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
     )
-
-
-def _needed(candidate: Candidate, fairness: Fairness, performance: Performance) -> float | None:
-    """Return the rows that would probably show what is undecided, if the estimates are right."""
-    needed: list[float | None] = []
-    if performance is Performance.CANNOT_TELL:
-        needed += [t.needed for t in candidate.margins if t.outcome is Performance.CANNOT_TELL]
-    if fairness is Fairness.CANNOT_TELL:
-        closer = (d.needed for d in candidate.disparities if d.direction is Direction.CLOSER)
-        needed.append(min((rows for rows in closer if rows is not None), default=None))
-    known = [rows for rows in needed if rows is not None]
-    return max(known, default=None) if len(known) == len(needed) else None
 
 
 def rate_margins(spec: Spec) -> tuple[tuple[str, float], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array, divide, subtract
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Direction, IntervalMethod, Profile, Status
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
@@ -22,14 +21,15 @@ from fairgauge.inference.two.paired_changes import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.estimates import as_count, as_number
-from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.multiplicity import holm, holm_levels
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,6 @@ class MeasuredDisparities:
 
 
 def rate_records(
-    statistic: Statistic,
     change: StatisticChange,
     bases: Sequence[RateChange],
     level: float,
@@ -74,7 +73,6 @@ def rate_records(
     """
     z = critical(level)
     low, high = change.difference.at(z)
-    ratio_low, ratio_high = (np.exp(limit) for limit in change.ratio.at(z))
     p_value = change.p_value
     for i, base in enumerate(bases):
         old, new, value = (
@@ -85,7 +83,7 @@ def rate_records(
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
             continue
         status, reason = enough_rows(float(change.rows[i]))
-        made = replace(
+        yield replace(
             base,
             old=old,
             new=new,
@@ -96,11 +94,6 @@ def rate_records(
             status=status,
             reason=reason,
         )
-        if not statistic.signed:
-            ratio = as_number(np.exp(change.ratio.value[i]))
-            ends = interval_of(ratio_low[i], ratio_high[i], level, change.ratio_methods)
-            made = replace(made, ratio=ratio, ratio_interval=ends)
-        yield made
 
 
 def contrast_change(
@@ -123,7 +116,7 @@ def disparity_records(
     spec: Spec,
 ) -> MeasuredDisparities:
     """Return what becomes of a metric with these values under both models."""
-    records = tuple(_disparity_records(metric, made, values, bases, spec.confidence))
+    records = tuple(changed_disparities(metric, made, values, bases, spec.confidence))
     better = {better_of(rate, spec.favourable) for rate in metric.statistics}
     worse = partial(_worse, metric, made, better)
     return MeasuredDisparities(records, made.distance_tested_at, worse, made.crossing_p())
@@ -140,19 +133,20 @@ def _worse(metric: Metric, made: DisparityChanges, better: Set[Better], z: Array
     return (-shift[1], -shift[0]) if better == {Better.HIGHER} else (unknown, unknown)
 
 
-def _disparity_records(
+def changed_disparities(
     metric: Metric,
     made: DisparityChanges,
     values: tuple[Array, Array],
     bases: Sequence[DisparityChange],
     level: float,
 ) -> Iterator[DisparityChange]:
+    """Yield what becomes of a disparity in every comparison; ``bases`` are without numbers."""
     z = critical(level)
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
     p_of_shift, p = made.p_values()
-    after = None if made.models is None else made.models[1].at(np.full(len(bases), z))
+    sides = [of.at(np.full(len(bases), z)) for of in made.models or ()]
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
@@ -170,15 +164,10 @@ def _disparity_records(
             base,
             old=old,
             new=new,
-            new_interval=None
-            if after is None
-            else interval_of(
-                scaled(float(after[0][i])), scaled(float(after[1][i])), level, made.methods[:1]
-            ),
+            new_interval=base.new_interval
+            or (ends_of(sides[1], i, scaled, level, made.methods[:1]) if sides else None),
             change=scaled(change),
-            interval=interval_of(
-                scaled(float(shift[0][i])), scaled(float(shift[1][i])), level, made.methods
-            ),
+            interval=ends_of(shift, i, scaled, level, made.methods),
             distance=far,
             distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
             direction=None if far is None else direction_of(far),
@@ -190,6 +179,83 @@ def _disparity_records(
             status=status,
             reason=reason_of_few,
         )
+
+
+def ends_of(
+    limits: Limits,
+    i: int,
+    scaled: Callable[[float], float],
+    level: float,
+    methods: tuple[IntervalMethod, ...],
+) -> Interval | None:
+    """Return one interval of several, on the scale of its metric."""
+    low, high = (scaled(float(limit[i])) for limit in limits)
+    return interval_of(low, high, level, methods)
+
+
+def adjusted_together(
+    batches: Sequence[MeasuredDisparities],
+    counted: Sequence[bool],
+    confidence: float,
+    mirrored: Mapping[int, int] | None = None,
+) -> list[DisparityChange]:
+    """Adjust the p-values of all disparities that count (Holm), and mark which are significant.
+
+    Parameters
+    ----------
+    batches : all disparities that are tested together.
+    counted : whether each of their records counts.
+    mirrored : records that are the mirror image of another one, which is tested for both.
+    """
+    records = [record for batch in batches for record in batch.records]
+    twins, others = ([*each] for each in ((mirrored or {}).keys(), (mirrored or {}).values()))
+    enough = np.array(
+        [of and e.status is Status.OK for e, of in zip(records, counted, strict=True)], dtype=bool
+    )
+
+    def family(values: Sequence[float | None] | Array, test: Callable[[Array], Array]) -> Array:
+        p = np.where(enough, np.array(values, dtype=float), np.nan)
+        p[twins] = np.nan
+        adjusted = test(p)
+        adjusted[twins] = adjusted[others]
+        return adjusted
+
+    p = [each.p_value for each in records]
+    adjusted = family(p, holm)
+    levels = family(p, partial(holm_levels, level=1 - confidence))
+    of_change = [each.change_p_value for each in records]
+    changed = family(of_change, holm)
+    sides = [
+        np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
+        for batch in batches
+    ]
+    known = np.isfinite(np.array(of_change, dtype=float))
+    crossed = family(np.where(known, np.concatenate([[], *sides]), np.nan), holm)
+    made: list[DisparityChange] = []
+    for batch in batches:
+        here = slice(len(made), len(made) + len(batch.records))
+        tested = np.isfinite(adjusted[here])
+        strict = np.where(tested, 1 - levels[here], confidence).tolist()
+        ends = batch.distance_at and batch.distance_at(np.array([critical(e) for e in strict]))
+        for i, (each, of_distance, of_shift, of_sides) in enumerate(
+            zip(batch.records, adjusted[here], changed[here], crossed[here], strict=True)
+        ):
+            usual = each.distance_interval
+            made.append(
+                replace(
+                    each,
+                    p_adjusted=as_number(of_distance),
+                    distance_adjusted=interval_of(ends[0][i], ends[1][i], confidence, usual.methods)
+                    if tested[i] and usual is not None and ends is not None
+                    else None,
+                    significant=bool(of_distance <= 1 - confidence)
+                    and each.direction is not Direction.AS_FAR,
+                    change_p_adjusted=as_number(of_shift),
+                    changed=bool(of_shift <= 1 - confidence),
+                    other_side=bool(of_sides <= 1 - confidence),
+                )
+            )
+    return made
 
 
 def contrasted(metric: Contrast, group: Array, reference: Array) -> Array:

@@ -83,9 +83,9 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
-from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -633,7 +633,7 @@ class _Chooser:
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
         base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
-        (rate,) = rate_records(self.kept, performance, [base], level, lambda *_: no_rows)
+        (rate,) = rate_records(performance, [base], level, lambda *_: no_rows)
         bases = [
             DisparityChange(
                 metric=self.metric.name,
@@ -713,7 +713,7 @@ class _Chooser:
                 for feature, group in whose
             ]
             change = change_of(row, tables)
-            yield from rate_records(row, change, bases, self.spec.confidence, lambda *_: no_rows)
+            yield from rate_records(change, bases, self.spec.confidence, lambda *_: no_rows)
 
     def _keeps(
         self, cuts: Index, gain: float, low: float, high: float

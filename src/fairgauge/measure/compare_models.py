@@ -10,15 +10,14 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Joint, Spread
-from fairgauge.catalogue.averages import AVERAGES, Averaged, agreement, averaged
+from fairgauge.catalogue.across import Joint, Spread
+from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Metric
-from fairgauge.catalogue.distributions import Distance, StandardisedDifference
-from fairgauge.catalogue.inequality import Inequality, InequalityPart
+from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.catalogue.pooling import ConditionalDisparity, is_odds_ratio, pool
+from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
@@ -27,7 +26,6 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import (
     Better,
     ClassKind,
-    IntervalMethod,
     Method,
     Profile,
     ReferenceKind,
@@ -36,10 +34,8 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.groups.paired_extremes import (
-    NORMS,
     combined_changes,
     joint_change,
-    norm_changes,
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
@@ -54,12 +50,6 @@ from fairgauge.inference.two.paired_changes import (
     pooled_odds_change,
     score_change,
     statistic_change,
-)
-from fairgauge.inference.two.paired_draws import (
-    drawn_change,
-    drawn_conditional,
-    drawn_disparity,
-    drawn_feature,
 )
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure._candidate_verdicts import (
@@ -88,19 +78,12 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import sides_of_unknown, with_others
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.disadvantage import better_of, has_direction
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt
-from fairgauge.results.model_comparison import (
-    Among,
-    Candidate,
-    DisparityChange,
-    MarginTest,
-    RateChange,
-    Reclassified,
-)
-from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Reference
+from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.intervals import critical, wilson
 
 
 class PairedSlice:
@@ -231,7 +214,6 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip
 """The disparities that are compared where no metrics are named: demographic parity and equalized
 odds."""
-_PAIR = 2
 _Change: TypeAlias = "tuple[DisparityChanges, tuple[Array, Array]]"
 """What becomes of a disparity in every comparison, and it under both models."""
 
@@ -522,7 +504,7 @@ def _changed(
     models: _Models, sliced: PairedSlice, statistic: Statistic, which: Index, slots: Index
 ) -> StatisticChange:
     if is_resampled(statistic):
-        return drawn_change(statistic, sliced.table(which, slots), models.spec)
+        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
     if not isinstance(statistic, ScoreStatistic):
         return sliced.change(statistic, which, slots)
     if models.scores is None:
@@ -590,7 +572,7 @@ def _rate_changes(
         side = sliced.current if old else sliced.candidate
         return statistic.why_undefined(side.evidence(which, slots).side, i)
 
-    yield from rate_records(statistic, change, bases, models.spec.confidence, undefined)
+    yield from rate_records(change, bases, models.spec.confidence, undefined)
 
 
 def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
@@ -623,12 +605,13 @@ def _other_changes(models: _Models, sliced: PairedSlice) -> Iterator[MeasuredDis
         if obstacle is not None:
             base = _base(sliced, metric, sliced.class_scope)
             yield _without_numbers([base], obstacle)
-        elif isinstance(metric, (Spread, Joint)) and not _is_drawn(metric):
+        elif isinstance(metric, (Spread, Joint)):
             yield from _spread_changes(models, sliced, metric)
-        elif isinstance(metric, Across) or metric.scope == "table":
-            yield _feature_change(models.spec, sliced, metric, sliced.class_scope)
-        elif isinstance(metric, ComparisonMetric):
-            yield _side_changes(models, sliced, metric)
+        elif isinstance(metric, Combined):
+            yield _combined_changes(models, sliced, metric)
+        else:
+            reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            yield _without_numbers([_base(sliced, metric, sliced.class_scope)], reason)
 
 
 def _of_these_classes(resolution: Resolution, sliced: PairedSlice, metric: Metric) -> bool:
@@ -640,9 +623,8 @@ def _of_these_classes(resolution: Resolution, sliced: PairedSlice, metric: Metri
         return False
     if resolution.task is not Task.MULTICLASS:
         return True
-    averaged_too = isinstance(metric, Spread) and not _is_drawn(metric)
     whole = sliced.class_scope == NO_CLASS
-    return averaged_too or whole == isinstance(metric, Distance)
+    return isinstance(metric, Spread) or whole == isinstance(metric, Distance)
 
 
 def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityChange:
@@ -692,29 +674,18 @@ def _spread_changes(
         yield disparity_records(metric, found.made, found.values, [base], models.spec)
 
 
-def _feature_change(
-    spec: Spec, sliced: PairedSlice, metric: Metric, scope: ClassScope
+def _combined_changes(
+    models: _Models, sliced: PairedSlice, metric: Combined
 ) -> MeasuredDisparities:
-    """Return a smooth function of the counts of all groups, or of all rows, by draws."""
-    base = _base(sliced, metric, scope)
-    if not _is_drawn(metric):
-        reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-        return _without_numbers([base], reason)
-    assert isinstance(metric, (Across, ComparisonMetric))
-    every = np.arange(len(sliced.current.counts.groups))
-    made, values = drawn_feature(metric, sliced.table(every, np.zeros_like(every)), spec)
-    return disparity_records(metric, made, values, [base], spec)
-
-
-def _side_changes(
-    models: _Models, sliced: PairedSlice, metric: ComparisonMetric
-) -> MeasuredDisparities:
-    """Return a metric of two sides that is no contrast of one rate, over all rows."""
+    """Return the larger, or the mean, of the sizes of several contrasts, over all rows."""
     compared = _compared(sliced, metric, sliced.class_scope, overall=True)
-    if metric.scope == "pooled":
-        bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-        compared = replace(compared, bases=bases)
-    change = partial(_side_change, models, sliced, metric, compared)
+
+    def change() -> _Change:
+        both = np.concatenate([compared.groups, compared.references])
+        slots = np.tile(compared.slots, 2)
+        sides = [_change(models, sliced, each.of, both, slots) for each in metric.of]
+        return combined_changes(metric, sides, inside=compared.inside)
+
     return _recorded(models.spec, metric, compared.bases, change)
 
 
@@ -727,53 +698,6 @@ def _recorded(
     except NoInterval as refused:
         return _without_numbers(bases, refused.reason)
     return disparity_records(metric, made, values, bases, spec)
-
-
-def _side_change(
-    models: _Models, sliced: PairedSlice, metric: ComparisonMetric, compared: _Comparisons
-) -> _Change:
-    both = np.concatenate([compared.groups, compared.references])
-    slots = np.tile(compared.slots, 2)
-    if isinstance(metric, Combined):
-        sides = [_change(models, sliced, each.of, both, slots) for each in metric.of]
-        return combined_changes(metric, sides, inside=compared.inside)
-    if isinstance(metric, ConditionalDisparity):
-        strata = len(sliced.current.counts.strata)
-        table = sliced.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
-        return drawn_conditional(metric, table, strata, models.spec)
-    if (
-        isinstance(metric, Distance)
-        and not _two_decisions(models.resolution)
-        and not sliced.classes
-    ):
-        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    if isinstance(metric, Distance) and metric.by in NORMS:
-        if sliced.classes:
-            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-        selected = _change(
-            models, sliced, models.spec.catalogue.rate("selection_rate"), both, slots
-        )
-        return norm_changes(selected, NORMS[metric.by], inside=compared.inside)
-    if not _is_drawn(metric):
-        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    return _drawn(models.spec, sliced, metric, compared)
-
-
-def _drawn(
-    spec: Spec, sliced: PairedSlice, metric: ComparisonMetric, compared: _Comparisons
-) -> _Change:
-    """Return a smooth function of the counts of two sides, by draws."""
-    whole = sliced.current.sides
-    theirs = compared.references
-    if compared.inside:
-        theirs = compared.groups + whole.others
-    table = sliced.table(np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2))
-    return drawn_disparity(metric, table, spec, inside=compared.inside)
-
-
-def _two_decisions(resolution: Resolution) -> bool:
-    """Return whether decisions have two values, so that their distribution is one rate."""
-    return len(resolution.outcomes[0].predictions) == _PAIR
 
 
 def _not_applicable(sliced: PairedSlice, metric: Contrast, obstacle: Reason) -> MeasuredDisparities:
@@ -799,8 +723,6 @@ def _disparity_changes(
     compared = _compared(sliced, metric, scope)
 
     def change() -> _Change:
-        if is_resampled(metric.of):
-            return _drawn(models.spec, sliced, metric, compared)
         which = np.concatenate([compared.groups, compared.references])
         sides = _change(models, sliced, metric.of, which, np.tile(compared.slots, 2))
         return contrast_change(metric, sides, inside=compared.inside)
@@ -1048,17 +970,7 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
                     weighted_n=float(weights.sum()) if counts.weighted else None,
                     weighted_gained=float(weights[1, 0]) if counts.weighted else None,
                     weighted_lost=float(weights[0, 1]) if counts.weighted else None,
-                    gained_interval=_share(models.spec, gained, n),
-                    lost_interval=_share(models.spec, lost, n),
                 )
-
-
-def _share(spec: Spec, x: float, n: float) -> Interval | None:
-    """Return the interval of a share of rows; none of weighted or clustered rows."""
-    if not n or spec.weight or spec.cluster:
-        return None
-    low, high = wilson(x, n, critical(spec.confidence))
-    return Interval(float(low), float(high), spec.confidence, (IntervalMethod.WILSON,))
 
 
 def _is_smallest_ratio(metric: Metric) -> bool:
@@ -1072,14 +984,6 @@ def _without_numbers(
 ) -> MeasuredDisparities:
     """Return changes with the reason why they have no numbers."""
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))
-
-
-def _is_drawn(metric: Metric) -> bool:
-    """Return whether a metric is a smooth function of the counts of decisions."""
-    if isinstance(metric, Spread):
-        return metric.by == "variance" and not isinstance(metric.of, (ScoreStatistic, Averaged))
-    smooth = (Inequality, InequalityPart, StandardisedDifference, Distance)
-    return isinstance(metric, smooth) and not metric.needs & {"score"}
 
 
 def _with_disparities(spec: Spec) -> Spec:

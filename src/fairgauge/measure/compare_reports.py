@@ -12,11 +12,12 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.catalogue.lookup import SCORING_RATE
@@ -25,6 +26,7 @@ from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     Direction,
+    IntervalMethod,
     Level,
     Outcome,
     ScopeKind,
@@ -32,14 +34,20 @@ from fairgauge.enums import (
     Turn,
 )
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse
+from fairgauge.inference.two.paired_changes import DisparityChanges, Quantity
+from fairgauge.measure._change_records import (
+    MeasuredDisparities,
+    adjusted_together,
+    changed_disparities,
+)
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.changes import DisparityChange
 from fairgauge.results.comparison import (
     BADNESS,
     MANY_MORE,
     Alone,
-    Change,
     Comparison,
     Difference,
     GroupChange,
@@ -55,15 +63,15 @@ from fairgauge.results.comparison import (
     subject_of,
     with_joint_names,
 )
-from fairgauge.results.estimates import Estimate, as_number
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, Diagnostic, Interval
 from fairgauge.results.shown_result import read_saved
 from fairgauge.results.verdicts import Verdict
-from fairgauge.stats.arrays import Array, quiet
-from fairgauge.stats.contrasts import fold, mover_difference
+from fairgauge.stats.arrays import Array, Limits, quiet
+from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.significance import two_sided
 from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
 
@@ -469,7 +477,7 @@ def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
         )
 
 
-_ROUNDING = 1e-9
+_USUAL = 0.95
 _WIDEST = -1.0
 """The correlation of two estimates with which the interval of their difference is widest."""
 
@@ -477,7 +485,7 @@ _WIDEST = -1.0
 def changes(
     pairs: Sequence[tuple[Estimate, Estimate]],
     refused: Reason | None = None,
-) -> tuple[Change, ...]:
+) -> tuple[DisparityChange, ...]:
     """Return the change of every disparity, the most important first.
 
     Parameters
@@ -490,19 +498,17 @@ def changes(
 
     Returns
     -------
-    tuple of Change
+    tuple of DisparityChange
         Those that are significantly further from "no difference", those significantly closer, those
         that changed sides or otherwise significantly, then the others by size; within these, all
         rows before single strata.
 
     Notes
     -----
-    Change and distance are two questions. A change is statistically significant if its adjusted
-    p-value is at most 1 - confidence; a direction if that of the larger of two p-values is: of the
-    change, and of the change of the distance from "no difference" (MOVER of the folded intervals,
-    so that a change of sides counts as what it is). P-values invert the limits, taken to widen with
-    the normal quantile. All changes are one family (Holm), in which two groups that are each
-    other's reference are one comparison; both estimates must have enough data.
+    The limits of a change are MOVER's of the two intervals, and widen with the normal quantile.
+    From there on a change is tested as one of two models on the same rows is: all changes are one
+    family (Holm), in which two groups that are each other's reference are one comparison; both
+    estimates must have enough data.
 
     References
     ----------
@@ -511,77 +517,53 @@ def changes(
     """
     if not pairs:
         return ()
-    scales = [_scale(new.definition) for _, new in pairs]
     same = refused is not None and refused.code is ReasonCode.SAME_ROWS
-    reasons = [
-        (None if same else refused) or _why_no_interval(*pair, scale)
-        for pair, scale in zip(pairs, scales, strict=True)
+    by_metric: dict[tuple[Metric, float | None], list[tuple[Estimate, Estimate]]] = {}
+    for pair in pairs:
+        by_metric.setdefault((pair[1].definition, pair[1].confidence), []).append(pair)
+    batches = [
+        _measured(metric, of, None if same else refused, _WIDEST if same else 0.0, level)
+        for (metric, level), of in by_metric.items()
     ]
-    compared = np.array([reason is None for reason in reasons])
-    mirrored = _mirrored(pairs)
-    numbers = _measured(pairs, compared, scales, mirrored, _WIDEST if same else 0.0)
-    if same:
-        shown = [_is_shown(each, new) for each, (_, new) in zip(numbers, pairs, strict=True)]
-        reasons = [
-            each or (None if ok else refused) for each, ok in zip(reasons, shown, strict=True)
-        ]
-        numbers = [each if ok else each.untested() for each, ok in zip(numbers, shown, strict=True)]
-    made = map(_change, pairs, reasons, scales, numbers)
-    folded = (
-        replace(each, mirror_of=each.new.mirror_of if i in mirrored else None)
-        for i, each in enumerate(made)
-    )
-    return tuple(sorted(folded, key=_importance))
+    records = [record for batch in batches for record in batch.records]
+    mirrored = _mirrored(records)
+    confidence = max((level for _, level in by_metric if level is not None), default=_USUAL)
+    made = adjusted_together(batches, [True] * len(records), confidence, mirrored)
+    found = []
+    for i, each in enumerate(made):
+        if i not in mirrored:
+            each = replace(each, mirror_of=None)
+        if same and not (each.significant or each.changed or each.other_side):
+            each = replace(
+                each, interval=None, distance_interval=None, distance_adjusted=None,
+                change_p_value=None, change_p_adjusted=None, p_value=None, p_adjusted=None,
+                reason=each.reason or refused,
+            )  # fmt: skip
+        if each.direction is None:
+            each = replace(each, crossed=False, other_side=False)
+        found.append(each)
+    return tuple(sorted(found, key=_importance))
 
 
-def _mirrored(pairs: Sequence[tuple[Estimate, Estimate]]) -> dict[int, int]:
-    """Return the pairs that only mirror another in both reports, each with that other."""
-    places = {_place(new, new.group): i for i, (_, new) in enumerate(pairs)}
+def _mirrored(records: Sequence[DisparityChange]) -> dict[int, int]:
+    """Return the records that only mirror another in both reports, each with that other."""
+
+    def place(each: DisparityChange, group: str | None) -> tuple[object, ...]:
+        return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
+
+    places = {place(each, each.group): i for i, each in enumerate(records)}
     found = {}
-    for i, (old, new) in enumerate(pairs):
-        other = places.get(_place(new, new.mirror_of)) if new.mirror_of is not None else None
-        if other is not None and (old.mirror_of or pairs[other][0].mirror_of):
+    for i, each in enumerate(records):
+        other = places.get(place(each, each.mirror_of)) if each.mirror_of is not None else None
+        if other is None or each.before is None:
+            continue
+        before = records[other].before
+        if each.before.mirror_of or (before is not None and before.mirror_of):
             found[i] = other
     return found
 
 
-def _place(each: Estimate, group: str | None) -> tuple[object, ...]:
-    return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The numbers of one change; NaN where there are none."""
-
-    log: bool
-    change: float
-    low: float
-    high: float
-    p_value: float
-    p_adjusted: float
-    away: float
-    distance_p_adjusted: float
-    crossing_p_adjusted: float
-    crossed: bool
-    bounded: bool
-
-    def untested(self) -> _Numbers:
-        """Return the change without an interval and p-values."""
-        nan = math.nan
-        return replace(
-            self, low=nan, high=nan, p_value=nan, p_adjusted=nan, distance_p_adjusted=nan,
-            crossing_p_adjusted=nan,
-        )  # fmt: skip
-
-
-def _is_shown(numbers: _Numbers, new: Estimate) -> bool:
-    """Return whether some p-value of a change is at most 1 - confidence."""
-    level = 1 - (new.confidence or 1.0)
-    p = numbers.p_adjusted, numbers.distance_p_adjusted, numbers.crossing_p_adjusted
-    return any(each <= level for each in p)
-
-
-def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | None:
+def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
     """Return why a change has no interval, None where it has one."""
     for word, each in (("old", old), ("new", new)):
         if each.value is None:
@@ -591,168 +573,159 @@ def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | 
             return Reason.of(ReasonCode.PROTECTED)
         if each.interval is None:
             return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)
-    if not _same_reference(old, new, scale):
+    if not _same_reference(old, new):
         return Reason.of(ReasonCode.DIFFERENT_REFERENCES)
     if old.confidence != new.confidence:
         return Reason.of(ReasonCode.DIFFERENT_LEVELS)
     return None
 
 
-def _same_reference(old: Estimate, new: Estimate, scale: _Neutral) -> bool:
+def _same_reference(old: Estimate, new: Estimate) -> bool:
     """Return whether both are of the same comparison.
 
     A metric of all groups has no reference: it names the two groups that are furthest apart.
     """
-    return scale.of_all_groups or old.reference == new.reference
+    return new.definition.scope == "feature" or old.reference == new.reference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stated(Quantity):
+    """A number with its limits at one level, which widen with the normal quantile.
+
+    ``p`` is the p-value of 0.
+    """
+
+    p: Array = field(default_factory=lambda: np.zeros(0))
+
+    def p_value(self, null: float = 0.0) -> Array:
+        """Return the p-value of 0."""
+        assert null == 0.0
+        return self.p
+
+
+def _stated(value: Array, limits: Limits, level: float, p: Array | None = None) -> _Stated:
+    """Return a number with its limits; without a p-value of its own, these are inverted."""
+    z = critical(level)
+
+    @quiet
+    def at(other: ArrayLike) -> Limits:
+        low, high = (value + (limit - value) * (np.asarray(other) / z) for limit in limits)
+        return low, high
+
+    half = np.where(value > 0, value - limits[0], limits[1] - value)
+    inverted = two_sided(np.where(value == 0, 0.0, z * value / half))
+    inverted = np.where(np.isnan(limits[0] + limits[1]), np.nan, inverted)
+    return _Stated(value, at, None, inverted if p is None else p)
 
 
 @quiet
 def _measured(
+    metric: Metric,
     pairs: Sequence[tuple[Estimate, Estimate]],
-    compared: Array,
-    scales: Sequence[_Neutral],
-    mirrored: Mapping[int, int],
+    refused: Reason | None,
     correlation: float,
-) -> list[_Numbers]:
-    """Compute all changes at once; ``compared`` marks those that have an interval."""
-    neutral = np.array([scale.neutral for scale in scales])
-    log, bounded = (np.array([getattr(s, name) for s in scales]) for name in ("log", "bounded"))
+    confidence: float | None,
+) -> MeasuredDisparities:
+    """Return the changes of a metric, each with an interval or the reason why it has none."""
+    ratio = metric.neutral == 1 and metric.range[0] >= 0
+    level = confidence or _USUAL  # without one there is no interval
 
     def scaled(side: int, read: Callable[[Estimate], float | None]) -> Array:
         raw = np.array([read(pair[side]) for pair in pairs], dtype=np.float64)
-        return np.where(log, np.log(np.where(log, raw, 1.0)), raw - np.nan_to_num(neutral))
+        return np.log(raw) if ratio else raw - np.nan_to_num(metric.neutral)
 
+    reasons = [refused or _why_no_interval(*pair) for pair in pairs]
+    tested = np.array([reason is None for reason in reasons])
+    same = np.array([_same_reference(*pair) for pair in pairs])
     old, new = (scaled(side, lambda e: e.value) for side in (0, 1))
-    limits = [(scaled(side, lambda e: e.low), scaled(side, lambda e: e.high)) for side in (0, 1)]
-    gap = np.where(old == new, 0.0, new - old)
-    low, high = mover_difference(new, *limits[1], old, *limits[0], correlation)
-    away = np.where(np.abs(old) == np.abs(new), 0.0, np.abs(new) - np.abs(old))
-    away_low, away_high = mover_difference(
-        np.abs(new), *fold(*limits[1]), np.abs(old), *fold(*limits[0]), correlation
+    old_low, old_high, new_low, new_high = (
+        np.where(tested, scaled(side, end), np.nan) for side in (0, 1) for end in (_low, _high)
     )
-    known = compared & ~np.isnan(low) & ~np.isnan(high)
-    levels = [new.confidence for _, new in pairs]
-    p = np.where(known, _p_values(gap, low, high, levels), np.nan)
-    of_distance = np.maximum(p, _p_values(away, away_low, away_high, levels))
-    of_sides = np.array([max(_p_of(old), _p_of(new)) for old, new in pairs])
-    of_sides = np.where(np.isnan(p), np.nan, np.where(old * new < 0, of_sides, 1.0))
-    enough = np.array([_enough_data(*pair) for pair in pairs])
-    adjusted = [
-        _adjusted(np.where(enough, each, np.nan), mirrored) for each in (p, of_distance, of_sides)
+    shift = mover_difference(new, new_low, new_high, old, old_low, old_high, correlation)
+    total = mover_difference(new, new_low, new_high, -old, -old_high, -old_low, -correlation)
+    ends = (old_low, old_high), (new_low, new_high)
+    sides = [
+        _stated(value, (low, high), level, np.array([_p_of(pair[i]) for pair in pairs]))
+        for i, (value, (low, high)) in enumerate(zip((old, new), ends, strict=True))
     ]
-    low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
-    columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p,
-               adjusted[0], np.where(np.isnan(neutral), np.nan, away), *adjusted[1:],
-               old * new < 0, bounded]  # fmt: skip
-    return [_Numbers(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+    neutral = same & (not math.isnan(metric.neutral))
+    rows = [
+        np.array([min(_n(old, of), _n(new, of)) for old, new in pairs])
+        for of in ("n_group", "n_reference")
+    ]
+    made = DisparityChanges(
+        _stated(np.where(old == new, 0.0, new - old), shift, level),
+        _stated(np.where(neutral, new + old, np.nan), total, level),
+        (rows[0], rows[1]),
+        (IntervalMethod.MOVER,),
+        (sides[0], sides[1]),
+    )
+    bases = [
+        DisparityChange(
+            metric=new.metric, definition=metric, feature=new.feature, group=new.group,
+            reference=new.reference, scope=new.scope, class_scope=new.class_scope,
+            threshold=old.threshold if new.threshold is None else new.threshold,
+            old_interval=old.interval, new_interval=new.interval,
+            by="ratio" if ratio else "difference", mirror_of=new.mirror_of, before=old, after=new,
+        )
+        for old, new in pairs
+    ]  # fmt: skip
+    raw = [np.array([pair[i].value for pair in pairs], dtype=np.float64) for i in (0, 1)]
+    records = changed_disparities(metric, made, (raw[0], raw[1]), bases, level)
+    return MeasuredDisparities(
+        tuple(map(_with_status, records, reasons)),
+        made.distance_tested_at,
+        crossing_p=np.where(neutral, made.crossing_p(), 1.0),
+    )
 
 
-def _adjusted(p: Array, mirrored: Mapping[int, int]) -> Array:
-    """Return adjusted p-values of a family in which what mirrors another is no comparison more."""
-    single = p.copy()
-    single[list(mirrored)] = np.nan
-    adjusted = holm(single)
-    adjusted[list(mirrored)] = adjusted[list(mirrored.values())]
-    return np.asarray(adjusted)
+def _with_status(each: DisparityChange, reason: Reason | None) -> DisparityChange:
+    """Return a change with the reason why it has no interval, or no data, in either report."""
+    old, new = each.before, each.after
+    assert old is not None
+    assert new is not None
+    poor = next((side for side in (old, new) if side.status is not Status.OK), None)
+    if each.interval is None:
+        reason = reason or Reason.of(ReasonCode.BOTH_UNBOUNDED)
+    if poor is not None:
+        reason = reason or poor.reason
+    status = Status.OK if poor is None else poor.status
+    return replace(each, status=status, reason=reason)
 
 
-def _enough_data(old: Estimate, new: Estimate) -> bool:
-    return old.status is Status.OK and new.status is Status.OK
+def _low(each: Estimate) -> float | None:
+    return each.low
+
+
+def _high(each: Estimate) -> float | None:
+    return each.high
+
+
+def _n(each: Estimate, of: str) -> float:
+    n = getattr(each, of)
+    return math.nan if n is None else float(n)
 
 
 def _p_of(each: Estimate) -> float:
     return 1.0 if each.p_value is None else each.p_value
 
 
-class _Neutral(NamedTuple):
-    """What "no difference" is of a metric, and how its values are compared.
-
-    Attributes
-    ----------
-    neutral : the value that means "no difference"; NaN where none does.
-    log : whether logarithms are compared.
-    bounded : whether its range has two ends.
-    of_all_groups : whether it is one number of all groups of a feature.
-    """
-
-    neutral: float
-    log: bool
-    bounded: bool
-    of_all_groups: bool = False
-
-
-def _scale(row: Metric) -> _Neutral:
-    ratio = row.neutral == 1 and row.range[0] >= 0
-    return _Neutral(
-        row.neutral,
-        log=ratio,
-        bounded=all(map(math.isfinite, row.range)),
-        of_all_groups=row.scope == "feature",
-    )
-
-
-def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | None]) -> Array:
-    """Invert the limits: the level at which they would reach "no change"."""
-    half = np.where(gap > 0, gap - low, high - gap)
-    quantile = np.array([critical(each) if each else np.nan for each in confidence])
-    z = np.where(gap == 0, 0.0, quantile * np.abs(gap) / half)
-    return np.array([math.erfc(each / math.sqrt(2)) for each in z.tolist()])
-
-
-def _change(
-    pair: tuple[Estimate, Estimate], reason: Reason | None, scale: _Neutral, made: _Numbers
-) -> Change:
-    old, new = pair
-    same = _same_reference(old, new, scale)
-    direction = _direction(made.away) if same else None
-    level = 1 - (new.confidence or 1.0)
-    known = not math.isnan(made.low)
-    if reason is None and not known:
-        reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
-    return Change(
-        old=old,
-        new=new,
-        by="ratio" if made.log else "difference",
-        change=as_number(made.change),
-        interval=Interval(made.low, made.high, new.confidence or math.nan) if known else None,
-        p_value=as_number(made.p_value),
-        p_adjusted=as_number(made.p_adjusted),
-        changed=made.p_adjusted <= level,
-        direction=direction,
-        distance_p_adjusted=as_number(made.distance_p_adjusted) if direction else None,
-        significant=bool(direction) and made.distance_p_adjusted <= level,
-        crossed=made.crossed and same,
-        other_side=direction is not None and made.crossing_p_adjusted <= level,
-        size=_size(pair, made),
-        reason=reason,
-    )
-
-
-def _direction(away: float) -> Direction | None:
-    if math.isnan(away):
-        return None
-    if abs(away) <= _ROUNDING:
-        return Direction.AS_FAR
-    return Direction.FURTHER if away > 0 else Direction.CLOSER
-
-
-def _size(pair: tuple[Estimate, Estimate], found: _Numbers) -> float:
+def _size(each: DisparityChange) -> float:
     """Return how far a disparity went, in units that can be compared between metrics."""
-    far = abs(math.log(found.change)) if found.log and found.change > 0 else abs(found.change)
+    change = each.change or 0.0
+    far = abs(math.log(change)) if each.by == "ratio" and change > 0 else abs(change)
     if not math.isfinite(far):
         return 0.0  # infinite values mean that a count is 0, not how a group fares
-    if found.log or found.bounded:
+    if each.by == "ratio" or all(map(math.isfinite, each.definition.range)):
         return far
-    rates = [r for e in pair for r in (e.rate_group, e.rate_reference) if r is not None]
-    known = [abs(number) for number in rates if math.isfinite(number)]
-    usual = sum(known) / len(known) if known else 0.0
-    return far / (usual or max(abs(e.value or 0.0) for e in pair) or 1.0)
+    return far / (max(abs(each.old or 0.0), abs(each.new or 0.0)) or 1.0)
 
 
-def _importance(each: Change) -> tuple[bool, bool, bool, bool, bool, float]:
-    inside = each.new.scope.kind is ScopeKind.STRATUM
+def _importance(each: DisparityChange) -> tuple[bool, bool, bool, bool, bool, float]:
+    inside = each.scope.kind is ScopeKind.STRATUM
     closer = each.significant and each.direction is Direction.CLOSER
-    return (not each.significant, closer, not each.other_side, not each.changed, inside, -each.size)
+    return (not each.significant, closer, not each.other_side, not each.changed, inside,
+            -_size(each))  # fmt: skip
 
 
 _Key: TypeAlias = tuple[str | int | None, ...]
@@ -806,7 +779,7 @@ class VerdictChanges(NamedTuple):
     alone: tuple[Alone, ...]
 
 
-def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> VerdictChanges:
+def verdict_changes(old: Report, new: Report, changes: Iterable[DisparityChange]) -> VerdictChanges:
     """Hold the verdicts of two reports against each other.
 
     A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
@@ -817,13 +790,14 @@ def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> Verd
     closer: set[Place] = set()
     other_reference: set[Subject] = set()
     for each in changes:
-        subject = subject_of(each.new)
-        if each.significant and each.new.scope.kind is not ScopeKind.STRATUM:
+        subject = subject_of(each)
+        if each.significant and each.scope.kind is not ScopeKind.STRATUM:
             if each.direction is Direction.FURTHER:
-                further |= places_of(each.new)
-            else:
-                closer |= places_of(each.old)
-        if each.old.reference != each.new.reference and subject[2] is not None:
+                further |= places_of(each)
+            elif each.before is not None:
+                closer |= places_of(each.before)
+        before_ = each.before and each.before.reference
+        if before_ != each.reference and subject[2] is not None:
             other_reference.add(subject)
     before, after = (_by_subject(report.verdicts) for report in (old, new))
     _match_unfeatured(before, after)

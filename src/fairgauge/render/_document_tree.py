@@ -1,6 +1,6 @@
 """The document tree: what a report or a comparison shows, before it is text, Markdown or HTML.
 
-Documents are built once (`report_document`, `comparison_document`) and walked by every renderer.
+Documents are built once (`report_document`, `change_document`) and walked by every renderer.
 Texts are plain and hold users' names as they are; a walker makes them harmless in its own format.
 """
 

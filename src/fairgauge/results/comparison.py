@@ -1,27 +1,41 @@
-"""Comparison: what changed between two reports, in all and in each disparity.
+"""Comparisons: of two reports, and of models that decide the same rows, with the same records.
 
-Names are unique within one report. What one of them calls "A & B & C" may be another group than
-what the other calls so, and the same set of values may be listed in another order.
+What becomes of a disparity is one record, whichever rows it is of: of two reports the rows are
+independent, of two models they are paired.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
-from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
+from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
-from fairgauge.enums import Direction, Outcome, Turn, Uncounted, WhyIncomplete
+from fairgauge.enums import (
+    CandidateVerdict,
+    Direction,
+    Fairness,
+    Outcome,
+    Performance,
+    Task,
+    Turn,
+    Uncounted,
+    WhyIncomplete,
+)
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.codec import Finite, Restored, Share, Version
 from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import ClassScope, Diagnostic, Interval
+from fairgauge.results.scopes import (
+    ClassScope,
+    Diagnostic,
+    Interval,
+)
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict, reasons_of
 from fairgauge.values import Saved
@@ -42,20 +56,146 @@ BADNESS = {
     Outcome.FAIL: 2,
 }
 """How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
+_ASKED_OTHERWISE = (ReasonCode.ASKED_DIFFERENTLY, ReasonCode.DIFFERENT_LEVELS)
 MANY_MORE = 0.05
 """By how much more of the rows are not used, unclear or uneven, if they could hide a change."""
 
 
+Among = Literal["all", "positive", "negative"]
+"""All rows, or those whose label is the favourable outcome, or is not."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """One of the two reports.
+class MarginTest:
+    """Whether a candidate is as good as the model in use in one rate, of all rows or of a group.
+
+    Attributes
+    ----------
+    rate, margin : by how much the rate may be worse.
+    by : whether by a difference, or by a share of it.
+    change : the rate under both models.
+    adjusted : the interval of the change at the level at which the candidate is tested among all
+        candidates.
+    outcome : non-inferior where that whole interval is within the margin, inferior where it is
+        beyond.
+    better : whether that whole interval is on the better side of no change.
+    overturned : whether the rows that are excluded could overturn that it is non-inferior, which it
+        then is not.
+    p_value, p_adjusted : one-sided, of being worse by more than the margin; adjusted (Holm) for all
+        margins of all candidates. None of a group.
+    needed : rows of this composition that would show non-inferiority; None where none would, or the
+        test is decided.
+    """
+
+    rate: str
+    margin: Finite
+    by: Literal["difference", "ratio"] = "difference"
+    change: RateChange
+    outcome: Performance = Performance.CANNOT_TELL
+    adjusted: Interval | None = None
+    better: bool = False
+    overturned: bool = False
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    needed: Finite | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reclassified:
+    """Who is decided differently: rows of one group that a candidate accepts, or rejects, instead.
+
+    Attributes
+    ----------
+    feature, group : whose; None and "all" of all rows.
+    among : all rows, or those of one label.
+    threshold : the score threshold.
+    n : rows.
+    gained, lost : rows that the candidate alone accepts, and that the model in use alone accepts.
+    weighted_n, weighted_gained, weighted_lost : the sums of their weights; None without weights.
+    """
+
+    feature: str | None
+    group: str
+    among: Among
+    threshold: Finite | None
+    n: Finite
+    gained: Finite
+    lost: Finite
+    weighted_n: Finite | None = None
+    weighted_gained: Finite | None = None
+    weighted_lost: Finite | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A candidate model against the model in use.
+
+    Attributes
+    ----------
+    name : the column of its decisions or scores.
+    rows, undecided : rows that both models decide, and rows that one of them does not; of a count
+        column the cases that they stand for.
+    verdict : what it is against the model in use.
+    fairness, performance : what the verdict is made of.
+    reason : why no difference between groups counts as fairer or less fair: the candidate decides
+        all rows alike; None where it does not.
+    disparities, rates, margins, groups, reclassified : the numbers; ``groups`` are the tests of
+        the groups' own rates.
+    """
+
+    name: str
+    rows: int
+    undecided: int
+    verdict: CandidateVerdict = CandidateVerdict.NONE
+    fairness: Fairness = Fairness.CANNOT_TELL
+    performance: Performance = Performance.NO_MARGIN
+    reason: Reason | None = None
+    disparities: tuple[DisparityChange, ...]
+    rates: tuple[RateChange, ...]
+    margins: tuple[MarginTest, ...]
+    groups: tuple[MarginTest, ...] = ()
+    reclassified: tuple[Reclassified, ...]
+
+    @property
+    def decides_alike(self) -> bool:
+        """Return whether no decision differs from that of the model in use, and no rate."""
+        moved = any(each.gained or each.lost for each in self.reclassified)
+        return bool(self.reclassified) and not moved and not any(each.change for each in self.rates)
+
+    @property
+    def untested(self) -> tuple[DisparityChange | MarginTest, ...]:
+        """Return what is not shown to be within a margin: disparities, and groups' own rates."""
+        undecided = (Performance.CANNOT_TELL, Performance.NO_MARGIN)
+        every: tuple[DisparityChange | MarginTest, ...] = (*self.disparities, *self.groups)
+        return tuple(each for each in every if each.outcome in undecided)
+
+    @property
+    def overturned(self) -> bool:
+        """Return whether the rows that are excluded keep any claim from being made."""
+        every: tuple[DisparityChange | MarginTest, ...]
+        every = (*self.disparities, *self.margins, *self.groups)
+        return any(each.overturned for each in every)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedData:
+    """What was counted: where from, the digest of its counts, and its rows, with those excluded."""
+
+    source: str
+    fingerprint: str
+    rows: int
+    excluded: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin(ComparedData):
+    """One of the two reports, with its data.
 
     Attributes
     ----------
     name : the file that the report was read from, None of a report at hand.
-    source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
-    rows, cases, used, excluded : its data, as in the report.
+    cases, used : its data, as in the report.
     used_at_least : whether more rows may be used, as a note of the report states.
     unclear : the most rows of which one warning states that their outcome or group may be another
         one or none.
@@ -65,14 +205,10 @@ class Origin:
     """
 
     name: str | None
-    source: str
-    fingerprint: str
     created: str
     version: str
-    rows: int
     cases: Finite
     used: int
-    excluded: Mapping[str, int]
     unclear: int
     uneven: Finite
     verdict: Outcome
@@ -220,8 +356,8 @@ class Comparison(ResultOfMetrics):
         schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
-        document="fairgauge.render.documents.comparison_document:comparison_document",
-        brief="fairgauge.render.brief.comparison_brief:comparison_brief",
+        document="fairgauge.render.documents.change_document:comparison_document",
+        brief="fairgauge.render.brief.change_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
@@ -236,7 +372,7 @@ class Comparison(ResultOfMetrics):
     flips: tuple[VerdictChange, ...]
     stayed: int
     unmatched: tuple[UnmatchedVerdict, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[DisparityChange, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
     spec: Saved = field(default_factory=dict)
@@ -281,7 +417,7 @@ class Comparison(ResultOfMetrics):
     @property
     def why_untested(self) -> Reason | None:
         """Return why no change is tested; None where some are."""
-        return None if any(c.p_adjusted is not None for c in self.changes) else self.refused
+        return None if any(c.change_p_adjusted is not None for c in self.changes) else self.refused
 
     @property
     def incomplete(self) -> bool:
@@ -352,7 +488,7 @@ class Comparison(ResultOfMetrics):
         disparity.
         """
         return self.refused is not None and any(
-            each.moved and each.p_adjusted is None and each.direction is not Direction.CLOSER
+            each.moved and each.change_p_adjusted is None and each.direction is not Direction.CLOSER
             for each in self.changes
         )
 
@@ -378,8 +514,8 @@ class Comparison(ResultOfMetrics):
         tested = {
             place
             for each in self.changes
-            if each.p_adjusted is not None
-            for place in places_of(each.new)
+            if each.change_p_adjusted is not None
+            for place in places_of(each)
         }
 
         def is_tested(flip: VerdictChange) -> bool:
@@ -406,108 +542,6 @@ class Comparison(ResultOfMetrics):
         )
 
 
-_ASKED_OTHERWISE = (ReasonCode.ASKED_DIFFERENTLY, ReasonCode.DIFFERENT_LEVELS)
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One disparity, before and after.
-
-    Attributes
-    ----------
-    old, new : the estimate in each report.
-    by : whether the change is a difference (new - old) or a ratio (new / old).
-    change : the change; None where one of the values is undefined.
-    interval : its confidence interval, None where there is none.
-    p_value, p_adjusted : of "no change", alone and adjusted for all changes that are compared.
-    changed : whether the change itself is statistically significant, wherever it leads.
-    direction : closer to "no difference" or further from it; None where it cannot be known.
-    distance_p_adjusted : of "as far from no difference as before", adjusted likewise.
-    significant : whether the direction is statistically significant.
-    crossed : whether the disparity is now on the other side of "no difference".
-    other_side : whether that is statistically significant: the side in either report, adjusted
-        likewise.
-    mirror_of : the other group, where just two are compared with each other and its change is the
-        mirror image of this one: both are one comparison.
-    size : how large the change is, for ordering: a share, a logarithm of a ratio, or relative to
-        the rates.
-    reason : why there is no change or no interval.
-    """
-
-    old: Estimate
-    new: Estimate
-    by: Literal["difference", "ratio"]
-    change: float | None
-    interval: Inline[Interval | None] = None
-    p_value: Share | None = None
-    p_adjusted: Share | None = None
-    changed: bool = False
-    direction: Direction | None = None
-    distance_p_adjusted: Share | None = None
-    significant: bool = False
-    crossed: bool = False
-    other_side: bool = False
-    mirror_of: str | None = None
-    size: float = 0.0
-    reason: Reason | None = None
-
-    @property
-    def worse(self) -> bool:
-        """Return whether a disparity is statistically significantly worse.
-
-        It is further from no difference, or on the other side of it and not closer.
-        """
-        if self.significant:
-            return self.direction is Direction.FURTHER
-        return self.other_side
-
-    @property
-    def apart(self) -> bool:
-        """Return whether the confidence intervals of both estimates share no value."""
-        old, new = self.old.interval, self.new.interval
-        return old is not None and new is not None and (old.high < new.low or new.high < old.low)
-
-    @property
-    def untested(self) -> bool:
-        """Return whether a disparity moved, and no test shows by more than sampling variation."""
-        return self.moved and self.change is not None and self.p_adjusted is None
-
-    @property
-    def metric(self) -> str:
-        """Return the metric of both estimates."""
-        return self.new.metric
-
-    @property
-    def definition(self) -> Metric:
-        """Return the metric itself."""
-        return self.new.definition
-
-    @property
-    def feature(self) -> str | None:
-        """Return the sensitive feature of both estimates."""
-        return self.new.feature
-
-    @property
-    def group(self) -> str | None:
-        """Return the group of both estimates; of a metric of all groups, that of the new one."""
-        return self.new.group
-
-    @property
-    def threshold(self) -> float | None:
-        """Return the score threshold, the new one where the two differ."""
-        return self.new.threshold if self.new.threshold is not None else self.old.threshold
-
-    @property
-    def moved(self) -> bool:
-        """Return whether the two values differ at all."""
-        if self.old.value is None or self.new.value is None:
-            return self.old.value is not self.new.value
-        return not math.isclose(
-            self.old.value, self.new.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class SortedChanges:
     """The changes of a comparison, sorted.
@@ -523,34 +557,35 @@ class SortedChanges:
     mirrored : what is the mirror image of the change of another group.
     """
 
-    further: tuple[Change, ...]
-    closer: tuple[Change, ...]
-    changed: tuple[Change, ...]
-    moved: tuple[Change, ...]
-    untested: tuple[Change, ...]
-    undefined: tuple[Change, ...]
-    stayed: tuple[Change, ...]
-    mirrored: tuple[Change, ...]
+    further: tuple[DisparityChange, ...]
+    closer: tuple[DisparityChange, ...]
+    changed: tuple[DisparityChange, ...]
+    moved: tuple[DisparityChange, ...]
+    untested: tuple[DisparityChange, ...]
+    undefined: tuple[DisparityChange, ...]
+    stayed: tuple[DisparityChange, ...]
+    mirrored: tuple[DisparityChange, ...]
 
 
-def sort_changes(comparison: Comparison) -> SortedChanges:
-    """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
-    kept = [each for each in comparison.changes if each.mirror_of is None]
+def sort_changes(changes: Iterable[DisparityChange]) -> SortedChanges:
+    """Sort changes; of two groups that mirror each other, the smaller one stands for both."""
+    every = tuple(changes)
+    kept = [each for each in every if each.mirror_of is None]
     valued = [each for each in kept if each.change is not None]
-    refused = comparison.why_untested is not None  # it states for all that nothing was tested
+    further, closer = (
+        tuple(each for each in valued if each.significant and each.direction is direction)
+        for direction in (Direction.FURTHER, Direction.CLOSER)
+    )
+    rest = [each for each in valued if each.moved and not (each.significant or each.changed)]
     return SortedChanges(
-        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
-        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
-        changed=tuple(e for e in valued if e.changed and not e.significant),
-        moved=tuple(
-            e
-            for e in valued
-            if e.moved and not (e.significant or e.changed or (e.untested and not refused))
-        ),
-        untested=tuple(e for e in valued if e.untested and not refused),
-        undefined=tuple(e for e in kept if e.change is None and e.moved),
+        further=further,
+        closer=closer,
+        changed=tuple(each for each in valued if each.changed and not each.significant),
+        moved=tuple(each for each in rest if not each.untested),
+        untested=tuple(each for each in rest if each.untested),
+        undefined=tuple(each for each in kept if each.change is None and each.moved),
         stayed=tuple(each for each in kept if not each.moved),
-        mirrored=tuple(each for each in comparison.changes if each.mirror_of is not None),
+        mirrored=tuple(each for each in every if each.mirror_of is not None),
     )
 
 
@@ -558,7 +593,7 @@ Subject: TypeAlias = tuple[str, str | None, str | None]
 """The metric, the feature, and the group; no group where the metric is of all groups."""
 
 
-def subject_of(each: Estimate | Verdict) -> Subject:
+def subject_of(each: Estimate | Verdict | DisparityChange) -> Subject:
     """Return what an estimate or a verdict is about.
 
     The groups that a metric of all groups names are those that are furthest apart in this report.
@@ -572,7 +607,7 @@ Place: TypeAlias = tuple[Subject, ClassScope, float | None]
 """Where a verdict may be decided: a subject, a class and a threshold; None where there is one."""
 
 
-def places_of(each: Estimate) -> set[Place]:
+def places_of(each: Estimate | DisparityChange) -> set[Place]:
     """Return where an estimate may decide a verdict."""
     return {(subject_of(each), each.class_scope, at) for at in (each.threshold, None)}
 
@@ -588,6 +623,9 @@ def places_deciding(verdict: Verdict) -> set[Place]:
 
 def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
     """Return two reports in which a group has one name, and a name is of one group.
+
+    What one report calls "A & B & C" may be another group than what the other calls so, and the
+    same set of values may be listed in another order.
 
     Reports older than `fairgauge.report/3` do not state what their groups are: beside one of them
     groups of one name are taken to be the same.
@@ -630,3 +668,81 @@ def _renamed(report: Report, features: Mapping[FeatureId, str], groups: Groups) 
         estimates=tuple(with_reference(in_joint_names(estimate)) for estimate in report.estimates),
         verdicts=tuple(map(in_joint_names, report.verdicts)),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelComparison(ResultOfMetrics):
+    """Candidate models against the model in use, on the same rows; `print` shows it.
+
+    Attributes
+    ----------
+    version, created : of the fairgauge that compared, and when.
+    task : what labels and decisions are.
+    data : what was counted.
+    spec : the whole question.
+    current : the column of the model in use.
+    confidence : the level of the intervals.
+    candidates : the candidates, in the order in which they were named.
+    own : the rates of the user's own, as far as they can be shown.
+    diagnostics : what the question may have meant instead, of every model, and who is excluded.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="models",
+        schema="fairgauge.models/3",
+        title="Models compared on the same rows",
+        called="a comparison of models",
+        document="fairgauge.render.documents.change_document:models_document",
+        brief="fairgauge.render.brief.change_brief:models_brief",
+        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+    )
+    DERIVED: ClassVar = ("verdict", "metrics", "_brief")
+
+    version: Version
+    created: str
+    task: Task
+    data: ComparedData
+    spec: Saved
+    current: str
+    confidence: Share
+    candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 if a candidate dominates or nothing is to decide, 1 if all are worse, else 3."""
+        if self.verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.NONE):
+            return 0
+        return 1 if self.verdict is CandidateVerdict.WORSE else 3
+
+    @property
+    def verdict(self) -> CandidateVerdict:
+        """Return the best verdict of a candidate.
+
+        Dominates, better in what could be tested, trade-off, cannot tell, worse.
+        """
+        order = (
+            CandidateVerdict.DOMINATES,
+            CandidateVerdict.BETTER_WHERE_TESTED,
+            CandidateVerdict.TRADE_OFF,
+            CandidateVerdict.CANNOT_TELL,
+            CandidateVerdict.WORSE,
+            CandidateVerdict.NONE,
+        )
+        return min((candidate.verdict for candidate in self.candidates), key=order.index)
+
+    def __getitem__(self, name: str) -> Candidate:
+        """Return the candidate of a name."""
+        for each in self.candidates:
+            if each.name == name:
+                return each
+        names = ", ".join(candidate.name for candidate in self.candidates)
+        raise KeyError(f"no candidate {name!r}; there are {names}")
+
+    def __repr__(self) -> str:
+        verdicts = ", ".join(
+            f"{candidate.name}: "
+            f"{'no verdict' if candidate.verdict is CandidateVerdict.NONE else candidate.verdict}"
+            for candidate in self.candidates
+        )
+        return f"<Comparison with the model {self.current}; {verdicts}; print() shows it>"

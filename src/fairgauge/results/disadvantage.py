@@ -18,8 +18,8 @@ from fairgauge.errors import alternatives, quote
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
+    from fairgauge.results.changes import DisparityChange
     from fairgauge.results.estimates import Estimate
-    from fairgauge.results.model_comparison import DisparityChange
     from fairgauge.results.scopes import ClassScope
 
 Compared: TypeAlias = "Estimate | DisparityChange"

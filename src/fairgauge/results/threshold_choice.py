@@ -10,8 +10,8 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
 from fairgauge.reasons import Reason
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share, Version
-from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code

@@ -47,7 +47,7 @@ def test_who_could_not_be_tested_is_named():
     assert groups == {"C"}
     text = " ".join(str(found).split())
     assert "c0 is better than current in what could be tested" in text
-    assert "C (group), not shown to be within the margin of 10.0 pp: " in text
+    assert "Not shown to be within the margin of 10.0 pp: C (group)." in text
 
 
 def test_a_group_without_sufficient_data_blocks_dominance_and_is_named():
@@ -59,7 +59,7 @@ def test_a_group_without_sufficient_data_blocks_dominance_and_is_named():
     for people, verdict in ((PEOPLE, "dominates"), (data, "better in what could be tested")):
         found = fg.compare_models(people, **QUESTION, candidate="fairer", margins=MARGINS)
         assert found["fairer"].verdict == verdict
-    assert "X (sex), insufficient data: selection rate difference" in " ".join(str(found).split())
+    assert "Insufficient data: X (sex)." in " ".join(str(found).split())
     assert {each.outcome for each in found["fairer"].groups if each.change.group == "X"} == {
         Performance.CANNOT_TELL
     }
@@ -69,7 +69,7 @@ def test_without_a_margin_of_disparities_nothing_dominates():
     found = fg.compare_models(PEOPLE, **QUESTION, candidate="fairer", margins={"accuracy": 0.02})
     assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
     text = " ".join(str(found).split())
-    assert "No margin is stated for 3 disparities, so that it is not tested whether their" in text
+    assert "No margin is stated (margins, --margin disparity=0.05): F (sex)." in text
     assert "Possibly worse" not in text  # all three are shown to become smaller
 
 
@@ -205,7 +205,7 @@ def test_a_change_of_sides_within_sampling_variation_is_not_described_as_one():
 @pytest.mark.parametrize(
     "sizes", [{"Fir": 14}, {"Ash": 3, "Fir": 19}, {"Ash": 1, "Fir": 2, "Yew": 8}]
 )
-def test_each_group_that_is_too_small_is_named_with_its_rows(sizes):
+def test_each_group_that_is_too_small_is_named(sizes):
     few = [pl.DataFrame({"sex": [name] * n, "repaid": [i % 2 for i in range(n)]})
            for name, n in sizes.items()]  # fmt: skip
     models = {name: pl.col("repaid") for name in ("current", "fairer", "unfair", "random")}
@@ -214,6 +214,5 @@ def test_each_group_that_is_too_small_is_named_with_its_rows(sizes):
     found = fg.compare_models(data, **QUESTION, candidate="fairer", margins=MARGINS)
     assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
     text = " ".join(str(found).split())
-    assert "Not tested is" in text
-    for name, n in sizes.items():
-        assert f"{name}: {n} row{'s' * (n > 1)}" in text
+    assert "Insufficient data: " in text
+    assert all(f"{name} (sex)" in text for name in sizes)

@@ -50,7 +50,6 @@ def test_the_same_decisions_change_nothing():
     assert found.performance is Performance.NON_INFERIOR
     assert {d.change for d in found.disparities} == {0.0}
     assert not any(d.significant for d in found.disparities)
-    assert found.needed is None
 
 
 def test_without_a_margin_there_is_no_verdict():
@@ -62,7 +61,8 @@ def test_without_a_margin_there_is_no_verdict():
 def test_too_few_rows_say_how_many_would_do():
     found = compared("fairer", rows(400, seed=3), margins={"accuracy": 0.01})["fairer"]
     assert found.verdict is CandidateVerdict.CANNOT_TELL
-    assert found.needed is None or found.needed > found.rows
+    (test,) = found.margins
+    assert test.needed is None or test.needed > found.rows
     assert "rows" in str(compared("fairer", rows(400, seed=3)))
 
 
@@ -453,11 +453,9 @@ def test_metrics_without_a_paired_method_say_so():
 
 
 COUNTED = (
-    "lift.ratio", "worst_odds", "average_absolute_odds", "selection_smd", "prediction.tvd",
-    "prediction.lp", "prediction.js", "generalized_entropy", "atkinson", "accuracy.largest_gap",
-    "f1.minimum", "selection_rate.smallest_ratio", "false_positive_rate.maximum",
-    "selection_rate.variance", "equalized_odds.largest_gap", "equalized_odds.mean_gap",
-    "equalized_odds.smallest_ratio", "between_group_theil_index",
+    "worst_odds", "average_absolute_odds", "accuracy.largest_gap", "f1.minimum",
+    "selection_rate.smallest_ratio", "false_positive_rate.maximum", "equalized_odds.largest_gap",
+    "equalized_odds.mean_gap", "equalized_odds.smallest_ratio",
 )  # fmt: skip
 """Metrics of counts that are no contrast of a rate with a closed form, of every kind."""
 
@@ -516,16 +514,6 @@ def test_the_adjusted_interval_decides_a_margin(margin):
         assert high >= test.change.interval.high - 1e-12
 
 
-def test_draws_do_not_depend_on_the_order_of_groups_or_rows():
-    few = {"replicates": 100, "metrics": ["lift.ratio", "selection_rate.variance"]}
-    renamed = PEOPLE.with_columns(sex=pl.col("sex").replace({"F": "z", "M": "a"}))
-    for options in ({}, {"cluster": "person"}):
-        expected = compared("fairer", **few, **options)["fairer"].disparities
-        shuffled = renamed.sample(fraction=1, shuffle=True, seed=1)
-        found = compared("fairer", shuffled, **few, **options)["fairer"].disparities
-        assert [d.interval for d in found] == [d.interval for d in expected]
-
-
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("scored", "options"),
@@ -544,7 +532,7 @@ def test_every_metric_of_the_catalogue_has_a_change_or_a_reason(scored, options)
     found = compared(candidate, data, **asked)[candidate]
     assert all(d.interval or d.reason or d.status is Status.OK for d in found.disparities)
     applicable = {d.metric for d in found.disparities if d.status is not Status.NOT_APPLICABLE}
-    assert len(applicable) > 150
+    assert len(applicable) > 140
 
 
 def test_too_many_classes_to_be_compared_jointly_are_refused():

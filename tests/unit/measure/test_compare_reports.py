@@ -40,7 +40,7 @@ from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
-from fairgauge.render.documents.comparison_document import comparison_document
+from fairgauge.render.documents.change_document import comparison_document
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points
@@ -112,7 +112,7 @@ def test_directions_are_seen_from_no_difference(old, new, direction, crossed):
 def test_a_change_of_sides_alone_is_no_move_away():
     found = change(estimate(-0.2, -0.25, -0.15), estimate(0.21, 0.16, 0.26))
     assert found.interval.low > 0
-    assert found.p_adjusted < 0.001
+    assert found.change_p_adjusted < 0.001
     assert (found.direction, found.crossed, found.significant) == (Direction.FURTHER, True, False)
 
 
@@ -121,7 +121,7 @@ def test_the_p_value_and_the_limits_agree(half):
     share = half / math.sqrt(2)
     old, new = (estimate(v, v - share, v + share) for v in (0.1, 0.15))
     found = change(old, new)
-    assert (found.p_value < 0.05) == (found.interval.low > 0) == (half < 0.05)
+    assert (found.change_p_value < 0.05) == (found.interval.low > 0) == (half < 0.05)
     assert found.significant == (found.interval.low > 0)
 
 
@@ -139,15 +139,15 @@ def test_what_has_insufficient_data_is_in_no_family():
     ]  # fmt: skip
     small = [(old, replace(new, status=Status.TOO_FEW)) for old, new in few]
     (alone,), found = changes([large]), changes([large, *small])
-    (same,) = [each for each in found if each.new.group == "F"]
+    (same,) = [each for each in found if each.after.group == "F"]
     assert alone.changed
-    assert (same.p_adjusted, same.distance_p_adjusted) == (
+    assert (same.change_p_adjusted, same.p_adjusted) == (
+        alone.change_p_adjusted,
         alone.p_adjusted,
-        alone.distance_p_adjusted,
     )
-    assert {each.p_adjusted for each in found if each.new.group != "F"} == {None}
+    assert {each.change_p_adjusted for each in found if each.after.group != "F"} == {None}
     of_all = changes([large, *few])
-    assert max(each.p_adjusted for each in of_all) > alone.p_adjusted
+    assert max(each.change_p_adjusted for each in of_all) > alone.change_p_adjusted
 
 
 def test_the_best_group_as_reference_has_a_way_to_see_more():
@@ -167,7 +167,7 @@ def test_many_changes_are_one_family():
     assert changes([lonely])[0].significant
     flat = (estimate(0.1, 0.05, 0.15), estimate(0.1, 0.05, 0.15))
     found = changes([lonely, *[flat] * 10])
-    assert found[0].p_adjusted == pytest.approx(11 * found[0].p_value)
+    assert found[0].change_p_adjusted == pytest.approx(11 * found[0].change_p_value)
     assert not any(each.significant for each in found)
 
 
@@ -199,7 +199,7 @@ def test_many_changes_are_one_family():
 def test_no_interval_has_a_reason(old, new, reason):
     found = change(old, new)
     assert found.reason == reason
-    assert (found.interval, found.p_value, found.significant) == (None, None, False)
+    assert (found.interval, found.change_p_value, found.significant) == (None, None, False)
 
 
 def test_infinite_values_move_without_a_number():
@@ -235,7 +235,7 @@ def test_the_interval_covers_and_the_p_value_keeps_its_level():
         assert 0.94 <= np.mean((low <= truth) & (truth <= high)) <= 0.965
     rows = zip(*draw(p[0]), *draw(p[0]), strict=True)
     found = [change(estimate(*r[:3]), estimate(*r[3:])) for r in list(rows)[:1_500]]
-    assert 0.03 <= np.mean([each.p_value < 0.05 for each in found]) <= 0.065
+    assert 0.03 <= np.mean([each.change_p_value < 0.05 for each in found]) <= 0.065
     assert np.mean([each.significant for each in found]) <= 0.065
 
 
@@ -261,8 +261,8 @@ def test_what_got_worse_comes_first(months):
 def test_values_are_those_of_the_reports(months):
     old, new = pairs.months()
     for each in months.changes:
-        assert each.old.value == old[each.metric, each.feature, each.group].value
-        assert each.new.value == new[each.metric, each.feature, each.group].value
+        assert each.old == old[each.metric, each.feature, each.group].value
+        assert each.new == new[each.metric, each.feature, each.group].value
 
 
 def test_verdicts_that_changed(months):
@@ -513,11 +513,11 @@ def test_strata_are_compared_each_with_itself():
         )
 
     found = fg.compare(audit({"A": 9, "B": 9}), audit({"B": 9, "C": 1, "A": 1}), same_rows=False)
-    women = {each.new.scope: each for each in found.changes if each.group == "F"}
+    women = {each.after.scope: each for each in found.changes if each.group == "F"}
     assert women.keys() == {OVERALL, POOLED, stratum("A"), stratum("B")}
     assert women[stratum("A")].change == pytest.approx(0.8)
     assert not women[stratum("B")].moved
-    assert found.changes[0].new.scope == OVERALL, "all rows come before single strata"
+    assert found.changes[0].after.scope == OVERALL, "all rows come before single strata"
     assert ("stratum", "C", "new") in {(e.what, e.name, e.report) for e in found.alone}
 
 
@@ -561,8 +561,8 @@ def test_a_gap_of_a_feature_is_matched_whichever_groups_are_furthest_apart():
     assert old.verdict is new.verdict is Outcome.FAIL, "the overall verdict shows nothing"
     found = fg.compare(old, new, same_rows=False)
     (change,) = found.changes
-    assert (change.old.group, change.old.reference.group) == ("B", "A")
-    assert (change.new.group, change.new.reference.group) == ("A", "C")
+    assert (change.before.group, change.before.reference.group) == ("B", "A")
+    assert (change.after.group, change.after.reference.group) == ("A", "C")
     assert change.change == pytest.approx(0.30)
     assert (change.direction, change.significant) == (Direction.FURTHER, True)
     (flip,) = found.flips
@@ -575,7 +575,7 @@ def test_a_gap_that_is_defined_in_one_report_is_still_one_disparity():
     gap = "true_positive_rate.largest_gap"
     undefined = pairs.report(none, metrics=gap, rules=[f"{gap} <= 0.1"])
     found = fg.compare(graded({"A": 0.8, "B": 0.6}), undefined, same_rows=False)
-    assert [each.new.value for each in found.changes] == [None]
+    assert [each.new for each in found.changes] == [None]
     assert [(e.old.outcome, e.new.outcome) for e in found.flips] == [
         (Outcome.FAIL, Outcome.NOT_EVALUATED)
     ]
@@ -687,11 +687,11 @@ def test_intervals_of_the_same_rows_are_the_widest_of_any_correlation():
     shown = [e for e in fg.compare(old, new).changes if e.interval]
     assert shown
     for each in shown:
-        ends = [(side.low, side.high) for side in (each.old, each.new)]
+        ends = [(side.low, side.high) for side in (each.before, each.after)]
         by = np.divide if each.by == "ratio" else np.subtract
         widest = by(ends[1][0], ends[0][1]), by(ends[1][1], ends[0][0])
         np.testing.assert_allclose((each.interval.low, each.interval.high), widest)
-        assert each.p_value > independent[each.metric].p_value
+        assert each.change_p_value > independent[each.metric].change_p_value
 
 
 def test_different_rows_give_intervals(months):
@@ -965,7 +965,7 @@ def test_a_gap_beside_two_mirrored_groups_is_kept():
     shares = ({"A": 0.80, "B": 0.82}, {"A": 0.50, "B": 0.82})
     metrics = ["true_positive_rate.difference", "true_positive_rate.largest_gap"]
     found = fg.compare(*(graded(each, metrics=metrics) for each in shares), same_rows=False)
-    changed = sort_changes(found)
+    changed = sort_changes(found.changes)
     shown = [(each.metric, each.group) for each in changed.further]
     assert len(shown) == 2, "the difference of one group, and the gap"
     assert {metric for metric, _ in shown} == set(metrics)
@@ -992,7 +992,7 @@ def test_the_command_shows_and_writes(files, tmp_path):
     found = fg.Comparison.from_dict(json.loads((tmp_path / "diff.json").read_text()))
     assert found == fg.compare("old.json", "new.json")
     assert (tmp_path / "diff.html").read_text().startswith("<!doctype html>")
-    assert run(*files, "--format", "csv").stdout.startswith("metric,feature,group,")
+    assert run(*files, "--format", "csv").stdout.startswith("candidate,metric,feature,group,")
     assert json.loads(run(*files, "--format", "json").stdout)["worse"] is True
 
 
@@ -1086,9 +1086,9 @@ def month(selected, n=4_000):
 def test_two_groups_that_mirror_each_other_are_one_comparison():
     found = fg.compare(month((0.40, 0.50)), month((0.43, 0.50), 3_900))
     assert [each.mirror_of for each in found.changes].count(None) == 1
-    assert len({each.p_adjusted for each in found.changes}) == 1
+    assert len({each.change_p_adjusted for each in found.changes}) == 1
     for each in found.changes:
-        assert each.p_adjusted == each.p_value
+        assert each.change_p_adjusted == each.change_p_value
 
 
 def test_an_adjusted_p_value_is_labelled_as_adjusted():
@@ -1285,14 +1285,14 @@ def test_no_class_is_compared_with_another():
     """0.70 of urgent, which improved, to 1.29 of routine, which hardly moved, "changed sides"."""
     old, new = _of_classes((700, 2_050, 1_250)), _of_classes((820, 1_890, 1_290))
     found = fg.compare(old, new, same_rows=False)
-    assert {each.new.class_ for each in found.changes if each.new.class_} == {*CLASSES}
-    assert all(each.old.class_scope == each.new.class_scope for each in found.changes)
+    assert {each.after.class_ for each in found.changes if each.after.class_} == {*CLASSES}
+    assert all(each.before.class_scope == each.after.class_scope for each in found.changes)
     assert not any(each.class_scope.kind is ClassKind.WORST for c in found.changes
-                   for each in (c.old, c.new))  # fmt: skip
+                   for each in (c.before, c.after))  # fmt: skip
     assert not found.worse
     assert not found.alone
     assert not fg.compare(old, new).worse  # of the same rows
-    assert found.changes[0].new.class_ == "urgent"
+    assert found.changes[0].after.class_ == "urgent"
     assert found.changes[0].direction is Direction.CLOSER
 
 
@@ -1308,10 +1308,10 @@ def test_classes_of_one_population_seldom_get_worse():
         worse += found.worse
         for each in found.changes:
             sides = [
-                next(e for e in report.estimates if e.class_scope == each.new.class_scope)
+                next(e for e in report.estimates if e.class_scope == each.after.class_scope)
                 for report in reports
             ]
-            assert [e.value for e in sides] == [each.old.value, each.new.value]
+            assert [e.value for e in sides] == [each.old, each.new]
     # 5% of 30 are 1.5; 5 or more, or 3 or more of 12, have a probability of about 2%
     assert worse <= (4 if EVERY_CASE else 2)
 
@@ -1320,7 +1320,7 @@ def test_an_average_over_other_classes_is_another_number():
     old = _of_classes((900, 2_050, 1_000))
     new = _of_classes((900, 2_050, 1_000, 600), (1_000, 2_000, 1_000, 300), (*CLASSES, "new"))
     found = fg.compare(old, new, same_rows=False)
-    assert {each.new.class_ for each in found.changes} == {*CLASSES}
+    assert {each.after.class_ for each in found.changes} == {*CLASSES}
     lacking = [(each.what, each.name, each.report) for each in found.alone]
     averages = ("macro", "micro", "weighted")
     assert lacking == [
@@ -1336,14 +1336,14 @@ def test_a_verdict_is_worse_or_better_by_its_own_class():
     rule = {"rules": ["selection_rate.ratio >= 0.8"]}
     before, after = (1_300, 1_700, 1_000), (1_000, 1_650, 1_350)  # soon: 0.85 and 0.82
     found = fg.compare(_of_classes(before, **rule), _of_classes(after, **rule), same_rows=False)
-    assert [c.new.class_ for c in found.changes if c.worse] == ["routine"]
+    assert [c.after.class_ for c in found.changes if c.worse] == ["routine"]
     (flip,) = found.flips
     assert (flip.new.outcome, flip.new.class_scope.name) == (Outcome.INCONCLUSIVE, "soon")
     assert flip.turn is Turn.OTHER
     before, after = (1_100, 1_450, 1_450), (1_300, 1_550, 1_150)  # soon: 0.72 and 0.78
     found = fg.compare(_of_classes(before, **rule), _of_classes(after, **rule), same_rows=False)
     closer = [c for c in found.changes if c.significant and c.direction is Direction.CLOSER]
-    assert [c.new.class_ for c in closer] == ["routine"]
+    assert [c.after.class_ for c in closer] == ["routine"]
     (flip,) = found.flips
     assert (flip.old.outcome, flip.new.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
     assert flip.turn is Turn.OTHER

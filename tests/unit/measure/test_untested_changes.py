@@ -34,7 +34,7 @@ def test_changes_to_other_references_are_not_tested():
     found = fg.compare(old, new)
     untested = [each for each in found.changes if each.untested]
     assert [each.group for each in untested] == ["c"]
-    assert all(each.p_value is None and each.reason for each in untested)
+    assert all(each.change_p_value is None and each.reason for each in untested)
     text = " ".join(render(found, "text", full=True).split())
     assert "Not statistically significant" not in text
     assert "Not tested" in text
@@ -363,9 +363,9 @@ def test_two_groups_that_exchange_places_are_compared_though_one_is_the_referenc
     new = {g: rates[g] for g in groups} | {"a": a, "b": 0.5}
     found = fg.compare(old, passing(new, n=4_400, metrics=metric))
     change = next(each for each in found.changes if each.group == "b")
-    rest = [each.rate_group for each in (change.old, change.new)]
+    rest = [each.rate_group for each in (change.before, change.after)]
     assert rest == pytest.approx([0.44, 0.5], abs=1e-3)
-    assert (change.new.value > change.new.definition.neutral) is True
+    assert (change.new > change.definition.neutral) is True
     assert (change.other_side, found.worse) == (worse, worse)
     assert "group" not in {each.what for each in found.alone}
 
@@ -425,5 +425,5 @@ def test_what_missing_rows_leave_open_may_have_got_worse(rule):
     found = fg.compare(audited(790, 8), audited(782, 208), same_rows=False)
     (flip,) = found.flips
     assert (flip.old.outcome, flip.new.outcome) == ("pass", "inconclusive")
-    assert any(each.p_adjusted is not None for each in found.changes)
+    assert any(each.change_p_adjusted is not None for each in found.changes)
     assert WhyIncomplete.UNTESTED_VERDICT in found.why_incomplete

@@ -21,12 +21,12 @@ from fairgauge.render import render
 from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.check import CheckedGroup
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
-from fairgauge.results.comparison import Alone, Change, GroupChange, Origin
+from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
-from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
 from fairgauge.results.planned import Needed, PlannedPairs, SelfReports, Smallest
@@ -70,7 +70,7 @@ OF_TYPE = {
         reason=st.just(Reason.of(ReasonCode.NO_INTERVAL))),
 }  # fmt: skip
 CLASSES = (
-    Alarm, Alone, Baseline, Bounds, Change, CheckedGroup, DisparityChange, Estimate, Group,
+    Alarm, Alone, Baseline, Bounds, CheckedGroup, DisparityChange, Estimate, Group,
     GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, PlannedPairs, Point,
     RateChange, RateValue, Reclassified, ScoreCounts, SelfReports, Smallest, SwapVariant,
 )  # fmt: skip

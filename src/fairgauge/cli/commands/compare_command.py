@@ -117,7 +117,7 @@ def _what_is_worse(comparison: Comparison) -> str:
     ]
     worse = [change for change in comparison.changes if change.worse]
     found += [
-        f"{change.metric} of {subject_called(change.new)} "
+        f"{change.metric} of {subject_called(change)} "
         + ("changed sides" if change.other_side else "is further from no difference")
         for change in [each for each in worse if each.mirror_of is None] or worse
     ]

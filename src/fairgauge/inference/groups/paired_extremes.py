@@ -375,8 +375,6 @@ def _inflation(variances: Iterable[Array]) -> Array:
     return np.where(independent > 0, quotient(dependent, independent), 1.0)
 
 
-NORMS = {"tvd": 1.0, "ks": 1.0, "lp": math.sqrt(2)}
-"""The distances of two distributions over two values, for a difference of 1 of either's share."""
 _GAPS = ("largest_gap", "smallest_ratio")
 
 
@@ -476,31 +474,6 @@ def combined_changes(
     return made, (old, new)
 
 
-def norm_changes(
-    sides: StatisticChange, scale: float, *, inside: bool
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
-    """Return what becomes of the distance between the decisions of groups and references.
-
-    Of two decisions that is the size of the difference of one rate, times ``scale``. ``sides``
-    holds the rate of all groups, and then of the reference of each.
-    """
-    sizes = _sizes(sides, inside=inside)
-    change, old, new = combined_change([sizes], "worst", dependent=False)
-
-    def at(z: ArrayLike) -> Limits:
-        low, high = change.at(z)
-        return scale * low, scale * high
-
-    pairs = len(sides.rows) // 2
-    made = DisparityChanges(
-        LargestChange(scale * change.value, at),
-        constant(np.inf, pairs),
-        (sides.rows[:pairs], sides.rows[pairs:]),
-        (IntervalMethod.FOLDED, IntervalMethod.MOVER, *sides.methods),
-    )
-    return made, (scale * old, scale * new)
-
-
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
@@ -510,7 +483,7 @@ def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
-    if metric.by == "gini":
+    if metric.by in ("gini", "variance"):
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     extreme = metric.by in ("maximum", "minimum")
     if len(groups) < (1 if extreme else 2):

@@ -15,12 +15,9 @@ from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import (
     Share,
     counted_changes,
-    frequencies,
-    is_stated,
-    range_words,
     size_words,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -32,16 +29,13 @@ from fairgauge.render.words.change_words import (
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
-    metric_ci,
     metric_words,
-    shown_ends,
     unit,
 )
-from fairgauge.results.comparison import Change
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.comparison import Candidate
 from fairgauge.results.disparities import is_significant
-from fairgauge.results.estimates import Estimate
-from fairgauge.results.model_comparison import Candidate, DisparityChange, RateChange
-from fairgauge.results.scopes import OVERALL, Interval
+from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import ThresholdEffect
 
 _PER_HUNDRED = 100
@@ -85,18 +79,17 @@ class ChangedShares:
     def __init__(
         self,
         words: Vocabulary,
-        change: Change | DisparityChange,
+        change: DisparityChange,
         row: Rate,
         mine: tuple[Share, Share],
         theirs: tuple[Share, Share],
     ) -> None:
         self.change, self.row = change, row
-        contrast = _contrast(change)
-        self.words = RateWords(words.at(contrast.class_scope, contrast.threshold), row)
-        group = words.group(contrast.feature, contrast.group)
-        sides = [(group, mine), (words.reference(contrast), theirs)]
+        self.words = RateWords(words.at(change.class_scope, change.threshold), row)
+        group = words.group(change.feature, change.group)
+        sides = [(group, mine), (words.reference(change), theirs)]
         gap = float(mine[1].rate - theirs[1].rate) or float(mine[0].rate - theirs[0].rate)
-        self.of_two = words.other_group(contrast) is not None
+        self.of_two = words.other_group(change) is not None
         self.turned = self.words.worse(gap) is False and self.of_two
         if self.turned:
             sides.reverse()
@@ -115,8 +108,8 @@ class ChangedShares:
 
         Of two groups that are compared with each other one is.
         """
-        new = self.change.new
-        if not isinstance(new, Estimate) or is_significant(new):
+        new = self.change.after
+        if new is None or is_significant(new):
             return self.is_worse
         worse = self.words.worse(self.gaps[0])
         return worse is not None if self.of_two else bool(worse)
@@ -180,31 +173,6 @@ class ChangedShares:
             f"was {times.before}"
         )
 
-    def after(self, times: Times, interval: Interval) -> str:
-        """Return who has it less often after, both shares, and the interval of the difference."""
-        than = self.words.less_often(self.subject, self.other, lower=self.lower)
-        (low, high), by_ratio = interval, self.change.by == "ratio"
-        if not self._as_defined and by_ratio:
-            low, high = 1 / high, 1 / low if low > 0 else math.inf
-        elif not self._as_defined:
-            low, high = -high, -low
-        apart = (low, high)
-        if by_ratio:
-            apart = (-1.0, -_LEAST) if self.lower else (_LEAST, 1.0)
-        found = frequencies(self.mine[1], self.theirs[1], apart)
-        if found is None:
-            stated = ""
-        elif found.of is not None:
-            stated = f": {found.group:,} and {found.reference:,} of {found.of:,}"
-        else:
-            sizes = (self.mine[1].size, self.theirs[1].size)
-            stated = f": {found.group:,} of {sizes[0]:,} and {found.reference:,} of {sizes[1]:,}"
-        if by_ratio:
-            span = "{} to {} times as often".format(*shown_ends(low, high, Unit.RATIO))
-        else:
-            span = range_words((low, high), (found and found.of) or _PER_HUNDRED)
-        return f"{than} {times.after}{stated} ({100 * interval.level:.4g}% CI {span})"
-
     def span(self) -> str | None:
         """Return the interval of the change of the distance as counts, in a sentence."""
         if (apart := self.apart()) is None:
@@ -232,7 +200,7 @@ class FoundChange:
     def __init__(
         self,
         words: Vocabulary,
-        change: Change | DisparityChange,
+        change: DisparityChange,
         shares: ChangedShares | None,
         source: str,
     ) -> None:
@@ -263,7 +231,7 @@ class FoundChange:
         if self.shares is None:
             return self.source
         return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
-                self.change.threshold, _contrast(self.change).class_scope)  # fmt: skip
+                self.change.threshold, self.change.class_scope)  # fmt: skip
 
     @property
     def is_shown(self) -> bool:
@@ -271,38 +239,15 @@ class FoundChange:
         change = self.change
         return change.significant or bool(getattr(change, "changed", False))
 
-    def in_short(self) -> str:
-        """Return what becomes of a difference that has no numbers of its own on the page."""
-        change = self.change
-        what = subject_words(self.words, change)
-        if self.shares is not None:
-            rate = self.shares.words
-            pair = rate.pair(self.shares.subject, self.shares.other)
-            what = f"The difference between {pair} in {rate.how_often}"
-        if not self.is_shown:
-            apart = self.shares.apart() if self.shares is not None else None
-            range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
-            return f"{what}: no change is shown{range_}."
-        if not change.significant:
-            return f"{what}: changed{self._from_to()}, not shown to be smaller or larger."
-        further = change.direction is Direction.FURTHER
-        size = f"{'larger' if further else 'smaller'}{self._from_to()}"
-        return f"{what}: {size}."
-
-    def _from_to(self) -> str:
-        """Return both gaps, as counts where it has some: ", from 15 fewer to 7 fewer of 100"."""
+    def not_shown(self) -> str:
+        """Return that no change of a difference is shown, with the interval of what it may be."""
         if self.shares is None:
-            old, new = (describe_disparity(self.change.definition, v) for v in _values(self.change))
-            return f", from {old} to {new}"
-        gaps = [Fraction(gap) for gap in self.shares.gaps]
-        rounded = [Fraction(round(_PER_HUNDRED * gap), _PER_HUNDRED) for gap in gaps]
-        stated = is_stated([*gaps, gaps[1] - gaps[0]], [*rounded, rounded[1] - rounded[0]])
-        of = _PER_HUNDRED if stated else 10 * _PER_HUNDRED
-        before, after = (
-            f"{abs(round(of * gap)):,} {'fewer' if gap < 0 else 'more'}" for gap in gaps
-        )
-        among = self.shares.words.among(some(self.shares.subject))
-        return f", from {before} of {of:,} {among} to {after}"
+            return f"{subject_words(self.words, self.change)}: no change is shown."
+        rate = self.shares.words
+        pair = rate.pair(self.shares.subject, self.shares.other)
+        apart = self.shares.apart()
+        range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
+        return f"The difference between {pair} in {rate.how_often}: no change is shown{range_}."
 
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""
@@ -310,7 +255,7 @@ class FoundChange:
             return self.shares.headline(times)
         if self.change.significant:
             further = self.change.direction is Direction.FURTHER
-            row, contrast = self.change.definition, _contrast(self.change)
+            row, contrast = self.change.definition, self.change
             if isinstance(row, Contrast) and contrast.reference is not None:
                 group = capitalised(self.words.group(contrast.feature, contrast.group))
                 other = self.words.reference(contrast)
@@ -318,7 +263,7 @@ class FoundChange:
                 rate = metric_words(row.of)
                 rate += scope_words(contrast.scope, contrast.class_scope, contrast.threshold)
                 if further and self.change.crossed:
-                    above = (_values(self.change)[1] or 0.0) > row.neutral
+                    above = (self.change.new or 0.0) > row.neutral
                     how = "higher" if above == (row.order != _REVERSED) else "lower"
                     return (
                         f"{group} have a {how} {rate} than {other} {times.after}, and they differ "
@@ -333,17 +278,6 @@ class FoundChange:
         """Return it as counts of people, or in the values of its metric where it has none."""
         text = self.shares.sentence(times) if self.shares is not None else None
         return text or describe_change(self.words, self.change)
-
-    def after(self, times: Times) -> str:
-        """Return what it is under the candidate, with its interval, which it has."""
-        one = self.change
-        assert isinstance(one, DisparityChange)
-        assert one.new_interval is not None
-        if self.shares is not None and one.scope == OVERALL and one.threshold is None:
-            return self.shares.after(times, one.new_interval)
-        value = describe_disparity(one.definition, one.new)
-        span = metric_ci(one.definition, one.new_interval)
-        return f"{subject_words(self.words, one)}: {value} ({span}) {times.after}"
 
     def interval(self) -> str | None:
         """Return the interval of the change, as counts where it leads one way.
@@ -376,10 +310,12 @@ def each_once(found: Iterable[FoundChange]) -> list[FoundChange]:
     )
 
 
-def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:
+def changed_shares(words: Vocabulary, change: DisparityChange) -> ChangedShares | None:
     """Return a disparity of two reports as shares, None where it compares none of all rows."""
     row = _rate(change)
-    old, new = change.old, change.new
+    old, new = change.before, change.after
+    if old is None or new is None:
+        return None
     rates = (old.rate_group, new.rate_group, old.rate_reference, new.rate_reference)
     same_reference = words.reference(old) == words.reference(new)
     if row is None or None in rates or not same_reference or not RateWords(words, row).known:
@@ -430,24 +366,20 @@ def shares_of(words: Vocabulary, change: RateChange) -> tuple[Share, Share] | No
     return Share.of_rate(change.old, size), Share.of_rate(change.new, size)
 
 
-def _rate(change: Change | DisparityChange) -> Rate | None:
+def _rate(change: DisparityChange) -> Rate | None:
     """Return the rate that a disparity of all rows compares, None of any other."""
-    row, contrast = compared_rate(change.definition), _contrast(change)
+    row, contrast = compared_rate(change.definition), change
     whole = contrast.scope.kind is ScopeKind.OVERALL and contrast.class_scope.is_single
     return row if isinstance(row, Rate) and whole else None
 
 
-def _contrast(change: Change | DisparityChange) -> Estimate | DisparityChange:
-    return change.new if isinstance(change, Change) else change
-
-
-def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | None:
+def _distance(change: DisparityChange) -> tuple[float, float, str] | None:
     """Return the interval of the change of the distance of two shares, and what it is called."""
     if change.crossed or change.by == "ratio" or unit(change.definition) is not Unit.POINTS:
         return None
     interval: Interval | None
-    if isinstance(change, Change):
-        interval, turned = change.interval, (change.new.value or 0.0) < 0
+    if change.before is not None:
+        interval, turned = change.interval, (change.new or 0.0) < 0
     else:
         interval, turned = change.distance_adjusted, False
     if interval is None:
@@ -456,31 +388,24 @@ def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | No
     return low, high, f"{100 * interval.level:.4g}% CI"
 
 
-def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:
+def describe_change(words: Vocabulary, change: DisparityChange) -> str:
     """Return a disparity before and after in the values of its metric, where it has no shares."""
-    values = [describe_disparity(change.definition, value) for value in _values(change)]
-    contrast, went = _contrast(change), DIRECTIONS[change.direction] if change.significant else ""
-    new = _values(change)[1]
-    sides = sides_words(change, contrast.group, contrast.reference, new, words.favourable)
+    values = [describe_disparity(change.definition, e) for e in (change.old, change.new)]
+    went = DIRECTIONS[change.direction] if change.significant else ""
+    sides = sides_words(change, words.favourable)
     became = "; ".join(filter(None, [shift_words(change), sides, went]))
     return f"{subject_words(words, change)}: {f' {ARROW} '.join(values)} ({became})."
 
 
-def _values(change: Change | DisparityChange) -> tuple[float | None, float | None]:
-    if isinstance(change, Change):
-        return change.old.value, change.new.value
-    return change.old, change.new
-
-
-def subject_words(words: Vocabulary, change: Change | DisparityChange) -> str:
+def subject_words(words: Vocabulary, change: DisparityChange) -> str:
     """Return what a disparity is of: "Selection rate difference of women, compared with men"."""
-    contrast = _contrast(change)
+    contrast = change
     text = capitalised(metric_words(change.definition))
     if contrast.feature is not None and not is_of_all_groups(change.definition):
         text += f" of {words.group(contrast.feature, contrast.group)}"
         if contrast.reference is not None:
-            other, old = words.reference(contrast), getattr(change, "old", None)
-            before = words.reference(old) if isinstance(old, Estimate) else other
+            other = words.reference(contrast)
+            before = other if change.before is None else words.reference(change.before)
             text += f", compared with {other}"
             if before != other:
                 text += f" (in the old report with {before})"

@@ -56,8 +56,8 @@ from fairgauge.render.words.threshold_sentences import (
     question_sentence,
 )
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.threshold_choice import OperatingPoint, ThresholdChoice, ThresholdEffect
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8

@@ -19,10 +19,9 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.results.comparison import Change
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import favours_the_least, has_direction
-from fairgauge.results.model_comparison import DisparityChange, RateChange
-from fairgauge.results.scopes import ClassScope, Reference, Scope
+from fairgauge.results.scopes import ClassScope, Scope
 
 ARROW = "→"
 """Between a value before and after."""
@@ -30,17 +29,12 @@ NOT_SURELY = "changed sides, not significantly"
 """Of a disparity that changed sides by its estimates alone."""
 
 
-def changed_sides(
-    metric: Metric,
-    group: str | None,
-    reference: Reference | None,
-    new: float | None,
-    favourable: Favourable,
-) -> str:
+def changed_sides(each: DisparityChange, favourable: Favourable) -> str:
     """Return who is better off now: ``changed sides: Male is now worse off than Female``.
 
     Of a rate of which neither direction is worse, who has the higher one.
     """
+    metric, group, reference, new = each.definition, each.group, each.reference, each.new
     if not isinstance(metric, Contrast) or group is None or reference is None or new is None:
         return "changed sides"
     higher = (new > metric.neutral) == (metric.order == "group - reference")
@@ -54,20 +48,14 @@ def changed_sides(
     return f"changed sides: {ours} is now {'worse' if worse else 'better'} off than {theirs}"
 
 
-def sides_words(
-    each: Change | DisparityChange,
-    group: str | None,
-    reference: Reference | None,
-    new: float | None,
-    favourable: Favourable,
-) -> str:
+def sides_words(each: DisparityChange, favourable: Favourable) -> str:
     """Return that a disparity changed sides, and how far that is shown; else nothing.
 
     What is significantly further from no difference is on its new side significantly.
     """
     if not each.crossed:
         return ""
-    sides = changed_sides(each.definition, group, reference, new, favourable)
+    sides = changed_sides(each, favourable)
     if each.other_side:
         return sides
     if each.significant and each.direction is Direction.FURTHER:
@@ -84,19 +72,19 @@ DIRECTIONS = {
 """Where disparities go."""
 
 
-def shift_words(each: Change | DisparityChange) -> str:
+def shift_words(each: DisparityChange) -> str:
     """Return a change with its interval: ``change +15.0 pp, 95% CI +11.0 to +19.0``."""
     if each.change is None:
         return ""
     return ", ".join(filter(None, [f"change {change_words(each)}", change_ci_words(each)]))
 
 
-def change_ci_words(each: Change | DisparityChange) -> str:
+def change_ci_words(each: DisparityChange) -> str:
     """Return the interval of a change by itself: ``95% CI +6.0 to +11.5``."""
     return ci_words(each.interval, _unit_of_change(each), sign=each.by != "ratio")
 
 
-def change_words(each: Change | DisparityChange) -> str:
+def change_words(each: DisparityChange) -> str:
     """Return a change in its unit: ``+15.0 pp``; of a ratio the factor ``×1.05``."""
     kind = _unit_of_change(each)
     if each.by == "ratio":
@@ -104,7 +92,7 @@ def change_words(each: Change | DisparityChange) -> str:
     return with_unit(each.change, kind, sign=True)
 
 
-def _unit_of_change(each: Change | DisparityChange) -> Unit:
+def _unit_of_change(each: DisparityChange) -> Unit:
     return Unit.RATIO if each.by == "ratio" else unit(each.definition)
 
 

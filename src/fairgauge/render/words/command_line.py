@@ -17,8 +17,8 @@ from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.comparison import ModelComparison
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.report import Report
     from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 

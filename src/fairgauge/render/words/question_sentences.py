@@ -42,8 +42,8 @@ from fairgauge.results.report import Report
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
+    from fairgauge.results.comparison import ModelComparison
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.scopes import Diagnostic
 
 _COLUMNS = (

@@ -9,7 +9,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
-from fairgauge.results.model_comparison import RateChange
+from fairgauge.results.changes import RateChange
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 
 _MOST_NEEDED = 1e6

@@ -26,6 +26,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import count, listing, numbered, percent, probability
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import limit_text
+from fairgauge.results.disadvantage import Compared
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
@@ -98,7 +99,7 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
     return verdict.group, reference_name(estimate.reference)
 
 
-def subject_called(each: Estimate | Verdict) -> str:
+def subject_called(each: Compared | Verdict) -> str:
     """Return whose a number is without its report: of all groups, it is of their feature."""
     group = None if compares_groups(each.definition) else each.group
     return called(group or each.feature or "all rows")

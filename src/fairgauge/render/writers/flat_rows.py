@@ -16,13 +16,12 @@ from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.check import Check, Decision
 from fairgauge.results.codec import number, to_dict
-from fairgauge.results.comparison import Comparison
+from fairgauge.results.comparison import Comparison, ModelComparison
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.describers import function_at
 from fairgauge.results.disparities import singled_out
 from fairgauge.results.estimates import Group
 from fairgauge.results.finding import Finding
-from fairgauge.results.model_comparison import ModelComparison
 from fairgauge.results.monitor_results import MonitorReport
 from fairgauge.results.report import Report
 from fairgauge.results.sections import size_beside_rates
@@ -154,48 +153,39 @@ def _finding(finding: Finding) -> Row:
     return row
 
 
-CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
-           "threshold", "reference", "old_group", "old_reference", "old_value", "old_low",
-           "old_high", "new_value", "new_low", "new_high", "by", "change", "low", "high",
-           "confidence", "p_value", "p_adjusted", "changed", "direction", "distance_p_adjusted",
-           "significant", "crossed", "other_side", "reason")  # fmt: skip
+CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
+           "class_scope", "class", "average", "threshold", "old_group", "old_reference", "old",
+           "old_low", "old_high", "new", "new_low", "new_high", "by", "change", "low", "high",
+           "confidence", "method", "direction", "distance", "distance_low", "distance_high",
+           "change_p_value", "change_p_adjusted", "p_value", "p_adjusted", "significant", "changed",
+           "crossed", "other_side", "margin", "outcome", "n", "n_reference", "status",
+           "reason")  # fmt: skip
+"""``distance_low`` and ``distance_high`` are of the adjusted interval."""
 
 
-def changes_of(comparison: Comparison) -> FlatTable:
-    """Return one row for every disparity that two reports have in common.
+def changes_of(comparison: Comparison | ModelComparison) -> FlatTable:
+    """Return one row for every disparity, and for every rate of every candidate.
 
     ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
     metric of all groups, or of a reference that is chosen by the data.
     """
+    saved = comparison.to_dict()
+    changes: list[tuple[str | None, Any]] = [(None, each) for each in saved.get("changes", ())]
+    for candidate in saved.get("candidates", ()):
+        every = (*candidate["disparities"], *candidate["rates"])
+        changes += [(candidate["name"], each) for each in every]
     rows = []
-    for fields in comparison.to_dict()["changes"]:
-        old, new = _flat(fields["old"]), _flat(fields["new"])
-        sides = {f"old_{name}": value for name, value in old.items()}
-        sides |= {f"new_{name}": value for name, value in new.items()}
-        rows.append(new | sides | _flat(fields))
+    for name, fields in changes:
+        of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
+        row: Row = {"candidate": name} | of_rate | _flat(fields) | _flat(fields["interval"] or {})
+        before = _flat(fields.get("before") or {})
+        row |= {"old_group": before.get("group"), "old_reference": before.get("reference")}
+        for column, key in (("distance", "distance_adjusted"), ("old", "old_interval"),
+                            ("new", "new_interval")):  # fmt: skip
+            ends = fields.get(key) or {}
+            row |= {f"{column}_{end}": ends.get(end) for end in ("low", "high")}
+        rows.append(row)
     return _table(CHANGES, rows)
-
-
-MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
-                 "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
-                 "low", "high", "confidence", "method", "direction", "distance", "distance_low",
-                 "distance_high", "p_value", "p_adjusted", "significant", "changed", "other_side",
-                 "margin", "outcome", "n", "n_reference", "status", "reason")  # fmt: skip
-"""``distance_low`` and ``distance_high`` are of the adjusted interval."""
-
-
-def model_changes_of(comparison: ModelComparison) -> FlatTable:
-    """Return one row for every disparity and every rate of every candidate."""
-    rows = []
-    for candidate in comparison.to_dict()["candidates"]:
-        for fields in (*candidate["disparities"], *candidate["rates"]):
-            of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
-            row: Row = {"candidate": candidate["name"]} | of_rate | _flat(fields)
-            row |= _flat(fields["interval"] or {})
-            adjusted = fields.get("distance_adjusted") or {}
-            row |= {f"distance_{end}": adjusted.get(end) for end in ("low", "high")}
-            rows.append(row)
-    return _table(MODEL_CHANGES, rows)
 
 
 FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",

@@ -11,7 +11,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
-from fairgauge.results.model_comparison import ModelComparison
+from fairgauge.results.comparison import ModelComparison
 from fairgauge.results.threshold_choice import ThresholdChoice
 
 PEOPLE = rows(2_000)

@@ -12,9 +12,9 @@ from tests.model_rows import QUESTION
 from tests.model_rows import rows as model_rows
 
 import fairgauge as fg
-from fairgauge.enums import CandidateVerdict, Direction, Performance
+from fairgauge.enums import Direction
 from fairgauge.render import render
-from fairgauge.render.brief.models_brief import models_exhibits
+from fairgauge.render.brief.change_brief import models_exhibits
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "unit": "applications", "positive": "approved", "negative": "refused",
@@ -50,7 +50,7 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     )
     assert str(brief.verdict[0]).startswith(
         "boosted is better than current, and within all margins that were "
-        "set: all 3 differences between groups became smaller, and "
+        "set: all 3 differences between groups became smaller; "
     )
     assert "“no change”" not in str(brief)
     assert str(brief.looked_at[0]).startswith(
@@ -63,74 +63,11 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     )
     assert re.search(r"Women and men: \d+ to \d+ of 100 closer together \(95% CI\)\.", text)
     assert re.search(
-        r"The decision changes for \d+ of 4,000 applications: of [\d,]+ women, 0 were approved "
+        r"The decision changes for \d+ of 4,000 applications: 0 were approved "
         r"under “current” alone and \d+ under “boosted” alone",
         text,
     )
     assert "fairgauge monitor" in str(brief.steps[-1])
-
-
-def test_who_loses_approval_stands_beside_a_better_model() -> None:
-    """Within every margin some who repaid are refused by the candidate alone."""
-    data = rows()
-    flipped = np.random.default_rng(0).random(len(data)) < 0.02
-    data = data.with_columns(boosted=np.where(flipped, 0, data["boosted"].to_numpy()))
-    comparison = compared(data)
-    verdict = " ".join(map(str, comparison.brief().verdict))
-    assert "within all margins that were set" in verdict
-    repaid = data.filter(pl.col("repaid") == 1)
-    for sex, who in (("F", "women"), ("M", "men")):
-        group = repaid.filter(pl.col("sex") == sex)
-        lost = group.filter((pl.col("current") == 1) & (pl.col("boosted") == 0))
-        assert len(lost) > 0
-        gained = group.filter((pl.col("current") == 0) & (pl.col("boosted") == 1))
-        stated = re.search(
-            rf"[Oo]f {len(group):,} {who} who repaid, (\d+)\D*? and (\d+)(?: under|\.)", verdict
-        )
-        assert stated is not None
-        assert [int(each) for each in stated.groups()] == [len(lost), len(gained)]
-    assert "were approved under “current” alone and" in verdict
-
-
-@pytest.mark.parametrize("then", [0.0, 0.04])
-@pytest.mark.parametrize("by", ["difference", "ratio"])
-def test_what_remains_under_a_better_model_stands_beside_its_margins(then: float, by: str) -> None:
-    """Within a margin of 5 of 100 women remained 6 of 100 behind, which the page did not state."""
-    made = compared(rows(now=0.16, then=then), metrics=[f"selection_rate.{by}"])
-    (best,) = made.candidates
-    (one,) = best.disparities
-    assert one.new_interval is not None
-    assert one.new_interval.low < one.new < one.new_interval.high
-    verdict = " ".join(map(str, made.brief().verdict))
-    assert "The margins limit changes for the worse, not what remains: " in verdict
-    remains = one.definition.neutral not in one.new_interval
-    assert remains == (then > 0)
-    if not remains:
-        assert (
-            "No difference between groups is statistically significant under “boosted”" in verdict
-        )
-        return
-    stated = re.search(
-        r"Women are approved less often than men under “boosted”: (\d+) and (\d+) of 100 "
-        r"\(95% CI (.*?)\)\.", verdict,
-    )  # fmt: skip
-    assert stated is not None
-    rates = {each.group: each.new for each in best.rates
-             if (each.feature, each.rate) == ("sex", "selection_rate")}  # fmt: skip
-    assert [int(stated[1]), int(stated[2])] == [round(100 * rates[sex]) for sex in "FM"]
-    assert stated[3].endswith("fewer of 100" if by == "difference" else " times as often")
-    ends = [float(each) for each in re.findall(r"[\d.]+", stated[3])[:2]]
-    size = (rates["M"] - rates["F"]) * 100 if by == "difference" else rates["F"] / rates["M"]
-    assert ends[0] < size < ends[1]
-    other = compared(rows(now=0.16, then=then), metrics=[f"selection_rate.{by}"],
-                     words=WORDS, favourable="negative").brief()  # fmt: skip
-    turned = re.search(
-        r"Men are approved more often than women under “boosted”: (\d+) and (\d+) of 100 "
-        r"\(95% CI (?:between )?([\d.]+)", " ".join(map(str, other.verdict)),
-    )  # fmt: skip
-    assert turned is not None
-    assert [turned[1], turned[2]] == [stated[2], stated[1]]
-    assert float(turned[3]) == pytest.approx(ends[0] if by == "difference" else 1 / ends[1], 0.01)
 
 
 @pytest.mark.parametrize("names", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
@@ -157,8 +94,7 @@ def test_every_disparity_is_named_and_a_change_has_one_interval() -> None:
     """Those of which nothing is stated in numbers are named with what became of them."""
     made = compared()
     found = "\n".join(map(str, made.brief().found))
-    for words in ("women", "women who repaid", "who did not repay"):
-        assert words in found
+    assert "3 differences between groups became statistically significantly smaller" in found
     assert len(made["boosted"].disparities) == 3
     page = " ".join(render(made, "text", full=True).split())
     for sentence in re.findall(r"difference, F vs others.*?adjusted p", page):
@@ -193,66 +129,12 @@ def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
     assert "false positive rate" in other[1]
 
 
-def test_the_reservation_stands_with_the_verdict() -> None:
-    """A box read "dominates", and the next page what may be worse."""
-    claim, remains, lost, margins, reservation, worse = map(str, compared().brief().verdict)
-    assert lost == (
-        "Of 1,212 women who repaid, 0 were approved under “current” alone and 178 under “boosted” "
-        "alone; of 1,161 men who repaid, 0 and 0."
-    )
-    assert remains.startswith("Women are approved less often than men under “boosted”: ")
-    assert claim.endswith("it is better in accuracy (how often the decision matches the outcome).")
-    assert "domin" not in claim
-    assert margins == (
-        "The margins limit changes for the worse, not what remains: 2 of 100 for accuracy; 5 of "
-        "100 for every difference between groups and how often applicants who repaid are approved "
-        "in each group."
-    )
-    assert reservation == (
-        "Not judged, since no margin is stated: how often applicants are approved in each group, "
-        "how often applicants who did not repay are approved in each group and how often the "
-        "decision matches the outcome in each group."
-    )
-    assert WORSE.match(worse)
-
-
-WORSE = re.compile(
-    r"Of these 6 rates of groups (\d) (?:is|are) significantly worse, each judged by itself\. "
-    r"Of [\d,]+ women(?: who did not repay)?, (\d+) were approved under “current” and (\d+) "
-    r"under “boosted”:"
-)
-
-
-@pytest.mark.parametrize(
-    ("favourable", "judged", "harms"),
-    [
-        ("positive", "true_positive_rate", ("false_positive_rate",)),
-        ("negative", "false_positive_rate", ("selection_rate",)),
-    ],
-)
-def test_of_what_has_no_margin_only_what_got_worse_is_called_worse(
-    favourable: str, judged: str, harms: tuple[str, ...]
-) -> None:
-    """A rise of accuracy in both groups was "possibly worse"."""
-    made = compared(words=WORDS, favourable=favourable)
-    (best,) = made.candidates
-    worse = [
-        one for one in best.rates
-        if one.feature and one.rate != judged and one.interval is not None
-        if (one.interval.low > 0 if one.rate in harms else one.interval.high < 0)
-    ]  # fmt: skip
-    assert worse
-    found = [match for each in made.brief().verdict if (match := WORSE.match(str(each)))]
-    assert [int(each[1]) for each in found] == [len(worse)]
-    assert int(found[0][2]) < int(found[0][3])
-
-
 def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
     """Of the false positive rate the first page had none, and page 2 turned the signs of others."""
     made = compared()
     (best,) = made.candidates
     brief = made.brief()
-    for people in ("", " who repaid", " who did not repay"):
+    for people in ("", " who repaid"):
         stated = [
             str(e)
             for e in (*brief.found, *brief.certainty)
@@ -289,16 +171,6 @@ def test_no_significant_change_has_its_interval() -> None:
         )
         for each in found
     )
-
-
-def test_a_change_without_counts_has_its_values() -> None:
-    third = pl.Series([False, False, True, False] * 1_000)
-    sex = pl.when(third & (pl.col("sex") == "M")).then(pl.lit("N")).otherwise("sex")
-    made = compared(rows().with_columns(sex=sex))
-    short = [str(each) for each in made.brief().found if "compared with" in str(each)]
-    changed = [each for each in short if "no change is shown" not in each and "→" not in each]
-    assert changed
-    assert all(re.search(r", from [−+]?[\d.]+.* to [−+]?[\d.]+", each) for each in changed)
 
 
 SENTENCE = re.compile(
@@ -374,10 +246,7 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
     made = compared_races(seed, margins=margins)
     brief, (best,) = made.brief(), made.candidates
     verdict = str(brief.verdict[0]).replace("\N{NO-BREAK SPACE}", " ")
-    assert (
-        "accuracy (how often the decision matches the outcome) and true positive rate (" in verdict
-    )
-    assert "a positive decision) are not worse by more than 30 of 100" in verdict
+    assert "accuracy and true positive rate are not worse by more than 30.0 pp" in verdict
     closer, further = (
         sum(one.significant and one.direction is way for one in best.disparities)
         for way in (Direction.CLOSER, Direction.FURTHER)
@@ -390,29 +259,18 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
     assert undecided
     (sentence,) = (each for each in stated if each.startswith("Possibly worse by more"))
     assert sentence.startswith(
-        "Possibly worse by more than the margin (4 of 100): "
+        "Possibly worse by more than the margin (4.0 pp): "
         f"{undecided} of 18 differences between groups"
     )
     worse = sum(one.outcome == "inferior" for one in (*best.disparities, *best.groups))
-    assert any(
-        each.startswith("Worse by more than the margin (4 of 100): ") for each in stated
-    ) is (bool(worse))
+    assert any(each.startswith("Worse by more than the margin (4.0 pp): ") for each in stated) is (
+        bool(worse)
+    )
 
 
 def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
     brief = compared(margins={"accuracy": 0.02}).brief()
     assert not any("Possibly worse" in str(each) for each in brief.verdict)  # all became smaller
-
-
-@pytest.mark.parametrize("most", ["White", "Hispanic"])
-def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
-    found = list(map(str, compared_races(3, most).brief().found))
-    assert "had a positive decision under “current” alone and " in found[-1]
-    named = re.findall(r"of [\d,]+ (?:people with race “)?(\w+)(?:”| people), ", found[-1])
-    assert named[0] == most
-    assert len(named) == 3
-    assert "Native" not in named  # of 12 rows
-    assert found[-1].endswith("; 3 more groups in the report.")
 
 
 def test_nothing_is_headed_a_verdict_that_has_none() -> None:
@@ -470,8 +328,8 @@ def test_a_model_that_decides_alike_about_all_rows_is_warned_of(
 @pytest.mark.parametrize(
     ("margin", "stated"),
     [
-        (0.3, "1 is shown to be larger by less than its margin"),
-        (0.01, "1 is shown to be larger, "),
+        (0.3, "1 is shown to be larger, 1 of them by less than the margin"),
+        (0.01, "1 is shown to be larger; "),
     ],
 )
 def test_what_became_larger_within_its_margin_is_stated_to_be(margin: float, stated: str) -> None:
@@ -510,27 +368,6 @@ def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> 
     assert "decides all" not in str(compared(one, margins=margins).brief())
 
 
-def test_differences_of_every_class_are_counted() -> None:
-    """Of three classes those of the first alone were "not shown to change"."""
-    rng = np.random.default_rng(7)
-    kinds, size = ["bill", "fraud", "tech"], 3_000
-    topic = rng.choice(kinds, size)
-    old, new = (
-        np.where(rng.random(size) < right, topic, rng.choice(kinds, size)) for right in (0.8, 0.81)
-    )
-    data = pl.DataFrame(
-        {"lang": rng.choice(["en", "es"], size), "topic": topic, "old": old, "new": new}
-    )
-    made = fg.compare_models(
-        data, label="topic", prediction="old", candidate="new", sensitive="lang",
-        metrics="true_positive_rate.difference", margins={"accuracy": 0.05},
-    )  # fmt: skip
-    found = [str(each) for each in made.brief().found]
-    assert len(made.candidates[0].disparities) >= 3
-    assert sum("no change is shown" in each for each in found) == 2
-    assert "1 more difference is not shown to change, but may have." in found
-
-
 def of_classes(**asked: Any) -> fg.ModelComparison:
     """Return a comparison of models of three classes, of which men are classed worse by the new."""
     rng = np.random.default_rng(3)
@@ -544,27 +381,6 @@ def of_classes(**asked: Any) -> fg.ModelComparison:
         rows, label="y", prediction="old", candidate="new", sensitive="sex",
         margins={"accuracy": 0.05, "disparity": 0.2}, **asked,
     )  # fmt: skip
-
-
-def test_a_rate_of_a_class_that_no_margin_is_about_names_the_class() -> None:
-    """Of "hog or not" and of "lag or not" the same sentence stood twice, and named neither."""
-    made = of_classes(metrics="cohen_kappa.difference")
-    worse = next(str(each) for each in made.brief().verdict if "significantly worse" in str(each))
-    assert [f"“{each}” or not is right for 9" in worse for each in ("hog", "lag")] == [True, True]
-    assert "how often the decision matches the outcome" not in str(made.brief())
-    assert "the decision matches the outcome" not in worse.lower()
-
-
-def test_what_is_not_shown_to_be_within_a_margin_names_its_class() -> None:
-    made = of_classes()
-    assert made.verdict is CandidateVerdict.BETTER_WHERE_TESTED
-    text = render(made, "markdown").replace("\N{NO-BREAK SPACE}", " ")
-    (test,) = [t for t in made["new"].groups if t.outcome is Performance.CANNOT_TELL]
-    assert (test.change.group, test.change.class_scope.name) == ("Man", "lag")
-    assert (
-        "- Man (sex), class lag, not shown to be within the margin of 20.0 pp: true positive "
-        f"rate {test.change.old:.1%} → {test.change.new:.1%} " in text
-    )
 
 
 def test_a_change_of_how_often_a_class_is_decided_names_the_class() -> None:
@@ -586,5 +402,5 @@ def test_what_has_no_value_of_a_class_names_the_class() -> None:
     made = fg.compare_models(rows, label="y", prediction="old", candidate="new", sensitive="sex",
                              metrics="true_positive_rate.difference")  # fmt: skip
     text = render(made, "html")
-    assert "True positive rate difference, m vs others (sex), class none: there is no value" in text
+    assert "true positive rate difference, m (sex), class none: there is no value" in text
     assert "old report" not in text

@@ -1,7 +1,5 @@
 """What a comparison of models says: what decides, what counts, and whose a number is."""
 
-import re
-
 import polars as pl
 import pytest
 from tests.model_rows import QUESTION, rows
@@ -9,7 +7,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Table, Tone
-from fairgauge.render.documents.models_document import models_document
+from fairgauge.render.documents.change_document import models_document
 
 PEOPLE = rows(2_000)
 
@@ -43,18 +41,7 @@ def test_a_margin_that_the_adjustment_decides_says_so():
     assert test.outcome == "cannot tell"
     assert "(adjusted for 2 candidates: 95% CI \N{MINUS SIGN}" in text(found)
     assert ", one-sided p = 0.0" in text(found)
-    assert "decided at 0.025)" in text(found)
     assert "(adjusted for" not in text(compared("unfair", margins=just))
-
-
-def test_an_adjusted_interval_that_is_the_same_is_not_repeated():
-    """The last of Holm's steps is at the level of a single test."""
-    found = compared("unfair", "random", margins={"accuracy": 0.1})
-    shown = " ".join(text(found).split())
-    pattern = r"(95% CI [^()]*)\)[^()]*\(adjusted for 2 candidates: ([^()]*)\)"
-    sentences = re.findall(pattern, shown)
-    assert any(adjusted.startswith("the interval is the same") for _, adjusted in sentences)
-    assert not any(adjusted.startswith(own) for own, adjusted in sentences)
 
 
 @pytest.mark.parametrize(
@@ -91,31 +78,8 @@ def test_who_changes_has_one_total_whatever_groups_are_called():
     renamed = PEOPLE.with_columns(sex=PEOPLE["sex"].replace({"F": "overall youth"}))
     found = fg.compare_models(renamed, **QUESTION, candidate="fairer")
     table = tables(found)["Who changes"]
-    assert sorted(row[0].text for row in table.rows) == ["M (sex)", "overall youth (sex)"]
+    assert {row[0].text for row in table.rows} == {"M (sex)", "overall youth (sex)"}
     assert [row[0].text for row in table.totals] == ["overall"]
-
-
-def test_disparities_that_are_adjusted_for_strata_replace_the_others():
-    metrics = ["selection_rate.difference", "selection_rate.ratio", "worst_odds"]
-    found = compared("fairer", strata="region", metrics=metrics)
-    table = tables(found)["Disparities"]
-    crude, pooled = ([cell.text for cell in row] for row in table.rows)
-    assert not crude[1].endswith("†")  # of the worst odds there is no other
-    assert crude[2].endswith("†")
-    assert crude[3].endswith("†")
-    assert not pooled[2].endswith("†")
-    assert not pooled[3].endswith("†")
-    assert "† not tested: the disparity adjusted for the strata is tested instead" in text(found)
-    assert "Not adjusted for the strata: equalized odds difference of one group." in text(found)
-    assert "†" not in text(compared("fairer"))
-
-
-def test_what_a_disparity_moves_by_is_shown_with_the_interval_that_decides():
-    metrics = ["selection_rate.difference", "selection_rate.ratio"]
-    shown = text(compared("fairer", "random", metrics=metrics))
-    assert "closer to no difference by " in shown
-    assert " pp (widened 95% CI " in shown
-    assert "closer to no difference by a factor of 1." in shown
 
 
 def of_small_difference():
@@ -158,30 +122,6 @@ def test_a_change_of_sides_is_stated_whatever_becomes_of_the_distance(of_all):
     assert "lower selection rate" in headline or "less often" in headline
 
 
-def test_a_gap_over_all_groups_is_the_features_and_has_its_own_table():
-    found = compared("fairer", metrics=["equalized_odds.largest_gap", "selection_rate.ratio"])
-    shown = tables(found)
-    assert [row[0].text for row in shown["Disparities over all groups"].rows] == ["sex"]
-    assert [row[0].text for row in shown["Disparities"].rows] == ["F (sex)"]
-    cells = [cell for table in shown.values() for row in table.rows for cell in row]
-    assert all(cell.text for cell in cells)
-    assert "percentage points" not in shown["Disparities"].notes[0]
-    assert "percentage points" in shown["Disparities over all groups"].notes[0]
-
-
-def test_an_index_of_all_rows_is_no_groups():
-    found = compared("fairer", metrics=["theil_index", "selection_rate.ratio"])
-    shown = tables(found)
-    assert [row[0].text for row in shown["Disparities over all groups"].rows] == ["overall"]
-    assert [row[0].text for row in shown["Disparities"].rows] == ["F (sex)"]
-
-
-def test_a_table_of_differences_and_ratios_says_which_are_points():
-    found = compared("fairer", metrics=["selection_rate.difference", "selection_rate.ratio"])
-    note = tables(found)["Disparities"].notes[0]
-    assert note.startswith("Differences of rates in percentage points, all others without a unit")
-
-
 def test_a_candidate_that_is_better_is_said_to_be():
     """Of a candidate that is only not worse by more than the margin nothing more is stated."""
     counts = {"fairer": [300, 60, 100, 40], "as_good": [310, 50, 51, 89]}
@@ -201,6 +141,6 @@ def test_a_candidate_that_is_better_is_said_to_be():
             women_and_men, **QUESTION, candidate=name, count="n", margins={"accuracy": 0.05}
         )
         better = name == "fairer"
-        stated = "it is better in accuracy (how often the decision matches the"
+        stated = "it is better in accuracy."
         assert (stated in text(found)) == better
         assert (": better, so not worse by more than 5.0 pp" in text(found)) == better

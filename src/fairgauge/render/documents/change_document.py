@@ -1,4 +1,4 @@
-"""The document of a comparison: what was asked differently, verdicts, disparities, data."""
+"""The documents of two reports and of two models: verdicts, disparities, rates, data."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from dataclasses import replace
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Favourable, Outcome, Status, Turn, Uncounted
+from fairgauge.enums import CandidateVerdict, Favourable, Outcome, Status, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.comparison_brief import origin_name, units
+from fairgauge.render.brief.change_brief import models_exhibits, origin_name, units
 from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
     more_in_json,
+    repeat_blocks,
     table_of_rows,
 )
-from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.words import numbers
+from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
+from fairgauge.render.words import model_sentences, numbers
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
-    changed_sides,
-    rows_words,
+    describe_rate_shift,
+    rate_unit,
+    scope_words,
     shift_words,
+    sides_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -40,8 +43,9 @@ from fairgauge.render.words.metric_words import (
     neutral,
     rate_text,
     unit,
+    with_unit,
 )
-from fairgauge.render.words.question_sentences import OUTCOMES
+from fairgauge.render.words.question_sentences import OUTCOMES, caveat, unit_of
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import (
@@ -50,17 +54,17 @@ from fairgauge.render.words.verdict_sentences import (
     outcome_word,
     verdict_word,
 )
+from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import (
     Alone,
-    Change,
     Comparison,
     Difference,
+    ModelComparison,
+    Reclassified,
     VerdictChange,
     sort_changes,
 )
 from fairgauge.results.disadvantage import favourable_of
-from fairgauge.results.disparities import is_significant
-from fairgauge.results.estimates import Estimate
 
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
@@ -71,19 +75,42 @@ _TONES = {
     Turn.OTHER: tree.Tone.UNSURE,
     None: tree.Tone.PLAIN,
 }
+_VERDICT_TONES = {
+    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
+    CandidateVerdict.WORSE: tree.Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
+}
 METHOD = (
-    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). "
-    "{rows} A ratio changes by a ratio. "
-    "The p-values invert these intervals. That a disparity changed, that it is further from no "
-    "difference or closer to it, and that it changed sides are three questions, each with "
-    "p-values of its own that are adjusted for all changes (Holm); two groups that are each "
-    "other's reference are one comparison. Each answer takes enough data in both reports."
+    "{intervals} A ratio changes by a ratio. That a disparity changed, that it is further from no "
+    "difference or closer to it, and that it changed sides are three questions, each with p-values "
+    "of its own that are adjusted for all changes (Holm); a disparity is closer or further where "
+    "the change and the side on which it lies are both statistically significant."
 )
 """How a change is tested."""
+_OF_REPORTS = (
+    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). "
+    "{rows} The p-values invert these intervals; two groups that are each other's reference are "
+    "one comparison. Each answer takes enough data in both reports."
+)
 _INDEPENDENT = "It assumes that the two reports are of different, independent rows."
 _OF_THE_SAME = (
     "Of the same rows it is the widest that any correlation of the two estimates gives (Zou 2007), "
     "and stated only where it shows a change."
+)
+_OF_MODELS = (
+    "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
+    "of a difference of paired proportions, Tang's of a ratio; where the denominator depends on "
+    "the decisions, MOVER's with the correlation of both models. A disparity changes by the "
+    "difference of two such changes (MOVER)."
+)
+_MARGINS = (
+    "A candidate is as good where the whole interval of the change is within the margin, in every "
+    "rate with a margin, adjusted for the number of candidates. It dominates (“better, within all "
+    "margins”) where, besides, at least one disparity is closer, and of every disparity the whole "
+    "interval of the change of its distance from no difference, and of every group's own rate the "
+    "whole interval of its change, is within the margin: what could not be tested is not passed "
+    "over."
 )
 
 
@@ -92,14 +119,14 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
     del full  # it has no summary
     old, new = comparison.old, comparison.new
     rows = _INDEPENDENT if comparison.refused is None else _OF_THE_SAME
-    method = [] if comparison.why_untested else [tree.Paragraph(METHOD.format(rows=rows))]
+    method = METHOD.format(intervals=_OF_REPORTS.format(rows=rows))
     sections = [
         listed("asked", "Asked differently", *_differences(comparison), short="Question"),
         listed("verdicts", "Verdicts", *_verdicts(comparison)),
-        listed("disparities", "Disparities", *_disparities(comparison)),
+        listed("disparities", "Disparities", *_disparities(comparison.changes, comparison)),
         listed("alone", "In one report only", *_alone(comparison), short="One report only"),
         listed("data", "Data", *_data(comparison)),
-        listed("method", "Method", *method),
+        *([] if comparison.why_untested else [listed("method", "Method", tree.Paragraph(method))]),
     ]
     judged = {old.verdict, new.verdict} != {Outcome.NONE}
     before, after = (outcome_word(each.verdict).upper() for each in (old, new))
@@ -195,13 +222,17 @@ def _flip(each: VerdictChange) -> tree.ChartRow:
     )
 
 
-def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
-    changes = sort_changes(comparison)
-    if not comparison.changes:
+def _disparities(
+    every: Sequence[DisparityChange], comparison: Comparison | ModelComparison, place: str = ""
+) -> Iterator[tree.Block]:
+    """Yield what became of disparities, those that changed significantly first."""
+    if not every:
         return
+    changes = sort_changes(every)
+    refused = isinstance(comparison, Comparison) and comparison.why_untested is not None
     mirrored = list(dict.fromkeys(called(e.group) for e in changes.mirrored if e.group))
     if mirrored:
-        names = numbers.listing(mirrored[:_MOST_NAMED])
+        names = numbers.listing(mirrored, most=_MOST_NAMED)
         yield tree.Paragraph(
             f"Excluded, because the other group mirrors it: {names}.", tree.Tone.SOFT
         )
@@ -210,23 +241,28 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
         ("Further from no difference, statistically significant", changes.further),
         ("Closer to no difference, statistically significant", changes.closer),
         (f"Changed, statistically significant, {apart}", changes.changed),
-        ("Changed" if comparison.why_untested else "Not statistically significant", changes.moved),
-        ("Not tested", changes.untested),
+        ("Not statistically significant", changes.moved),
+        ("Changed" if refused else "Not tested", changes.untested),
     )
     for i, (title, found) in enumerate(titles):
         if found:
-            folded = i == 3 and not comparison.why_untested
             blocks = tuple(_charts(found, favourable_of(comparison.spec)))
-            yield tree.Section(f"changes-{i}", title, blocks, folded=folded)
+            yield tree.Section(f"changes-{place}{i}", title, blocks, folded=i == 3)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
         items = tree.Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
-        yield tree.Section("undefined", "With a value in one report only", (items,), folded=True)
+        title = "With one value only"
+        yield tree.Section(f"undefined{place}", title, (items,), folded=True)
+    missing = [one for one in every if one.old is None and one.new is None and one.reason]
+    if missing:
+        reasons = list(dict.fromkeys(f"{_subject(one)}: {_because(one)}." for one in missing))
+        yield tree.Items(tuple(reasons[:_MOST_ROWS]))
+        yield from more_in_json(reasons, _MOST_ROWS)
 
 
-def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.Block]:
+def _charts(changes: Sequence[DisparityChange], favourable: Favourable) -> Iterator[tree.Block]:
     """Yield a chart for each metric: the old value and the new one of every group."""
-    by_metric: dict[str, list[Change]] = {}
+    by_metric: dict[str, list[DisparityChange]] = {}
     for each in changes[:_MOST_CHANGES]:
         by_metric.setdefault(each.metric, []).append(each)
     for found in by_metric.values():
@@ -240,17 +276,15 @@ def _charts(changes: Sequence[Change], favourable: Favourable) -> Iterator[tree.
     yield from more_in_json(changes, _MOST_CHANGES)
 
 
-def _change_row(each: Change, favourable: Favourable) -> tree.ChartRow:
-    old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
+def _change_row(each: DisparityChange, favourable: Favourable) -> tree.ChartRow:
+    old, new = (metric_value(each.definition, value) for value in (each.old, each.new))
     stated = (shift_words(each), _direction(each, favourable), _evidence(each), *_untested(each))
     return tree.ChartRow(
         _group(each),
-        tree.mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
+        tree.mark_of(each.new, each.new_interval, sparse=each.status is not Status.OK),
         f"{old} {ARROW} {new}",
         below="; ".join(filter(None, stated)),
-        before=tree.mark_of(
-            each.old.value, each.old.interval, sparse=each.old.status is not Status.OK
-        ),
+        before=tree.mark_of(each.old, each.old_interval, sparse=each.status is not Status.OK),
     )
 
 
@@ -258,99 +292,81 @@ _OF_ALL_CHANGES = (ReasonCode.SAME_ROWS, ReasonCode.ASKED_DIFFERENTLY)
 """Reasons that are stated once, because no change of the comparison is tested."""
 
 
-def _untested(each: Change) -> Iterator[str]:
+def _untested(each: DisparityChange) -> Iterator[str]:
     """Yield why a change was not tested, where that is of this change alone."""
     if not each.untested:
         return
-    if each.reason is None:  # it has an interval, and one of the reports has insufficient data
-        sides = ("old", each.old), ("new", each.new)
-        reasons = [
-            f"{printable(describe_reason(side.reason))} ({name} report)"
-            for name, side in sides
-            if side.status is not Status.OK and side.reason
-        ]
-        if reasons:
-            yield f"not tested: {' and '.join(reasons)}"
-    elif each.reason.code not in _OF_ALL_CHANGES:
+    if each.reason is not None and each.reason.code not in _OF_ALL_CHANGES:
         yield f"not tested: {_because(each)}"
 
 
-def _direction(each: Change, favourable: Favourable) -> str:
+def _direction(each: DisparityChange, favourable: Favourable) -> str:
     if each.direction is None:
         return ""
-    shown = each.crossed and not each.other_side and is_significant(each.new)
-    side = ", on the other side of it" if shown else ""
-    sides = ""
-    if each.other_side:
-        new = each.new
-        sides = changed_sides(each.definition, each.group, new.reference, new.value, favourable)
-    p_value = numbers.probability(each.distance_p_adjusted, "adjusted p")
-    words = f"{DIRECTIONS[each.direction]}{side}{f' ({p_value})' if each.significant else ''}"
-    return "; ".join(filter(None, [sides, words]))
+    p_value = numbers.probability(each.p_adjusted, "adjusted p")
+    words = f"{DIRECTIONS[each.direction]}{f' ({p_value})' if each.significant else ''}"
+    return "; ".join(filter(None, [sides_words(each, favourable), words]))
 
 
-def _evidence(each: Change) -> str:
+def _evidence(each: DisparityChange) -> str:
     """Return what is compared, before and after, and the p-value."""
-    compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
+    compared = ""
+    if each.before is not None:
+        compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
     return "; ".join(
-        filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p of the change")])
+        filter(
+            None,
+            [compared, numbers.probability(each.change_p_adjusted, "adjusted p of the change")],
+        )
     )
 
 
-def _rates(each: Change) -> str:
+def _rates(each: DisparityChange) -> str:
     """Return the two rates that are compared, before and after, each report's with its reference.
 
     ``recall 80.0% → 75.0%, others 82.0% → 81.0%``; with another reference in each report,
     ``recall 80.0% (others 82.0%) → 75.0% (Male 81.0%)``.
     """
     rate = compared_rate(each.definition)
-    sides = (each.old.rate_group, each.new.rate_group,
-             each.old.rate_reference, each.new.rate_reference)  # fmt: skip
-    if rate is None or None in sides:
+    first, second = each.before, each.after
+    if rate is None or first is None or second is None:
+        return ""
+    sides = (first.rate_group, second.rate_group, first.rate_reference, second.rate_reference)
+    if None in sides:
         return ""
     old, new, old_other, new_other = (rate_text(rate, side) for side in sides)
-    before, after = (called(reference_name(e.reference)) for e in (each.old, each.new))
+    before, after = (called(reference_name(e.reference)) for e in (first, second))
     if before == after:
         return f"{rate.title} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
     return f"{rate.title} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
 
 
-def _furthest(each: Change) -> str:
+def _furthest(each: DisparityChange) -> str:
     """Return the groups that a metric of all groups comes from, before and after."""
-    single = is_of_one_group(each.definition)
-    old, new = (_apart(side, single=single) for side in (each.old, each.new))
-    words = "group" if single else "groups furthest apart:"
+    old, new = (
+        numbers.listing(
+            [called(name) for name in (side.group, side.reference and side.reference.group) if name]
+        )
+        for side in (each.before, each.after)
+        if side is not None
+    )
+    words = "group" if is_of_one_group(each.definition) else "groups furthest apart:"
     return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
 
 
-def _apart(side: Estimate, *, single: bool) -> str:
-    others = () if single or side.reference is None else (side.reference.group,)
-    names = [called(name) for name in (side.group, *others) if name is not None]
-    return numbers.listing(names) or "none"
-
-
-def _because(each: Change) -> str:
+def _because(each: DisparityChange) -> str:
     reason = describe_reason(each.reason) if each.reason else "no value"
     return printable(reason)
 
 
-def _subject(each: Change) -> str:
+def _subject(each: DisparityChange) -> str:
     return f"{metric_words(each.definition)}, {_group(each)}"
 
 
-def _group(each: Change) -> str:
+def _group(each: DisparityChange) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
-    parts = [_of_group(each.definition, each.feature, each.group)]
-    scope, of_class = each.new.scope, each.new.class_scope
-    parts += rows_words(scope)
-    if of_class.name is not None:
-        prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
-        parts.append(f"{prefix}{called(of_class.name)}")
-    elif of_class.average is not None:
-        parts.append(f"{of_class.average} average")
-    if each.threshold is not None:
-        parts.append(f"threshold {each.threshold:g}")
-    return ", ".join(parts)
+    who = _of_group(each.definition, each.feature, each.group)
+    return who + scope_words(each.scope, each.class_scope, each.threshold)
 
 
 def _of_group(metric: Metric | Statistic, feature: str | None, group: str | None) -> str:
@@ -428,3 +444,141 @@ def _setting(key: str, value: object) -> str:
     if isinstance(value, str) or key not in BY_NAME:
         return called(value)
     return called(", ".join(BY_NAME[key].type.write(value)))
+
+
+def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.DocumentTree:
+    """Build the document of candidates against the model in use."""
+    current = called(comparison.current)
+    names = numbers.listing([called(each.name) for each in comparison.candidates])
+    places = range(len(comparison.candidates))
+    sections = [_candidate(place, comparison) for place in places]
+    warnings = opening_warnings(report_warnings(comparison.diagnostics))
+    others = [line for line in note_lines(comparison.diagnostics) if line not in warnings]
+    method = f"{METHOD.format(intervals=_OF_MODELS)} {_MARGINS}"
+    every: list[tree.Block] = [_details(place, comparison) for place in places]
+    if others:
+        every.append(tree.Section("notes", "Notes", (tree.Items(tuple(others)),)))
+    every.append(tree.Section("method", "Method", (tree.Paragraph(method),)))
+    sections.append(listed("all", "All changes", *every))
+    repeat = tuple(
+        repeat_blocks(
+            comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"
+        )
+    )
+    if full:
+        sections.append(listed("provenance", "Provenance", *repeat))
+    tones = {_VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN) for each in comparison.candidates}
+    rows = max((each.rows for each in comparison.candidates), default=0)
+    best = next(i for i, e in enumerate(comparison.candidates) if e.verdict is comparison.verdict)
+    return document_of(
+        comparison,
+        title=f"{names} against {current}",
+        beside=numbers.numbered(rows, unit_of(comparison.spec)),
+        lead=caveat(comparison.spec),
+        warnings=warnings,
+        verdict=", ".join(
+            model_sentences.verdict_words(each)
+            for each in comparison.candidates
+            if each.verdict is not CandidateVerdict.NONE
+        ),
+        tone=tones.pop() if len(tones) == 1 else tree.Tone.PLAIN,
+        sections=sections,
+        exhibits=models_exhibits(comparison),
+        file_name="comparison",
+        filed=(*sections[best].blocks, tree.Paragraph(method, tree.Tone.SOFT), *repeat)
+        if full
+        else (),
+    )
+
+
+def _candidate(place: int, comparison: ModelComparison) -> tree.Section:
+    each, several = comparison.candidates[place], len(comparison.candidates)
+    current = called(comparison.current)
+    stated = [model_sentences.margin_sentence(test, several) for test in each.margins]
+    blocks: list[tree.Block] = []
+    if several > 1:  # of one alone the summary states it
+        stated += model_sentences.needed_sentences(each)
+        stated += model_sentences.margins_kept(each)
+        stated += model_sentences.beyond_margins(each)
+        stated += model_sentences.untested_sentences(each)
+        text = model_sentences.describe_candidate(each, current)
+        blocks.append(tree.Paragraph(text, _VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN)))
+    if stated:
+        blocks.append(tree.Items(tuple(stated)))
+    blocks += _of_significance(place, comparison, significant=True)
+    blocks += _reclassified(each.reclassified)
+    title = "Changes" if several == 1 else f"{called(each.name)} against {current}"
+    short = title if several == 1 else called(each.name)
+    return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
+
+
+def _of_significance(
+    place: int, comparison: ModelComparison, *, significant: bool
+) -> list[tree.Block]:
+    """Return the disparities of a candidate that changed significantly, or all others."""
+    every = _disparities(comparison.candidates[place].disparities, comparison, f"{place}-")
+    shown = {f"changes-{place}-{i}" for i in range(3)}
+    return [
+        block
+        for block in every
+        if (isinstance(block, tree.Section) and block.id in shown) is significant
+    ]
+
+
+def _details(place: int, comparison: ModelComparison) -> tree.Section:
+    """Return what did not change significantly, and the rates of all rows and groups."""
+    each = comparison.candidates[place]
+    by_rate: dict[str, list[RateChange]] = {}
+    for one in each.rates:
+        if one.change is not None:
+            by_rate.setdefault(one.rate, []).append(one)
+    charts = [
+        tree.Chart(
+            f"Change of {rates[0].definition.title}",
+            tuple(map(_rate_row, rates[:_MOST_ROWS])),
+            rate_unit(rates[0].definition),
+            0.0,
+        )
+        for rates in by_rate.values()
+    ]
+    blocks = (*_of_significance(place, comparison, significant=False), *charts)
+    return tree.Section(f"details-{place}", called(each.name), blocks, folded=True)
+
+
+def _reclassified(found: Sequence[Reclassified]) -> Iterator[tree.Block]:
+    """Yield who is decided differently; those of each label alone are in the JSON."""
+    found = [one for one in found if one.among == "all"]
+    if not found:
+        return
+    of_groups: list[tuple[tree.Cell, ...]] = []
+    totals: list[tuple[tree.Cell, ...]] = []
+    for one in found[:_MOST_ROWS]:
+        weighted = one.weighted_n, one.weighted_gained, one.weighted_lost
+        n, gained, lost = (
+            rows if weight is None else weight
+            for rows, weight in zip((one.n, one.gained, one.lost), weighted, strict=True)
+        )
+        at = "" if one.threshold is None else f", threshold {one.threshold:g}"
+        who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+        cells = (
+            tree.Cell(f"{who}{at}", name=True),
+            *(tree.Cell(numbers.count(each)) for each in (n, gained, lost)),
+        )
+        (totals if one.feature is None else of_groups).append(cells)
+    weight = "weighted n" if found[0].weighted_n is not None else "n"
+    columns = [tree.Column("who changes", numeric=False)]
+    columns += map(tree.Column, (weight, "newly positive", "newly negative"))
+    yield tree.Table("Who changes", tuple(columns), tuple(of_groups), tuple(totals))
+
+
+def _rate_row(one: RateChange) -> tree.ChartRow:
+    kind = rate_unit(one.definition)
+    who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+    few = describe_reason(one.reason) if one.status is Status.TOO_FEW and one.reason else ""
+    return tree.ChartRow(
+        f"{who}{scope_words(one.scope, one.class_scope, one.threshold)}",
+        tree.mark_of(one.change, one.interval, sparse=one.status is Status.TOO_FEW),
+        with_unit(one.change, kind, sign=True),
+        below="; ".join(filter(None, [describe_rate_shift(one), few])),
+        emphasis=one.feature is None,
+    )
