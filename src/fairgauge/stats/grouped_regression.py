@@ -46,7 +46,7 @@ class Regressors(NamedTuple):
     columns: Index
     width: int
 
-    def __matmul__(self, coefficients: Array) -> Array:
+    def __matmul__(self, coefficients: NDArray[Any]) -> Array:
         """Return the sum of coefficients in every row."""
         return np.asarray(np.append(coefficients, 0.0)[self.columns].sum(1))
 
