@@ -20,6 +20,7 @@ from fairgauge.cube.quantile_cuts import (
     CountedNumbers,
     quantile_cuts,
     too_few_numbers,
+    with_fewer_cuts,
 )
 from fairgauge.enums import DiagnosticCode, Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
@@ -150,8 +151,9 @@ def why(
     _check(spec, strata, margins, cube)
 
     columns, beside = _apart(strata)
-    crossed = cross_strata(cube, columns)
-    fitted = cross_strata(cube, strata) if beside else None
+    asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = cross_strata(asked_cuts, columns)
+    fitted = cross_strata(asked_cuts, strata) if beside else None
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(

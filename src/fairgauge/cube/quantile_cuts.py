@@ -5,12 +5,16 @@ The values are counted by the engine that holds them, so that the rows need not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.errors import DataError, quote
+from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
 from fairgauge.values import Value, name_of, plain_number
 
@@ -115,3 +119,29 @@ class CountedNumbers:
         self._values = cut[first].view(np.float64)
         self._cases = np.add.reduceat(cases[order], first) if len(first) else cases
         self._waiting, self._held = [], 0
+
+
+def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
+    """Return counts with some of the cuts of some columns alone; intervals are summed.
+
+    A column of other cuts, or of none, is as it was: its intervals are not among those counted.
+    """
+    cuts = {each.column: each.cuts for each in features}
+    tables, axes, levels = list(cube.tables), list(cube.plan.axes), dict(cube.levels)
+    for i, axis in enumerate(axes):
+        kept = cuts.get(axis.column, axis.cuts)
+        if not kept or kept == axis.cuts or not set(kept) <= set(axis.cuts):
+            continue
+        axes[i] = fewer = replace(axis, cuts=kept)
+        levels[fewer] = tuple(range(fewer.bins))
+        # an interval is in the one that holds its upper end
+        place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
+        for j, table in enumerate(tables):
+            if axis in table.axes:
+                at = table.axes.index(axis)
+                codes = table.codes.copy()
+                codes[:, at] = place[codes[:, at]]
+                named = tuple(fewer if each == axis else each for each in table.axes)
+                tables[j] = aggregate(named, codes, table.sums)
+    plan = replace(cube.plan, axes=tuple(axes))
+    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))
