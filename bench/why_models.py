@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 import fairgauge as fg
 from bench.audit_designs import alone, holds
-from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights
+from fairgauge.enums import GapPartKind, StratumWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -190,29 +190,21 @@ def of_clusters(
 
 
 def of_logistic(
-    sides: Sides, log_odds: float | None, rng: np.random.Generator
+    sides: Sides, log_odds: float, rng: np.random.Generator
 ) -> Occurrences:  # fmt: skip
     """Return whether intervals of a logistic regression on all columns cover.
 
-    With effects by side alone where the odds ratio is not the same in all cells, and of these in
-    tables in which both sides have all levels, so that what is estimated is known.
+    The odds ratio is the same in all cells.
     """
     data, held = counts(sides, rng)
     gap = why(data, held.ndim, count="n")
     (n_d, n_a), (w_d, w_a), (r_d, r_a) = sides.rows, sides.shares, sides.values
     truth = float(((n_d * w_d + n_a * w_a) * (r_d - r_a)).sum() / (n_d + n_a))
-    found = {each.effects: each for each in gap.adjusted}
-    which = ColumnEffects.BY_SIDE if log_odds is None else ColumnEffects.MAIN
-    every = all(
-        set(data.filter(side=side)[f"c{k}"]) == set(_columns(held.shape)[f"c{k}"])
-        for k in range(held.ndim)
-        for side in "da"
-    )
-    each = found.get(which)
-    if each is None or (log_odds is None and not every):
+    each = gap.adjusted
+    if each is None:
         return {}
     seen = {"average difference covers": holds(each.interval, truth)}
-    if log_odds is not None and each.odds_ratio_interval is not None:
+    if each.odds_ratio_interval is not None:
         seen["odds ratio covers"] = holds(each.odds_ratio_interval, float(np.exp(log_odds)))
     return seen
 
@@ -223,8 +215,8 @@ def of_linear(sides: Sides, difference: float, rng: np.random.Generator) -> Occu
     mean = np.concatenate([r.ravel()[at] for r, at in zip(sides.values, cells, strict=True)])
     y = mean * rng.lognormal(-(_SPREAD_OF_LOGS**2) / 2, _SPREAD_OF_LOGS, len(mean))
     gap = why(pl.DataFrame({**columns, "y": y}), sides.values[0].ndim, task="regression")
-    main = [each for each in gap.adjusted if each.effects is ColumnEffects.MAIN]
-    return {"difference covers": holds(main[0].interval, difference)} if main else {}
+    main = gap.adjusted
+    return {"difference covers": holds(main.interval, difference)} if main else {}
 
 
 @dataclass(frozen=True)
@@ -269,7 +261,7 @@ def of_levels(law: Levels, rng: np.random.Generator) -> Occurrences:
     seen["no regression"] = not gap.adjusted
     if gap.adjusted:
         truth = float(np.average(p_d - p_a, weights=data["w"] if law.weights else None))
-        seen["difference covers"] = holds(gap.adjusted[0].interval, truth)
+        seen["difference covers"] = holds(gap.adjusted.interval, truth)
     return seen
 
 
@@ -337,10 +329,6 @@ def designs() -> Iterator[Design]:
         "60 cells; 2,500 and 2,500": (_logistic((2_500, 2_500), -0.4, -0.5), -0.5),
         "60 cells, no effect; 200 and 200": (_logistic((200, 200), -0.4, 0.0), 0.0),
         "60 cells, rates near 4%; 200 and 200": (_logistic((200, 200), -3.2, -0.3), -0.3),
-        "60 cells, effects by side; 500 and 500": (_logistic((500, 500), -0.4, -0.5, 0.6), None),
-        "60 cells, effects by side; 2,500 and 2,500": (
-            _logistic((2_500, 2_500), -0.4, -0.5, 0.6), None,
-        ),
     }  # fmt: skip
     for setting, (sides, log_odds) in logistic.items():
         yield alone("logistic", setting, _COVERED, partial(of_logistic, sides, log_odds))

@@ -22,7 +22,7 @@ from bench import why_models as models
 from bench.audit_designs import Occurrences, alone, holds
 from bench.decisions import as_wanted
 from bench.reviewed_audits import count
-from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights
+from fairgauge.enums import GapPartKind, StratumWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,10 +128,7 @@ def happened(law: Law, rng: np.random.Generator) -> Occurrences:
 
 
 def covered(law: Law, rng: np.random.Generator) -> Occurrences:
-    """Return whether intervals of the parts hold them, of strata that both sides of a table have.
-
-    The regression has effects by side, so that what it estimates is known.
-    """
+    """Return whether intervals of the parts hold them, of the strata that both sides have."""
     gap = gap_of(law, rng)
     both = [int(s.stratum["stratum"][1:]) for s in gap.strata if s.difference is not None]
     (w_d, w_a), (r_d, r_a) = ([each[both] for each in pair] for pair in (law.shares, law.rates))
@@ -143,17 +140,11 @@ def covered(law: Law, rng: np.random.Generator) -> Occurrences:
         ("within at the group's composition", within, StratumWeights.GROUP): w_d @ (r_d - r_a),
         ("within at the reference's", within, StratumWeights.REFERENCE): w_a @ (r_d - r_a),
     }
-    found = {
+    return {
         f"{name} covers": holds(part.interval, truth)
         for (name, kind, weights), truth in truths.items()
         if (part := gap.part(kind, weights)).status == "ok" and part.interval is not None
     }
-    (n_d, n_a), (every_d, every_a) = law.rows, law.shares
-    mixed, (r_d, r_a) = (n_d * every_d + n_a * every_a) / (n_d + n_a), law.rates
-    for each in gap.adjusted if len(both) == law.strata else ():
-        if each.effects is ColumnEffects.BY_SIDE:
-            found["regression by side covers"] = holds(each.interval, mixed @ (r_d - r_a))
-    return found
 
 
 def named(law: Law, rng: np.random.Generator) -> Occurrences:

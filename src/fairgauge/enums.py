@@ -627,16 +627,6 @@ class WhyNoRegression(StrEnum):
     MISSING_ROWS = "missing rows"  # without an outcome, a group or a weight could change it
 
 
-class ColumnEffects(StrEnum):
-    """Whether columns that are adjusted for have the same effects on both sides of a gap."""
-
-    MAIN = "main"
-    BY_SIDE = "by side"
-    NUMBERS = (
-        "numbers"  # the same on both sides; of numbers that are cut elsewhere, a straight line
-    )
-
-
 class GapPartKind(StrEnum):
     """A part of a gap: strata of one side alone, shares of strata, or rates within strata."""
 

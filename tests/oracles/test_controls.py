@@ -49,7 +49,7 @@ def test_controls_of_a_decomposition_are_those_of_the_regression(shared):
     asked = {"label": "deny", "positive": "yes", "sensitive": "afam", "strata": "chist"}
     asked["reference"] = {"afam": "no"}
     (gap,) = fg.why(rows, controls=controls, **asked).gaps
-    adjusted = gap.adjusted[0]
+    adjusted = gap.adjusted
     assert (adjusted.cells, len(gap.adjusted_for)) == (671, 9)
     assert adjusted.value == pytest.approx(0.0519684894, abs=1e-9)
     assert np.log(adjusted.odds_ratio) == pytest.approx(0.6052339211, abs=1e-9)

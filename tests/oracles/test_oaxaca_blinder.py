@@ -51,7 +51,7 @@ def test_parts_of_a_gap_in_pay_are_those_of_a_two_fold_decomposition(gap):
 
 def test_the_adjusted_gap_in_pay_is_the_unexplained_part_of_a_pooled_regression(gap):
     """Of dummies of the grades and of the sites without interactions; its error is HC3."""
-    adjusted = gap.adjusted[0]
+    adjusted = gap.adjusted
     assert adjusted.value == pytest.approx(-1.7466373897028293, abs=1e-10)
     t = 1.9626180940964548  # of 900 rows less five coefficients
     half = (adjusted.interval.high - adjusted.interval.low) / 2

@@ -81,9 +81,8 @@ def of_gaps(reference: str, design: Mapping[str, Any]) -> Iterator[Found]:
             kept = [each["p_value"], each["p_adjusted"], each["outlying"]]
             what = (metric, each["stratum"]["stratum"])
             yield what, False, limits_of(each, "difference"), kept
-        for each in gap["adjusted"]:
-            kept = [each["p_value"], each["interaction_p"]]
-            yield (metric, each["effects"]), False, limits_of(each, "value"), kept
+        if each := gap["adjusted"]:
+            yield (metric, "regression"), False, limits_of(each, "value"), [each["p_value"]]
 
 
 def of_changes(found: list[dict[str, Any]]) -> Iterator[Found]:

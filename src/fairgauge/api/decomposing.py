@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeGuard, Unpack, cast
 
 import numpy as np
@@ -16,9 +15,8 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import centre_of, centred, plan
+from fairgauge.cube.plan import plan
 from fairgauge.cube.quantile_cuts import (
-    MOST_INTERVALS,
     CountedNumbers,
     quantile_cuts,
     too_few_numbers,
@@ -27,9 +25,8 @@ from fairgauge.cube.quantile_cuts import (
 from fairgauge.enums import DiagnosticCode, Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
-from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
+from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
@@ -61,7 +58,7 @@ from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.row_codes import Streamed, coded_rows
+from fairgauge.scan.row_codes import Streamed
 from fairgauge.scan.source import Opened, Source
 
 
@@ -93,7 +90,7 @@ def why(
     {config}
     controls : column, `fairgauge.cut`, or list of these, optional
         Columns for which the regression is adjusted beside the strata, within which nothing is
-        compared; a key of a specification file, too. Numbers are cut, or taken as they are with
+        compared; a key of a specification file, too. Numbers are cut, as with
         ``fairgauge.cut(column, "quantiles")``. Without strata, controls are the strata.
     {options}
 
@@ -139,10 +136,9 @@ def why(
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
     refuse(problems)
-    cuts: dict[str, dict[int, tuple[float, ...]]] = {}
-    values: dict[str, int] = {}
+    by_quantiles: set[str] = set()
     if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
-        cut, asked, cuts, values = _cut_at_quantiles(data, asked)
+        cut, asked, by_quantiles = _cut_at_quantiles(data, asked)
     else:
         cut = data
     cube, source, spec = counted(cut, (), cast("Options", asked))
@@ -154,20 +150,11 @@ def why(
     spec = replace(spec, strata=(), rules=(), features=(), population=())
     _check(spec, strata, margins, cube)
 
-    def crossed_at(intervals: int) -> CrossedStrata:
-        """Return the counts by strata where numbers are cut into so many intervals."""
-        every = _at(strata, cuts, intervals)
-        return cross_strata(with_fewer_cuts(cube, every), _apart(every)[0])
-
-    crossed, at = crossed_at(_USUAL_INTERVALS), _at(strata, cuts, _USUAL_INTERVALS)
-    columns, beside = _apart(at)
-    fitted = cross_strata(with_fewer_cuts(cube, at), at) if beside else None
+    columns, beside = _apart(strata)
+    asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
+    crossed = cross_strata(asked_cuts, columns)
+    fitted = cross_strata(asked_cuts, strata) if beside else None
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
-    for intervals in _OTHER_INTERVALS if any(each.column in cuts for each in columns) else ():
-        others = decompose_gaps(crossed_at(intervals), spec, margins, regression=False)
-        gaps = with_other_intervals(gaps, intervals, others)
-    if source is not None and cuts and not (spec.cluster or spec.score):
-        gaps = _adjusted_for_numbers(gaps, source, spec, at, cube, crossed, values)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: on one side of each the rate has no value, or its "
@@ -214,7 +201,7 @@ def why(
                     intervals=len(each.cuts) + 1,
                 )
                 for each in strata
-                if each.cuts and len(each.cuts) < _FEW_CUTS and each.column not in cuts
+                if each.cuts and len(each.cuts) < _FEW_CUTS and each.column not in by_quantiles
             ),
             *missing_values(cube, spec, names),
             *(
@@ -321,49 +308,16 @@ _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 
 _FEW_CUTS = 4
 """Cut points by hand below which it is stated what remains within intervals."""
-_USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
+_INTERVALS = 10
 """Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
-_MOST_CELLS = 2_000_000
-_FEW_VALUES, _FEW_CELLS = 10_000, 200_000
+_FEW_VALUES = 10_000
 """Up to which numbers are counted by value where rows can be read in batches, too."""
 
 
 def _streams(source: Source) -> TypeGuard[Streamed]:
     return isinstance(source, Streamed) and source.streams
-
-
-def _adjusted_for_numbers(
-    gaps: tuple[Gap, ...],
-    source: Source,
-    spec: Spec,
-    strata: Sequence[Feature],
-    cube: Cube,
-    crossed: CrossedStrata,
-    values: Mapping[str, int],
-) -> tuple[Gap, ...]:
-    """Return gaps adjusted for numbers as they are, from few counts by value or scans of the rows.
-
-    ``values`` are how many there are of each column.
-    """
-    cut = crossed.known.without
-    cells = max(len(table.codes) for table in cube.tables)
-    for distinct in values.values():
-        cells *= 1 + distinct // MOST_INTERVALS
-    if spec.of_people:
-        return gaps
-    most_values, most_cells = (
-        (_FEW_VALUES, _FEW_CELLS) if _streams(source) else (_MOST_VALUES, _MOST_CELLS)
-    )
-    if max(values.values()) <= most_values and min(cells, cube.rows) <= most_cells:
-        plain = tuple(replace(each, cuts=()) if each.column in values else each for each in strata)
-        every = centred(plan(replace(spec, strata=plain)), centre_of(cut.plan))
-        exact = source.count(every, _MOST_VALUES)
-        return adjusted_for_numbers(gaps, exact, cut, spec, values)
-    if _streams(source):
-        return adjusted_by_rows(gaps, partial(coded_rows, source, cube), cube, cut, spec, values)
-    return gaps
 
 
 def _has_quantiles(given: object) -> bool:
@@ -373,12 +327,8 @@ def _has_quantiles(given: object) -> bool:
 
 def _cut_at_quantiles(
     data: object, asked: Mapping[str, Any]
-) -> tuple[object, dict[str, Any], dict[str, dict[int, tuple[float, ...]]], dict[str, int]]:
-    """Return the opened rows, and the question with 20 intervals of each column in question.
-
-    The third is the cut points of every column, by the number of intervals, and the last its number
-    of values.
-    """
+) -> tuple[object, dict[str, Any], set[str]]:
+    """Return the opened rows, the question with ten intervals of each column, and the columns."""
     problems: list[Problem] = []
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
@@ -386,22 +336,14 @@ def _cut_at_quantiles(
     spec = ask(source.columns, **cast("Options", named))
     refuse(problems)
     rows = chosen_rows(source, spec)
-    found = _numbers(rows, [each.column for each in strata if each.quantiles], spec)
-    cuts = {column: cut for column, (cut, _) in found.items()}
-    distinct = {column: values for column, (_, values) in found.items()}
-    cut = _at(plain, cuts, MOST_INTERVALS)
-    return Opened(source), {**named, "strata": cut}, cuts, distinct
+    cuts = _cuts(rows, [each.column for each in strata if each.quantiles], spec)
+    cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
+    return Opened(source), {**named, "strata": cut}, set(cuts)
 
 
-def _numbers(
-    rows: Source, columns: Sequence[str], spec: Spec
-) -> dict[str, tuple[dict[int, tuple[float, ...]], int]]:
-    """Return the cut points of columns by the number of intervals, and how many values each has.
-
-    Of columns of many values, all are counted in one scan of the rows.
-    """
-    found: dict[str, tuple[dict[int, tuple[float, ...]], int]] = {}
-    every = (_USUAL_INTERVALS, *_OTHER_INTERVALS)
+def _cuts(rows: Source, columns: Sequence[str], spec: Spec) -> dict[str, tuple[float, ...]]:
+    """Return the cut points of columns; of many values, all are counted in one scan of the rows."""
+    found: dict[str, tuple[float, ...]] = {}
     many: dict[str, CountedNumbers] = {}
     # that others are no categories of numbers is found where they are cut
     listed = tuple(each for each in spec.recode if not each.names)
@@ -416,8 +358,7 @@ def _numbers(
             many[column] = CountedNumbers(_MOST_VALUES)
             continue
         (axis,) = counts.plan.axes
-        cuts = {intervals: quantile_cuts(counts, axis, intervals) for intervals in every}
-        found[column] = cuts, len(counts.levels[axis])
+        found[column] = quantile_cuts(counts, axis, _INTERVALS)
     if many and _streams(rows):
         # any cut will do: the numbers themselves are read
         cut = replace(asked, sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many))
@@ -431,21 +372,10 @@ def _numbers(
                     cases *= batch.numbers[spec.weight] > 0
                 counted_numbers.add(numbers, cases)
     for column, counted_numbers in many.items():
-        cuts = {intervals: counted_numbers.cuts(intervals) for intervals in every}
-        if not all(cuts.values()):
+        found[column] = counted_numbers.cuts(_INTERVALS)
+        if not found[column]:
             raise too_few_numbers(column)
-        found[column] = cuts, counted_numbers.distinct
     return found
-
-
-def _at(
-    strata: Sequence[Feature], cuts: Mapping[str, Mapping[int, tuple[float, ...]]], intervals: int
-) -> tuple[Feature, ...]:
-    """Return the strata with so many intervals of the columns that are cut at quantiles."""
-    return tuple(
-        replace(each, cuts=cuts[each.column][intervals]) if each.column in cuts else each
-        for each in strata
-    )
 
 
 def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
@@ -517,7 +447,7 @@ def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
         if numbers > _MOST_LEVELS:
             message = (
                 f"{quote(axis.column)} has {numbers:,} different numbers: cut them "
-                f"({axis.column}:36,43), or of rows take them as they are ({axis.column}:quantiles)"
+                f"({axis.column}:36,43), those of rows at quantiles, too ({axis.column}:quantiles)"
             )
             yield Problem("controls", message)
 

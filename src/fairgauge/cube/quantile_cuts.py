@@ -1,7 +1,6 @@
-"""Cuts of numbers at their quantiles: found from counts of the values, and made fewer afterwards.
+"""Cuts of numbers at their quantiles, found from counts of the values.
 
 The values are counted by the engine that holds them, so that the rows need not fit into memory.
-Cuts at the quantiles of 20 intervals hold those of 10 and of 4, whose counts are sums.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.features import Feature
 from fairgauge.question.recoding import not_numbers
 from fairgauge.values import Value, name_of, plain_number
-
-MOST_INTERVALS = 20
 
 
 def _is_number(value: Value) -> bool:
@@ -84,8 +81,8 @@ class CountedNumbers:
     >>> counts = CountedNumbers(most=3)
     >>> for part in ([1.0, 2.0, 2.5], [2.25, 4.0]):
     ...     counts.add(np.array(part), np.ones(len(part)))
-    >>> counts.cuts(2), counts.distinct
-    ((2.0,), 4)
+    >>> counts.cuts(2)
+    (2.0,)
     """
 
     def __init__(self, most: int = 1_000_000) -> None:
@@ -93,12 +90,6 @@ class CountedNumbers:
         self._values, self._cases = np.array([]), np.array([])
         self._waiting: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self._held = 0
-
-    @property
-    def distinct(self) -> int:
-        """Return how many different numbers there are, or more than ``most``."""
-        self._settle()
-        return self._most + 1 if self._digits else len(self._values)
 
     def add(self, values: NDArray[np.float64], cases: NDArray[np.float64]) -> None:
         """Take some rows; NaN is missing."""

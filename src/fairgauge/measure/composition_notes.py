@@ -250,7 +250,7 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
         "within": within.value,
         "within_low": within.interval.low,
         "within_high": within.interval.high,
-        "p": None if test is None else test.p_adjusted,
+        "p": None if test is None else test.p_value,
     }
     alone = gap.part(GapPartKind.NOT_COMPARABLE)
     if alone.interval is not None and min(gap.support.share_group, gap.support.share_reference) < 1:
@@ -261,11 +261,8 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
         }
     if gap.overall is not None and gap.overall.value != gap.estimate.value:
         values["known"] = (gap.estimate.n_group or 0) + (gap.estimate.n_reference or 0)
-    levels = [(f"{column.column} {each.level}", each.difference) for column in gap.by_column
-              for each in column.levels if each.outlying_alone]  # fmt: skip
-    strata = [(", ".join(map(" ".join, each.stratum.items())), each.difference)
-              for each in gap.strata if each.outlying_alone]  # fmt: skip
-    outlying = levels or strata
+    outlying = [(", ".join(map(" ".join, each.stratum.items())), each.difference)
+                for each in gap.strata if each.outlying_alone]  # fmt: skip
     yield Diagnostic.note(
         DiagnosticCode.COMPOSITION,
         gap.estimate.feature,

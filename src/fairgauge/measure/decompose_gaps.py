@@ -17,7 +17,6 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.crossed_strata import CrossedStrata
 from fairgauge.enums import (
-    ColumnEffects,
     GapPartKind,
     GapVerdict,
     IntervalMethod,
@@ -49,12 +48,9 @@ from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
-    ColumnGap,
     Gap,
     GapPart,
     Heterogeneity,
-    LevelGap,
-    OtherIntervals,
     StratumGap,
     Support,
     test_of,
@@ -75,16 +71,12 @@ from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, 
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
-    FEWEST_ROWS,
     FEWEST_STRATA,
-    HeterogeneityTest,
     Outlying,
     smallest_outlying,
 )
-from fairgauge.stats.sampling import Sampling
 from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
-from fairgauge.values import are_years
 
 T = TypeVar("T")
 
@@ -171,7 +163,7 @@ def _without_uneven(
                 sides = numbers_of_sides(gap.estimate, part)
                 held = not (unlike or any(unlike_rows(part, metric, *sides, fitted.codes)))
             if not held:
-                gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
+                gap = replace(gap, adjusted=None, no_regression=WhyNoRegression.MISSING_ROWS)
         found.append(gap)
     return tuple(found)
 
@@ -188,10 +180,10 @@ def _fit_undone(
         del compared
         sides = _sides_in(gap.estimate, filled, fitted)
         found = _with_regression(gap, *sides, spec).adjusted
-        if not found or found[0].value * gap.adjusted[0].value <= 0:
+        if found is None or gap.adjusted is None or found.value * gap.adjusted.value <= 0:
             return False
-        together = None if tests == 1 else tests * (found[0].p_value or 0.0)
-        return replace(found[0], p_adjusted=together).is_shown
+        together = None if tests == 1 else tests * (found.p_value or 0.0)
+        return replace(found, p_adjusted=together).is_shown
 
     return could_be_undone(gap.estimate, part, shown, fitted.codes)
 
@@ -250,7 +242,7 @@ def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Est
 
 
 _UNDECIDED: dict[str, Any] = {
-    "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA, "adjusted": (),
+    "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA, "adjusted": None,
     "no_regression": WhyNoRegression.MISSING_VALUES,
 }  # fmt: skip
 
@@ -269,7 +261,7 @@ def _without_confounded(
     for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True):
         known = replace(gap, left_out=rows, confounded=changed)
         found.append(
-            replace(known, adjusted=(), no_regression=WhyNoRegression.MISSING_VALUES)
+            replace(known, adjusted=None, no_regression=WhyNoRegression.MISSING_VALUES)
             if changed
             else known
         )
@@ -342,7 +334,7 @@ def _alone(
             gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
     fits = {test_of(gap): gap.adjusted for gap in gaps if gap.adjusted}
-    return tuple(_unless_by_regression(gap, fits.get(test_of(gap), ())) for gap in gaps)
+    return tuple(_unless_by_regression(gap, fits.get(test_of(gap))) for gap in gaps)
 
 
 def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
@@ -451,19 +443,19 @@ def _holm(p_values: Sequence[float], others: int) -> list[float]:
 
 
 def _with_adjusted_regressions(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
-    """Return the gaps with p-values of the first regressions, adjusted for all of these (Holm)."""
-    alone = [gap.adjusted[0].p_value if gap.adjusted else None for gap in gaps]
-    known = [p for p in alone if p is not None]
+    """Return the gaps with p-values of their regressions, adjusted for all of these (Holm)."""
+    fits = [gap.adjusted for gap in gaps]
+    known = [fit.p_value for fit in fits if fit and fit.p_value is not None]
     if len(known) < 2:
         return gaps
     others = _other_pairs((test_of(gap) for gap in gaps if gap.adjusted), spec)
     together = iter(_holm(known, others))
-
-    def adjusted(gap: Gap) -> Gap:
-        main, *others = gap.adjusted
-        return replace(gap, adjusted=(replace(main, p_adjusted=next(together)), *others))
-
-    return tuple(gap if p is None else adjusted(gap) for gap, p in zip(gaps, alone, strict=True))
+    return tuple(
+        gap
+        if fit is None or fit.p_value is None
+        else replace(gap, adjusted=replace(fit, p_adjusted=next(together)))
+        for gap, fit in zip(gaps, fits, strict=True)
+    )
 
 
 _UNSEEN = (
@@ -473,24 +465,6 @@ _UNSEEN = (
 _CLAIMS = (
     GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
 )  # fmt: skip
-
-
-def with_other_intervals(
-    gaps: Sequence[Gap], intervals: int, others: Sequence[Gap]
-) -> tuple[Gap, ...]:
-    """Return gaps with what they are where numbers are cut into so many intervals."""
-    found = []
-    for gap, other in zip(gaps, others, strict=True):
-        within = other.part(GapPartKind.WITHIN)
-        record = OtherIntervals(
-            intervals=intervals,
-            verdict=other.verdict,
-            reason=other.reason,
-            within=within.value,
-            interval=within.interval,
-        )
-        found.append(replace(gap, other_intervals=(*gap.other_intervals, record)))
-    return tuple(found)
 
 
 def _is_gap(estimate: Estimate) -> bool:
@@ -547,7 +521,7 @@ def _gap(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
-    tests = _tests(sides, crossed, spec.confidence, gaps)
+    tests = _tests(sides, spec.confidence, gaps)
     made = tuple(_parts(parts, sides, crossed.columns, estimate, spec.confidence))
     averages = [each.interval for each in made if each.part is GapPartKind.WITHIN and each.interval]
     verdict, reason = _verdict(
@@ -581,17 +555,14 @@ def _gap(
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
             strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
-        heterogeneity=tests.of_strata.heterogeneity,
+        heterogeneity=tests.heterogeneity,
         strata=(),
         detectable=_detectable(parts, z, lower=lower, ratio=ratio),
     )
     if not listed:
         return gap
-    strata = _strata(
-        sides, crossed, tests.of_strata, spec.confidence, gaps, ratio=ratio, lower=lower
-    )
-    by_column = _by_column(sides, crossed, tests, spec.confidence, lower=lower)
-    return replace(gap, strata=tuple(strata), by_column=tuple(by_column))
+    strata = _strata(sides, crossed, tests, spec.confidence, gaps, ratio=ratio, lower=lower)
+    return replace(gap, strata=tuple(strata))
 
 
 # ---- whether the difference varies --------------------------------------------------------------
@@ -606,6 +577,8 @@ class _StrataTests:
     heterogeneity : None with fewer than two strata.
     p_adjusted, smallest : of each; the latter is the distance that would be outlying.
     p_alone : of each, adjusted as if this gap were the only one.
+    varies, varies_alone : whether any is statistically significant, and whether any would be if
+        this gap were the only one.
     """
 
     heterogeneity: Heterogeneity | None
@@ -613,131 +586,36 @@ class _StrataTests:
     p_adjusted: Array
     smallest: Array
     p_alone: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _TestsOfGap:
-    """The tests of the strata, and of the levels of each of several columns.
-
-    ``varies`` states whether any is statistically significant, ``varies_alone`` whether any would
-    be if this gap were the only one.
-    """
-
-    of_strata: _StrataTests
-    of_columns: tuple[_StrataTests, ...]
     varies: bool
     varies_alone: bool
 
 
-def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int) -> _TestsOfGap:
-    """Return the tests, which are two families: of variation, and of single strata and levels.
+def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
+    """Return the tests of variation over strata, and of single strata.
 
-    Of the second, strata and levels have half of the level each, since there may be many strata;
-    they are named of any of so many ``gaps``, and are tested for all of these together
+    Strata are named of any of so many ``gaps``, and are tested for all of these together
     (Bonferroni).
     """
-    alpha, common = 1 - confidence, sides.common
+    alpha = 1 - confidence
     test, arrays = test_of_variation(sides)
-    strata_and_levels: list[tuple[Any, ...]] = [(*arrays, None)]
-    strata_and_levels += [
-        (*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
-    ]
-    alone = [test(*each) for each in strata_and_levels]
-    counts = [_tested(each) for _, each in alone]
-    together = gaps * min(len(alone), 2)
-    of_variation = holm([float(whole.p) for whole, _ in alone])
-    tests = []
-    for i, (each, (whole, _)) in enumerate(zip(strata_and_levels, alone, strict=True)):
-        variation = _heterogeneity(whole, of_variation[i])
-        family = together * max(sum(counts[1:]) if i else counts[0], 1)
-        _, against = test(*each, alpha / family)
-        most = 1.0 if sides.squares is None else np.inf
-        smallest = smallest_outlying(against, alpha / together, most)
-        adjusted = np.minimum(family * against.p, 1)
-        by_itself = np.minimum(family / gaps * against.p, 1)
-        tests.append(_StrataTests(variation, against, adjusted, smallest, by_itself))
-    varies, alone_varies = (
-        bool((of_variation < alpha).any() or any((p < alpha).any() for p in p_values))
-        for p_values in zip(*((each.p_adjusted, each.p_alone) for each in tests), strict=True)
-    )
-    return _TestsOfGap(tests[0], tuple(tests[1:]), varies, alone_varies)
-
-
-def _tested(found: Outlying) -> int:
-    return int(np.isfinite(found.p).sum())
-
-
-def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]]:
-    """Yield the levels of each of several columns in the strata that both sides have."""
-    for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
-        yield np.unique(column[common], return_inverse=True)[1].ravel()
-
-
-def _by_column(
-    sides: GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float, *, lower: bool
-) -> Iterator[ColumnGap]:
-    """Yield the difference at the levels of each column, adjusted for the other columns."""
-    for k, found in enumerate(tests.of_columns):
-        names = {
-            code: strata[k]
-            for code, strata in zip(crossed.codes[k].tolist(), crossed.strata, strict=True)
-        }
-        codes = np.where(sides.common, crossed.codes[k], -1)
-        levels = np.unique(codes[sides.common]).tolist()
-        against = _rows(_against(found, confidence))
-        made = [
-            _level(sides, codes == code, names[code], own, confidence)
-            for code, own in zip(levels, against, strict=False)
-        ]
-        made.sort(
-            key=lambda each: (
-                not each.outlying, not each.outlying_alone, each.p_value is None,
-                round(each.difference if lower else -each.difference, 12),
-            )
-        )  # fmt: skip
-        yield ColumnGap(
-            column=crossed.columns[k], heterogeneity=found.heterogeneity, levels=tuple(made)
+    whole, alone = test(*arrays)
+    tests = max(int(np.isfinite(alone.p).sum()), 1)
+    _, each = test(*arrays, alpha / (gaps * tests))
+    most = 1.0 if sides.squares is None else np.inf
+    p_adjusted, p_alone = (np.minimum(family * each.p, 1) for family in (gaps * tests, tests))
+    variation = None
+    if not math.isnan(whole.p):
+        variation = Heterogeneity(
+            statistic=float(whole.statistic),
+            degrees=int(whole.degrees),
+            p_value=float(whole.p),
+            spread=float(whole.spread),
         )
-
-
-def _level(
-    sides: GapSides, at: Array, name: str, against: Mapping[str, Any], confidence: float
-) -> LevelGap:
-    """Return the difference within the cells of a level."""
-    z = critical(confidence)
-    weights = sides.weights[at] / sides.weights[at].sum()
-    rates = sides.x_d[at] / sides.n_d[at], sides.x_a[at] / sides.n_a[at]
-    if sides.squares is None:
-        x_d, n_d, x_a, n_a = (each[at] for each in sides.counts)
-        low, high, _ = stratified_difference(x_d, n_d, x_a, n_a, weights, z)
-        method = IntervalMethod.STRATIFIED_SCORE
-    else:
-        _, pooled = mean_differences(*sides.counts, sides.squares, sides.weights * at)
-        _, low, high, _ = pooled.part(z)
-        method = IntervalMethod.DELTA
-    sizes = float(sides.rows_d[at].sum()), float(sides.rows_a[at].sum())
-    # of few rows the variance is too small by coincidence, and of single ones nothing shows it
-    few = min(sizes) < FEWEST_ROWS or math.isnan(low) or math.isnan(high)
-    return LevelGap(
-        level=name,
-        n_group=sizes[0],
-        n_reference=sizes[1],
-        difference=float((weights * (rates[0] - rates[1])).sum()),
-        interval=None if few else Interval(float(low), float(high), confidence, (method,)),
-        **against,
+    varies, varies_alone = (
+        bool(whole.p < alpha or (p < alpha).any()) for p in (p_adjusted, p_alone)
     )
-
-
-def _against(found: _StrataTests, confidence: float) -> dict[str, NDArray[Any]]:
-    """Return what is recorded of all strata or levels against the others."""
-    return {
-        "others": found.each.others,
-        "p_value": found.each.p,
-        "p_adjusted": found.p_adjusted,
-        "outlying": found.p_adjusted < 1 - confidence,
-        "outlying_alone": found.p_alone < 1 - confidence,
-        "detectable": found.smallest,
-    }
+    smallest = smallest_outlying(each, alpha / gaps, most)
+    return _StrataTests(variation, each, p_adjusted, smallest, p_alone, varies, varies_alone)
 
 
 def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float | None:
@@ -810,12 +688,12 @@ def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool
     return neutral not in interval and not (margin and -margin < low and high < margin)
 
 
-def _unless_by_regression(gap: Gap, fits: Sequence[AdjustedGap]) -> Gap:
+def _unless_by_regression(gap: Gap, fit: AdjustedGap | None) -> Gap:
     """Return a gap, which does not pass where the regression on its strata shows a difference.
 
     One with controls has a verdict of its own.
     """
-    _, interval = fits[0].at(gap.scale) if fits else (None, None)
+    _, interval = fit.at(gap.scale) if fit else (None, None)
     neutral = gap.estimate.definition.neutral
     if gap.controls or not gap.verdict.is_pass or interval is None:
         return gap
@@ -917,10 +795,7 @@ def _towards_gap(
 
 
 def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
-    """Return a gap adjusted for columns with the same effects on both sides, and with their own.
-
-    One column by side is the difference within its strata at the composition of both sides.
-    """
+    """Return a gap adjusted for the columns, which have the same effects on both sides."""
     if min(gap.support.share_group, gap.support.share_reference) < LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
@@ -929,23 +804,26 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         return replace(gap, no_regression=WhyNoRegression.COLUMNS_DECIDE)
     if _share_beyond_levels(sides, crossed) > 1 - LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
-    counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
-    columns = dict(zip(crossed.columns, crossed.codes, strict=True))
-    alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
-    main, by_side = (
-        adjusted_gap(
-            counts, sides.squares, columns, spec.confidence, effects, sides.sampling, sides.centre
+    counts, codes = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), list(crossed.codes)
+    z = critical(spec.confidence)
+    if sides.squares is None:
+        found = adjusted_effect(*counts, codes, z, sampling=sides.sampling)
+    else:
+        found = adjusted_mean(
+            *counts, sides.squares, codes, z, sampling=sides.sampling, centre=sides.centre
         )
-        for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
+    if isinstance(found, WhyNoRegression):
+        return replace(gap, no_regression=found)
+    reach = z if sides.sampling is None else sides.sampling.critical(z)
+    alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
+    collinear = {name: n for name, n in zip(crossed.columns, found.collinear, strict=True) if n}
+    adjusted = replace(
+        _adjusted_record(found, spec.confidence, reach),
+        extrapolated_group=alone[0],
+        extrapolated_reference=alone[1],
+        collinear=collinear,
     )
-    if isinstance(main, WhyNoRegression):
-        return replace(gap, no_regression=main)
-    adjusted = [
-        replace(each, extrapolated_group=alone[0], extrapolated_reference=alone[1])
-        for each in (main, by_side)
-        if isinstance(each, AdjustedGap)
-    ]
-    return replace(gap, adjusted=tuple(adjusted))
+    return replace(gap, adjusted=adjusted)
 
 
 def _share_beyond_levels(sides: GapSides, crossed: CrossedStrata) -> float:
@@ -961,44 +839,7 @@ def _share_beyond_levels(sides: GapSides, crossed: CrossedStrata) -> float:
     return max(found)
 
 
-def adjusted_gap(
-    counts: tuple[Array, Array, Array, Array],
-    squares: tuple[Array, Array] | None,
-    columns: Mapping[str, Array | NDArray[np.int64]],
-    confidence: float,
-    effects: ColumnEffects,
-    sampling: Sampling | None = None,
-    centre: float = 0.0,
-) -> AdjustedGap | WhyNoRegression:
-    """Return the difference adjusted by logistic regression, of means by linear regression.
-
-    Parameters
-    ----------
-    counts : successes (of means sums) and rows of both sides in every cell.
-    squares : of means, the sums of squares.
-    columns : the level of each cell in each column by name, or its number.
-    confidence, effects : of the interval; whether columns have effects by side.
-    sampling : of weighted and clustered rows.
-    centre : what the sums of means are less.
-    """
-    z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
-    codes = list(columns.values())
-    if squares is not None:
-        found = adjusted_mean(
-            *counts, squares, codes, z, by_side=by_side, sampling=sampling, centre=centre
-        )
-    else:
-        found = adjusted_effect(*counts, codes, z, by_side=by_side, sampling=sampling)
-    if isinstance(found, WhyNoRegression):
-        return found
-    reach = z if sampling is None else sampling.critical(z)
-    collinear = {name: n for name, n in zip(columns, found.collinear, strict=True) if n}
-    return replace(adjusted_record(found, effects, confidence, reach), collinear=collinear)
-
-
-def adjusted_record(
-    found: AdjustedEffect, effects: ColumnEffects, confidence: float, z: float
-) -> AdjustedGap:
+def _adjusted_record(found: AdjustedEffect, confidence: float, z: float) -> AdjustedGap:
     """Return the record of a regression; ``z`` is the critical value of the odds ratio."""
 
     def interval(low: float, high: float) -> Interval:
@@ -1008,7 +849,6 @@ def adjusted_record(
     log_odds, reach = found.log_odds, z * found.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
     return AdjustedGap(
-        effects=effects,
         value=found.difference,
         interval=interval(found.low, found.high),
         p_value=as_number(found.p),
@@ -1018,7 +858,6 @@ def adjusted_record(
         odds_ratio_interval=(
             interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
         ),
-        interaction_p=as_number(found.interaction),
         cells=found.cells,
     )
 
@@ -1157,10 +996,15 @@ def _strata(
         ),
         "simultaneous_low": np.where(sides.common, widest[0], np.nan),
         "simultaneous_high": np.where(sides.common, widest[1], np.nan),
-        **_against(against, confidence),
+        "others": against.each.others,
+        "p_value": against.each.p,
+        "p_adjusted": against.p_adjusted,
+        "outlying": against.p_adjusted < 1 - confidence,
+        "outlying_alone": against.p_alone < 1 - confidence,
+        "detectable": against.smallest,
     }
     held = (sides.n_d > 0) | (sides.n_a > 0)
-    order = _places(columns, crossed, held, lower=lower)
+    order = _places(columns, held, lower=lower)
     ends = {"low": low[order].tolist(), "high": high[order].tolist()}
     rest = {"level": repeat(confidence), "methods": repeat((method,))}
     intervals = _records(Interval, len(order), ends | rest)
@@ -1187,7 +1031,6 @@ def _records(of: type[T], count: int, columns: Mapping[str, Iterable[Any]]) -> l
 
 def _places(
     columns: Mapping[str, NDArray[Any]],
-    crossed: CrossedStrata,
     held: NDArray[np.bool_],
     *,
     lower: bool,
@@ -1196,15 +1039,12 @@ def _places(
 
     Beside strata that are tested, those with insufficient data follow by their contribution: of few
     rows the difference is often large. Where strata are too few for any test, all are by their
-    difference. Years are in their order; other numbers may be codes.
+    difference.
     """
     places = np.flatnonzero(held)
     of = {name: values[places] for name, values in columns.items()}
     nothing = np.zeros(len(places), dtype=np.bool_)
     usual = ~of.get("outlying_alone", nothing)
-    names = [crossed.strata[s][0] for s in places.tolist()]
-    if len(crossed.columns) == 1 and are_years(names):
-        return np.asarray(places[np.lexsort([np.array(names, dtype=float)])])
     few = np.isfinite(of["difference"]).sum() < FEWEST_STRATA
     untested = nothing if few or "p_value" not in of else np.isnan(of["p_value"])
     size, difference = np.abs(of["composition"]) + np.abs(of["within"]), of["difference"]
@@ -1218,26 +1058,8 @@ def _places(
     return np.asarray(places[np.lexsort(keys)])
 
 
-def _rows(columns: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the values of all columns at each place, None for nan."""
-    for values in zip(*map(_listed, columns.values()), strict=True):
-        yield dict(zip(columns, values, strict=True))
-
-
 def _listed(values: NDArray[Any]) -> list[float | None]:
     listed: list[float | None] = values.tolist()
     for i in np.flatnonzero(np.isnan(values)).tolist():
         listed[i] = None
     return listed
-
-
-def _heterogeneity(found: HeterogeneityTest, p_adjusted: float) -> Heterogeneity | None:
-    if math.isnan(found.p):
-        return None
-    return Heterogeneity(
-        float(found.statistic),
-        int(found.degrees),
-        float(found.p),
-        float(found.spread),
-        min(float(p_adjusted), 1.0),
-    )

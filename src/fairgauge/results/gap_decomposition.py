@@ -12,7 +12,6 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
-    ColumnEffects,
     Favourable,
     GapPartKind,
     GapVerdict,
@@ -83,8 +82,7 @@ class StratumGap:
     others : the mean difference of all other strata that are not outlying, weighted by their
         precision and spread (DerSimonian and Laird), None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
-        strata (Bonferroni; of several columns for their levels, too); None where the data are
-        insufficient.
+        strata (Bonferroni); None where the data are insufficient.
     outlying : whether it differs statistically significantly from the others.
     outlying_alone : whether it would, if this gap were the only one.
     detectable : the distance from the others that would be outlying with 80% power; None where
@@ -129,45 +127,16 @@ class Heterogeneity:
     ----------
     statistic, degrees, p_value : Cochran's chi-square.
     spread : the standard deviation of the true differences beyond sampling variation.
-    p_adjusted : adjusted for all such tests of the gap (Holm), of which one column has one.
     """
 
     statistic: Finite
     degrees: int
     p_value: Share
     spread: Finite
-    p_adjusted: Share
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelGap:
-    """The gap at one level of a column, adjusted for the other columns.
-
-    Attributes
-    ----------
-    level : the name of the value.
-    n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
-    difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
-        no interval where a side has fewer than ten rows, or nothing shows their variance.
-    others, p_value, p_adjusted, outlying, outlying_alone, detectable : against all other levels of
-        the column, as of a stratum; years are not tested one by one.
-    """
-
-    level: str
-    n_group: Finite
-    n_reference: Finite
-    difference: float
-    interval: Inline[Interval | None]
-    others: Finite | None = None
-    p_value: Share | None = None
-    p_adjusted: Share | None = None
-    outlying: bool = False
-    outlying_alone: bool = False
-    detectable: Finite | None = None
-
-
-def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> list[int]:
-    """Return which strata or levels are furthest from the others, in order.
+def furthest_from_others(gaps: Sequence[StratumGap], most: int) -> list[int]:
+    """Return which strata are furthest from the others, in order.
 
     Outlying ones come first, those without an interval last. The distance is that in half-widths of
     the interval on the side of the others, which small strata have too: a test needs more rows, and
@@ -188,23 +157,6 @@ def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> li
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnGap:
-    """The gap at every level of a column, adjusted for the other columns.
-
-    Attributes
-    ----------
-    column : its name.
-    heterogeneity : whether the difference varies over its levels; None with fewer than two.
-    levels : the levels that both sides have, outlying ones first, then by how far the difference is
-        in the direction of the gap; years in the order of time.
-    """
-
-    column: str
-    heterogeneity: Heterogeneity | None
-    levels: tuple[LevelGap, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AdjustedGap:
     """The gap adjusted for the columns of the strata by regression of the counts.
 
@@ -212,16 +164,12 @@ class AdjustedGap:
 
     Attributes
     ----------
-    effects : whether the columns have the same effects on both sides, or effects by side; or the
-        same, with numbers that are cut at quantiles as they are.
     value, interval, p_value : the average marginal effect: the difference of the rates, or means,
         that all rows of both sides would have on either side.
-    p_adjusted : adjusted for the first regressions of all gaps (Holm); None of one alone, and of
-        other regressions.
+    p_adjusted : adjusted for the regressions of all gaps (Holm); None of one alone.
     ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
-    odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
-        the sides separate the outcomes.
-    interaction_p : of equal effects of the columns on both sides; None where it is not tested.
+    odds_ratio, odds_ratio_interval : of rates, of the sides; None where the sides separate the
+        outcomes.
     cells : the cells of side and columns with rows.
     extrapolated_group, extrapolated_reference : the shares of the rows of both sides in cells that
         the other side does not have.
@@ -229,7 +177,6 @@ class AdjustedGap:
         excluded, which changes no adjusted difference.
     """
 
-    effects: ColumnEffects
     value: Finite
     interval: Inline[Interval]
     p_value: Share | None
@@ -238,7 +185,6 @@ class AdjustedGap:
     ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
     odds_ratio_interval: Interval | None = None
-    interaction_p: Share | None = None
     cells: int
     extrapolated_group: Share = 0.0
     extrapolated_reference: Share = 0.0
@@ -278,24 +224,6 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherIntervals:
-    """The gap where numbers are cut into more or fewer intervals.
-
-    Attributes
-    ----------
-    intervals : of each column that is cut at quantiles.
-    verdict, reason : as of the gap.
-    within, interval : what remains within strata, at the mean of both compositions.
-    """
-
-    intervals: int
-    verdict: GapVerdict
-    reason: WhyInconclusive | None
-    within: Finite | None
-    interval: Inline[Interval | None] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """The gap between a group and its reference in one rate, and its parts.
 
@@ -319,20 +247,16 @@ class Gap:
         None with fewer than two strata that both sides have.
     strata : the strata, outlying ones first, then by how far the difference is in the direction of
         the gap, those with insufficient data for a test last; of one column of numbers in their
-        order behind outlying ones; by year where years are the only column. None is tested against
-        the others where a column is of years.
-    by_column : of several columns, the difference at the levels of each, adjusted for the others.
+        order behind outlying ones.
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within
         strata at both compositions with 80% power, were it the same in all; None where there is no
         interval.
-    other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     left_out : the rows without a value of a stratum or control, which the regression excludes.
     confounded : whether they have other rates than the others, so that there is no regression.
-    adjusted : the difference adjusted for the columns by regression, first with the same effects on
-        both sides, then with effects by side, then with numbers as they are; none of a ratio beside
-        the difference of its rate, where there is no fit, where more than half of a side is in
-        strata that the other does not have, where a column is the outcome by another name, and
-        where rows without a stratum have other rates than the others.
+    adjusted : the difference adjusted for the columns by regression; None of a ratio beside the
+        difference of its rate, where there is no fit, where more than half of a side is in strata
+        that the other does not have, where a column is the outcome by another name, and where rows
+        without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
     """
@@ -352,12 +276,10 @@ class Gap:
     support: Support
     heterogeneity: Heterogeneity | None = None
     strata: tuple[StratumGap, ...]
-    by_column: tuple[ColumnGap, ...] = ()
     detectable: Finite | None = None
-    other_intervals: tuple[OtherIntervals, ...] = ()
     left_out: Finite = 0
     confounded: bool = False
-    adjusted: tuple[AdjustedGap, ...] = ()
+    adjusted: AdjustedGap | None = None
     no_regression: WhyNoRegression | None = None
 
     @property
@@ -388,8 +310,7 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        found = _verdict_by(self.adjusted[0], self)
-        return GapVerdict.INCONCLUSIVE if found.is_pass and open_forms(self) else found
+        return _verdict_by(self.adjusted, self)
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
@@ -401,15 +322,11 @@ class Gap:
         """Return whether the group has the higher rate.
 
         Where no gap is shown it is by the regression, if that shows a difference, else by the
-        averages, strata and levels in which one is shown: it is not higher where it is lower in
-        any.
+        averages and strata in which one is shown: it is not higher where it is lower in any.
         """
-        for main in self.adjusted[:1]:
-            if main.is_shown and not self.is_shown:
-                return main.value > 0
-        levels = [each for by in self.by_column for each in by.levels]
-        places: list[StratumGap | LevelGap] = [*self.strata, *levels]
-        shown = [e for e in places if e.outlying and e.interval and 0 not in e.interval]
+        if self.adjusted and self.adjusted.is_shown and not self.is_shown:
+            return self.adjusted.value > 0
+        shown = [e for e in self.strata if e.outlying and e.interval and 0 not in e.interval]
         shown += self.differing_strata
         neutral = self.estimate.definition.neutral
         above = [(each.difference or 0.0) > 0 for each in shown]
@@ -421,16 +338,8 @@ class Gap:
     @property
     def varies(self) -> bool:
         """Return whether the difference varies over strata statistically significantly."""
-        return self._varies(self.heterogeneity)
-
-    @property
-    def varying_columns(self) -> tuple[str, ...]:
-        """Return the columns over whose levels the difference varies, adjusted for the others."""
-        return tuple(each.column for each in self.by_column if self._varies(each.heterogeneity))
-
-    def _varies(self, test: Heterogeneity | None) -> bool:
         level = self.estimate.confidence or 0.95
-        return test is not None and test.p_adjusted < 1 - level
+        return self.heterogeneity is not None and self.heterogeneity.p_value < 1 - level
 
     @property
     def differing_strata(self) -> list[StratumGap]:
@@ -596,11 +505,6 @@ class Decomposition(ResultOfMetrics):
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
 
 
-def open_forms(gap: Gap) -> list[ColumnEffects]:
-    """Return the regressions by which a difference is shown, or may reach the margin."""
-    return [each.effects for each in gap.adjusted if not _verdict_by(each, gap).is_pass]
-
-
 def _verdict_by(fit: AdjustedGap, gap: Gap) -> GapVerdict:
     """Return what becomes of a gap by one regression."""
     low, high = fit.interval
@@ -622,7 +526,7 @@ def averages_of(gap: Gap) -> list[tuple[StratumWeights | None, float, Interval]]
 
     With controls the regression is of another comparison.
     """
-    fits = () if gap.controls else gap.adjusted[:1]
+    fits = () if gap.controls or gap.adjusted is None else (gap.adjusted,)
     found = [
         *((each.weights, each.value, each.interval)
           for each in gap.parts if each.part is GapPartKind.WITHIN),

@@ -23,75 +23,59 @@ from fairgauge.enums import WhyNoRegression
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
-from fairgauge.stats.significance import chi_square_tail, two_sided
+from fairgauge.stats.significance import two_sided
 
 
 class Regressors(NamedTuple):
-    """The entries of a design matrix that are not 0, as many in each row.
+    """The places of the ones in a design matrix of ones and zeros, as many in each row.
 
     Products with the matrix take time by these, not by its columns, which are as many as levels.
 
     Attributes
     ----------
-    columns, values : arrays of shape (rows, entries): where the entries are, and what they are. An
-        entry in the column after the last is none.
+    columns : array of shape (rows, entries). An entry in the column after the last is none.
     width : how many columns there are.
 
     Examples
     --------
-    >>> of_rows = Regressors(np.array([[0, 1], [0, 2]]), np.array([[1.0, 5.0], [1.0, 1.0]]), 2)
+    >>> of_rows = Regressors(np.array([[0, 1], [0, 2]]), 2)
     >>> of_rows @ np.array([2.0, 3.0]), of_rows.sums(np.array([1.0, 10.0]))
-    (array([17.,  2.]), array([11.,  5.]))
+    (array([5., 2.]), array([11.,  1.]))
     """
 
     columns: Index
-    values: Array
     width: int
 
     def __matmul__(self, coefficients: NDArray[Any]) -> Array:
-        """Return the sum of coefficients, or of rows of them, in every row."""
-        none = np.zeros((1, *coefficients.shape[1:]))
-        each = np.concatenate([coefficients, none])[self.columns]
-        return np.asarray(np.einsum("re,re...->r...", self.values, each))
+        """Return the sum of coefficients in every row."""
+        return np.asarray(np.append(coefficients, 0.0)[self.columns].sum(1))
 
     def sums(self, weights: Array) -> Array:
-        """Return the weighted sum of every column, of several weights of a row for each."""
-        if weights.ndim > 1:
-            return np.stack([self.sums(each) for each in weights.T], axis=-1)
-        weighted = (self.values * weights[:, None]).ravel()
-        found = np.bincount(self.columns.ravel(), weighted, self.width + 1)
-        return np.asarray(found[:-1], dtype=float)
+        """Return the weighted sum of every column."""
+        each = np.repeat(weights, self.columns.shape[1])
+        return np.bincount(self.columns.ravel(), each, self.width + 1)[:-1].astype(float)
 
     def products(self, weights: Array) -> Array:
         """Return the weighted sums of the products of columns."""
         size = self.width + 1
         found = np.zeros(size * size)
-        for column, value in zip(self.columns.T, self.values.T, strict=True):
-            weighted = self.values * (value * weights)[:, None]
+        for column in self.columns.T:
             at = (column * size)[:, None] + self.columns
-            found += np.bincount(at.ravel(), weighted.ravel(), size * size)
+            found += np.bincount(at.ravel(), np.repeat(weights, at.shape[1]), size * size)
         return found.reshape(size, size)[:-1, :-1]
 
     def forms(self, matrix: NDArray[Any]) -> Array:
         """Return the quadratic form of every row in a matrix: with an inverse, its leverage."""
         padded, found = np.pad(matrix, (0, 1)), np.zeros(len(self.columns))
-        for column, value in zip(self.columns.T, self.values.T, strict=True):
-            found += value * (padded[column[:, None], self.columns] * self.values).sum(1)
+        for column in self.columns.T:
+            found += padded[column[:, None], self.columns].sum(1)
         return found
 
     def kept(self, columns: list[int]) -> Regressors:
         """Return some of the columns."""
         place = np.full(self.width + 1, len(columns))
         place[columns] = np.arange(len(columns))
-        return Regressors(place[self.columns], self.values, len(columns))
-
-    def rows(self, which: Index, numbers: Array) -> Regressors:
-        """Return rows, any more than once, each with some numbers in columns of their own."""
-        columns = self.columns[which]
-        columns[columns == self.width] += numbers.shape[1]
-        own = np.broadcast_to(self.width + np.arange(numbers.shape[1]), numbers.shape)
-        values = np.hstack([self.values[which], numbers])
-        return Regressors(np.hstack([columns, own]), values, self.width + numbers.shape[1])
+        return Regressors(place[self.columns], len(columns))
 
 
 _STEPS = 60
@@ -99,7 +83,7 @@ _HALVINGS = 20
 _LONGEST_STEP = 4.0
 """Of a coefficient: effects of few rows may overshoot so far that their rates are 0 or 1."""
 _CONVERGED = 1e-9
-SEPARATED = 15.0
+_SEPARATED = 15.0
 _RANK = 1e-10
 _CERTAIN = 1e-6
 """Below this share of its length, products cannot tell what is left of a column from nothing."""
@@ -110,7 +94,7 @@ _MOST_LEVERAGE = 0.5
 _LEAST_OF_HC2 = 0.9
 _RARE = 10
 """Effective successes, or failures, of a side below which the variance is that of some more."""
-MOST_COLUMNS = 300
+_MOST_COLUMNS = 300
 """Columns of the design above which no regression is fitted."""
 
 
@@ -124,9 +108,8 @@ class AdjustedEffect(NamedTuple):
     ratio : that of the means that all rows would have on either side, with its interval; nan where
         one of these is not above 0.
     cells : how many cells have rows.
-    interaction : the p-value of equal effects of the columns on both sides; nan without a test.
-    log_odds, log_odds_error : of the side; nan of means, where each side has effects of its own,
-        and where the sides separate the outcomes.
+    log_odds, log_odds_error : of the side; nan of means, and where the sides separate the
+        outcomes.
     collinear : as of the cells.
     """
 
@@ -136,7 +119,6 @@ class AdjustedEffect(NamedTuple):
     p: float
     cells: int
     ratio: tuple[float, float, float] = (float("nan"),) * 3
-    interaction: float = float("nan")
     log_odds: float = float("nan")
     log_odds_error: float = float("nan")
     collinear: tuple[int, ...] = ()
@@ -150,9 +132,8 @@ class CellsOfSides(NamedTuple):
     held : which strata have rows of the group, and of the reference.
     design : the regressors of every cell, those that are combinations of others excluded.
     of_group, of_reference : the same as if all cells were on one side.
-    own : the places of the effects that levels have on one side alone.
     side : the place of the effect of the side.
-    levels : of each column that is no number the level of every cell.
+    levels : of each column the level of every cell.
     settled : the rate of cells in levels all of whose outcomes are alike; nan of other cells.
     collinear : of each column how many effects are combinations of others, and excluded.
     """
@@ -161,7 +142,6 @@ class CellsOfSides(NamedTuple):
     design: Regressors
     of_group: Regressors
     of_reference: Regressors
-    own: list[int]
     side: int
     levels: tuple[Index, ...]
     settled: Array
@@ -180,8 +160,7 @@ class CellsOfSides(NamedTuple):
         """Return the cells, those settled in which a level has one outcome alone; or why not.
 
         The likelihood is largest where their rates are these outcomes on both sides, and the design
-        is that of the others, which may leave one outcome alone in further levels. Where one side
-        alone has one outcome in a level, an effect by side is infinite.
+        is that of the others, which may leave one outcome alone in further levels.
         """
         mixed, before = np.ones(len(x), dtype=bool), 0
 
@@ -194,26 +173,21 @@ class CellsOfSides(NamedTuple):
                 mixed &= both(level)
         if not before:
             return WhyNoRegression.COLUMNS_DECIDE
-        if self.own and any(
-            (mixed & ~both(2 * each + self.on_group)).any() for each in self.levels
-        ):
-            return WhyNoRegression.NOT_CONVERGED
-        at = np.flatnonzero(mixed)
-        kept = _independent(self.design.rows(at, np.zeros((before, 0))), n[at])
+        rows = Regressors(self.design.columns[mixed], self.design.width)
+        kept = _independent(rows, n[mixed])
         if self.side not in kept:
             return WhyNoRegression.COLLINEAR
         return self._replace(
             design=self.design.kept(kept),
             of_group=self.of_group.kept(kept),
             of_reference=self.of_reference.kept(kept),
-            own=[kept.index(each) for each in self.own if each in kept],
             side=kept.index(self.side),
             settled=np.where(mixed, np.nan, np.round(x / n)),
         )
 
     def rates(self, of: Regressors, beta: Array) -> Array:
         """Return the rates of the cells, as one of the three designs gives them."""
-        return np.where(np.isnan(self.settled), expit(of @ beta), self.settled)
+        return np.where(np.isnan(self.settled), _expit(of @ beta), self.settled)
 
 
 class SideTotals(NamedTuple):
@@ -259,42 +233,38 @@ class SideTotals(NamedTuple):
         return self.raised if self.successes > self.rows / 2 else 1.0
 
 
-def cells_of(
-    n_d: Array, n_a: Array, columns: Sequence[Index | Array], *, by_side: bool = False
-) -> CellsOfSides | WhyNoRegression:
+def cells_of(n_d: Array, n_a: Array, columns: Sequence[Index]) -> CellsOfSides | WhyNoRegression:
     """Return the cells and their design, or why there is none."""
     held = n_d > 0, n_a > 0
     # counted before they are made: of thousands of strata they would be millions of numbers
-    effects = sum(1 if each.dtype.kind == "f" else len(np.unique(each)) - 1 for each in columns)
+    effects = sum(len(np.unique(each)) - 1 for each in columns)
     if not held[0].any() or not held[1].any():
         return WhyNoRegression.TOO_FEW
-    if effects > MOST_COLUMNS:
+    if effects > _MOST_COLUMNS:
         return WhyNoRegression.TOO_MANY_LEVELS
     at = np.concatenate([np.flatnonzero(each) for each in held])
     on_group = np.repeat([True, False], [int(each.sum()) for each in held])
     full, ours, theirs = (
-        _regressors(columns, at, side, by_side=by_side)
+        _regressors(columns, at, side)
         for side in (on_group, np.ones_like(on_group), np.zeros_like(on_group))
     )
     kept = _independent(full, np.concatenate([n_d[held[0]], n_a[held[1]]]))
     if 1 not in kept:
         return WhyNoRegression.COLLINEAR
-    own = [i for i, column in enumerate(kept) if column >= 2 + effects]
     designs = full.kept(kept), ours.kept(kept), theirs.kept(kept)
     collinear = tuple(_collinear(columns, at, kept))
-    levels = tuple(each[at] for each in columns if each.dtype.kind != "f")
+    levels = tuple(each[at] for each in columns)
     none = np.full(len(at), np.nan)
-    return CellsOfSides(held, *designs, own, kept.index(1), levels, none, collinear)
+    return CellsOfSides(held, *designs, kept.index(1), levels, none, collinear)
 
 
-def _collinear(columns: Sequence[Index | Array], at: Index, kept: list[int]) -> Iterator[int]:
+def _collinear(columns: Sequence[Index], at: Index, kept: list[int]) -> Iterator[int]:
     """Yield how many effects of each column are excluded that its levels with rows would have."""
     start = 2
     for each in columns:
-        number = each.dtype.kind == "f"
-        effects = 1 if number else len(np.unique(each)) - 1
+        effects = len(np.unique(each)) - 1
         own = sum(start <= column < start + effects for column in kept)
-        yield (1 if number else len(np.unique(each[at])) - 1) - own
+        yield len(np.unique(each[at])) - 1 - own
         start += effects
 
 
@@ -304,10 +274,9 @@ def adjusted_effect(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    columns: Sequence[Index | Array],
+    columns: Sequence[Index],
     z: float,
     *,
-    by_side: bool = False,
     sampling: Sampling | None = None,
 ) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of both sides adjusted for columns, with its robust interval.
@@ -317,12 +286,9 @@ def adjusted_effect(
     x_d, n_d, x_a, n_a : array-like of shape (S,)
         Successes and trials of both sides in every cell.
     columns : sequence of arrays of shape (S,)
-        The level of each cell in each column, or its number; main effects are adjusted for.
-    by_side : bool
-        Whether the levels have effects of their own on each side.
+        The level of each cell in each column; main effects are adjusted for.
     sampling : Sampling, optional
-        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights. The test of
-        equal effects is then omitted.
+        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights.
 
     Returns
     -------
@@ -342,7 +308,7 @@ def adjusted_effect(
     (0.0444, 0.1972)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    cells = cells_of(n_d, n_a, columns, by_side=by_side)
+    cells = cells_of(n_d, n_a, columns)
     if isinstance(cells, WhyNoRegression):
         return cells
     x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
@@ -360,9 +326,9 @@ def adjusted_effect(
         for on in (on_group, ~on_group)
     ]
     mixed = np.isnan(cells.settled)
-    outcomes = x if by_side else _with_both_outcomes(x, n, [mixed & on_group, mixed & ~on_group])
+    outcomes = _with_both_outcomes(x, n, [mixed & on_group, mixed & ~on_group])
     alike = bool((outcomes != x).any())
-    beta = fit_counts(cells.design, outcomes * mixed, n * mixed)
+    beta = _fit_counts(cells.design, outcomes * mixed, n * mixed)
     if beta is None:
         return WhyNoRegression.NOT_CONVERGED
     sides = cells.of_group, cells.of_reference
@@ -371,7 +337,8 @@ def adjusted_effect(
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(cells.design.products(n * rate * (1 - rate)), hermitian=True)
     spread = squared.rows * rate * (1 - rate)
-    not_own = spared(cells.design.forms(inverse) * spread / n)
+    # HC3 divides residuals by this; at least half, as a row may be nearly alone in its level
+    not_own = 1 - np.minimum(cells.design.forms(inverse) * spread / n, _MOST_LEVERAGE)
     slopes = [
         side.sums(n * each * (1 - each)) / total
         for side, each in zip(sides, (ours, theirs), strict=True)
@@ -399,17 +366,18 @@ def adjusted_effect(
 
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     of_difference = error(1, 1, [side.raised for side in of_sides])
-    found = effect_of_sides(difference, of_difference, z, len(n))
+    distance = min(abs(difference) / of_difference, _LARGEST_Z) if of_difference > 0 else np.nan
+    low = max(difference - z * of_difference, -1.0)
+    high = min(difference + z * of_difference, 1.0)
     of_ratio = partial(error, raised=[side.raised_of_logarithm for side in of_sides])
-    ratio = ratio_of_sides(standardised, of_ratio, z)
-    found = found._replace(ratio=ratio, collinear=cells.collinear)
-    meat = cells.design.products(squared.about(rate).squares / not_own**2)
-    covariance = inverse @ meat @ inverse
-    if by_side:
-        own = cells.own if sampling is None else []
-        return found._replace(interaction=_equal_effects(beta, covariance, own))
+    found = AdjustedEffect(
+        difference, low, high, float(two_sided(distance)), len(n),
+        ratio=_ratio_of_sides(standardised, of_ratio, z), collinear=cells.collinear,
+    )  # fmt: skip
     if alike:
         return found
+    meat = cells.design.products(squared.about(rate).squares / not_own**2)
+    covariance = inverse @ meat @ inverse
     place = cells.side
     of_odds = cells.design @ inverse[:, place]
     own_odds = of_odds / not_own
@@ -431,7 +399,7 @@ def _with_both_outcomes(x: Array, n: Array, sides: Sequence[Mask]) -> Array:
     return found
 
 
-def ratio_of_sides(
+def _ratio_of_sides(
     means: Sequence[float], error: Callable[[float, float], float], z: float
 ) -> tuple[float, float, float]:
     """Return the ratio of both standardised means, with its interval on the log scale.
@@ -445,13 +413,6 @@ def ratio_of_sides(
     return ratio, ratio / reach, ratio * reach
 
 
-def effect_of_sides(difference: float, error: float, z: float, cells: int) -> AdjustedEffect:
-    """Return the effect on a rate, with its interval and p-value."""
-    distance = min(abs(difference) / error, _LARGEST_Z) if error > 0 else np.nan
-    low, high = max(difference - z * error, -1.0), min(difference + z * error, 1.0)
-    return AdjustedEffect(difference, low, high, float(two_sided(distance)), cells)
-
-
 @quiet
 def adjusted_mean(
     x_d: ArrayLike,
@@ -459,10 +420,9 @@ def adjusted_mean(
     x_a: ArrayLike,
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    columns: Sequence[Index | Array],
+    columns: Sequence[Index],
     z: float,
     *,
-    by_side: bool = False,
     sampling: Sampling | None = None,
     centre: float = 0.0,
 ) -> AdjustedEffect | WhyNoRegression:
@@ -478,11 +438,9 @@ def adjusted_mean(
         The level of each cell in each column, or its number; main effects are adjusted for.
     z : float
         The critical value, of which that of Student's t is taken.
-    by_side : bool
-        Whether the levels have effects of their own on each side.
     sampling : Sampling, optional
         Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and squares
-        are taken from it. The test of equal effects is then omitted.
+        are taken from it.
     centre : float
         What every number is less, which matters to the ratio alone.
 
@@ -500,15 +458,18 @@ def adjusted_mean(
     ...     [30, 44], [3, 4], [60, 33], [5, 3], ([310, 494], [730, 375]), [np.arange(2)], 1.96
     ... )
     >>> round(found.difference, 3), round(found.high, 3)
-    (-1.045, 1.659)
+    (-1.045, 1.603)
     """
+    from scipy.special import stdtr
+
     x_d, n_d, x_a, n_a, q_d, q_a = floats(x_d, n_d, x_a, n_a, *squares)
-    cells = cells_of(n_d, n_a, columns, by_side=by_side)
+    cells = cells_of(n_d, n_a, columns)
     if isinstance(cells, WhyNoRegression):
         return cells
     x, n, q = (cells.joined(*pair) for pair in ((x_d, x_a), (n_d, n_a), (q_d, q_a)))
     squared = SquaredWeights(n, x, q) if sampling is None else _squared(sampling, cells.held)
-    spare = spare_rows(float(n.sum()), float(squared.rows.sum()), cells.design.width)
+    # rows beside the effects, of weighted ones effective rows (Kish)
+    spare = float(n.sum() ** 2 / squared.rows.sum()) - cells.design.width
     if spare < 1:
         return WhyNoRegression.TOO_FEW
     if sampling is not None and sampling.clusters is not None:
@@ -517,7 +478,7 @@ def adjusted_mean(
     beta = inverse @ cells.design.sums(x)
     about = squared.about(cells.design @ beta)
     residuals = np.where(about.squares > _ROUNDING * squared.squares, about.squares, 0.0)
-    not_own = not_owned(cells.design.forms(inverse) * squared.rows / n)
+    not_own = _not_owned(cells.design.forms(inverse) * squared.rows / n)
     meat = cells.design.products(residuals / not_own**2)
     covariance, total = inverse @ meat @ inverse, n.sum()
     sides = cells.of_group, cells.of_reference
@@ -538,58 +499,24 @@ def adjusted_mean(
 
     means = [float((n * fit).sum() / total) + centre for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
-    found = mean_of_sides(means, difference, error, float(spare), z)
-    own = cells.own if sampling is None else []
-    if found is None:
+    of_difference = error(1, 1)
+    if not of_difference > _ROUNDING * max(map(abs, means)):
         return WhyNoRegression.ONE_OUTCOME
-    interaction = _equal_effects(beta, covariance, own)
-    return found._replace(cells=len(n), interaction=interaction, collinear=cells.collinear)
+    critical = float(as_critical_t(z, spare))
+    low, high = (difference + side * critical * of_difference for side in (-1, 1))
+    p = float(2 * stdtr(spare, -abs(difference) / of_difference))
+    ratio = _ratio_of_sides(means, error, critical)
+    return AdjustedEffect(difference, low, high, p, len(n), ratio, collinear=cells.collinear)
 
 
-def spare_rows(weights: float, squared: float, effects: int) -> float:
-    """Return how many rows are left beside the effects, of weighted ones effective rows (Kish)."""
-    return weights**2 / squared - effects
-
-
-def spared(leverage: Array) -> Array:
-    """Return what a row does not determine of its own fitted rate, by which HC3 divides residuals.
-
-    It is at least half: a row may be nearly alone in its level.
-    """
-    return np.asarray(1 - np.minimum(leverage, _MOST_LEVERAGE))
-
-
-def not_owned(leverage: Array) -> Array:
-    """Return what a row does not determine of its own fitted mean, as `spared` of a rate.
+def _not_owned(leverage: Array) -> Array:
+    """Return what a row does not determine of its own fitted mean.
 
     Of levels of two or three rows HC3 makes the standard error up to 1.4 times too large: it is
     at most 1/0.9 times that of HC2, which of residuals of one variance is right on average.
     """
     rest = 1 - np.minimum(leverage, 1 - 1e-9)
     return np.asarray(np.maximum(rest, _LEAST_OF_HC2 * np.sqrt(rest)))
-
-
-def mean_of_sides(
-    means: Sequence[float],
-    difference: float,
-    error: Callable[[float, float], float],
-    spare: float,
-    z: float,
-) -> AdjustedEffect | None:
-    """Return the effect on a mean, with its intervals and p-value; None where nothing varies.
-
-    ``error`` is the standard error of so much of the group's mean less so much of the reference's.
-    """
-    from scipy.special import stdtr
-
-    of_difference = error(1, 1)
-    if not of_difference > _ROUNDING * max(map(abs, means)):
-        return None
-    critical = float(as_critical_t(z, spare))
-    low, high = (difference + side * critical * of_difference for side in (-1, 1))
-    p = float(2 * stdtr(spare, -abs(difference) / of_difference))
-    ratio = ratio_of_sides(means, error, critical)
-    return AdjustedEffect(difference, low, high, p, 0, ratio)
 
 
 def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
@@ -610,41 +537,16 @@ def _design_effect(
     return sampling.design_effect(*map(list, every))
 
 
-def _regressors(
-    columns: Sequence[Index | Array],
-    at: Index,
-    on_side: Mask,
-    *,
-    by_side: bool,
-) -> Regressors:
-    """Return a constant, the side, every level of every column but the first, and numbers.
-
-    Numbers are centred and scaled, which changes no fitted value. By side, levels and numbers are
-    followed by the same on one side alone.
-    """
-    one = np.ones(len(at))
-    entries: list[tuple[Index, Array]] = []
+def _regressors(columns: Sequence[Index], at: Index, on_side: Mask) -> Regressors:
+    """Return a constant, the side, and every level of every column but the first."""
+    places = [np.zeros_like(at), np.where(on_side, 1, -1)]
     width = 2
     for codes in columns:
-        if codes.dtype.kind == "f":
-            centred = codes - codes.mean()
-            number = centred / max(float(centred.std()), 1e-300)
-            entries.append((np.full(len(at), width), number[at]))
-            width += 1
-            continue
         levels, level = np.unique(codes, return_inverse=True)
-        entries.append((np.where(level > 0, width - 1 + level, -1)[at], one))
+        places.append(np.where(level > 0, width - 1 + level, -1)[at])
         width += len(levels) - 1
-    effects = width - 2
-    if by_side:
-        entries += [
-            (np.where(on_side & (column >= 0), column + effects, -1), value)
-            for column, value in entries
-        ]
-        width += effects
-    entries = [(np.zeros_like(at), one), (np.where(on_side, 1, -1), one), *entries]
-    places, values = (np.stack(each, axis=1) for each in zip(*entries, strict=True))
-    return Regressors(np.where(places < 0, width, places), values, width)
+    every = np.stack(places, axis=1)
+    return Regressors(np.where(every < 0, width, every), width)
 
 
 def _independent(design: Regressors, n: Array) -> list[int]:
@@ -671,13 +573,13 @@ def _independent(design: Regressors, n: Array) -> list[int]:
     return kept
 
 
-def fit_counts(design: Regressors, x: Array, n: Array) -> Array | None:
+def _fit_counts(design: Regressors, x: Array, n: Array) -> Array | None:
     """Return the coefficients of the largest likelihood; None where they are infinite."""
     beta = np.zeros(design.width)
     beta[0] = np.log((x.sum() + 0.5) / (n.sum() - x.sum() + 0.5))
     likelihood = _likelihood(design, x, n, beta)
     for _ in range(_STEPS):
-        rate = expit(design @ beta)
+        rate = _expit(design @ beta)
         try:
             step = np.linalg.solve(
                 design.products(n * rate * (1 - rate)), design.sums(x - n * rate)
@@ -691,10 +593,10 @@ def fit_counts(design: Regressors, x: Array, n: Array) -> Array | None:
                 break
             step = step / 2
         beta, likelihood = beta + step, after
-        if np.abs(beta).max() > 2 * SEPARATED:
+        if np.abs(beta).max() > 2 * _SEPARATED:
             return None
         if np.abs(step).max() < _CONVERGED:
-            return beta if np.abs(beta).max() < SEPARATED else None
+            return beta if np.abs(beta).max() < _SEPARATED else None
     return None
 
 
@@ -703,14 +605,6 @@ def _likelihood(design: Regressors, x: Array, n: Array, beta: Array) -> float:
     return float((x * logit - n * np.logaddexp(0, logit)).sum())
 
 
-def expit(logit: Array) -> Array:
+def _expit(logit: Array) -> Array:
     """Return the probability of log odds."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -700, 700))))
-
-
-def _equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
-    """Return the p-value that all effects of one side alone are 0; nan where there are none."""
-    if not own:
-        return float("nan")
-    found = beta[own] @ np.linalg.pinv(covariance[np.ix_(own, own)], hermitian=True) @ beta[own]
-    return float(chi_square_tail(found, len(own)))

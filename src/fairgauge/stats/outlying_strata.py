@@ -1,8 +1,4 @@
-"""Strata that differ: whether differences vary, or change with time, and which is unlike others.
-
-Strata may be levels of one column that are made of cells of others: the difference in a level is
-then the one within its cells, which adjusts it for the other columns.
-"""
+"""Strata that differ: whether differences vary over them, and which is unlike the others."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference
-from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
+from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.significance import chi_square_tail, two_sided
 
 FEWEST_EXPECTED = 5.0
@@ -52,8 +48,7 @@ class Outlying(NamedTuple):
 
     Attributes
     ----------
-    difference, error : of the stratum, adjusted for the cells that it is made of, and the standard
-        error of its distance from the others.
+    difference, error : of the stratum, and the standard error of its distance from the others.
     others : the mean difference of the other strata that are not outlying.
     z : the distance from it in standard errors.
     p : of no difference from the others.
@@ -75,7 +70,6 @@ def heterogeneity(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    levels: Index | None = None,
     alpha: float = 0.0,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
@@ -89,9 +83,6 @@ def heterogeneity(
     ----------
     x_d, n_d, x_a, n_a : array-like of shape (..., S)
         Successes and trials of both sides; strata without trials on a side are excluded.
-    levels : array of int, shape (S,), optional
-        The level of a column that each stratum is in. Levels are then tested, each by the
-        difference within its strata (Mantel and Haenszel).
     alpha : float
         The level of the test of one stratum, at which it is outlying; 0 if none is to be.
 
@@ -110,20 +101,27 @@ def heterogeneity(
     (18.98, 6.4e-05)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    cells = _CellsOfLevels.of(x_d, n_d, x_a, n_a, levels)
-    held = cells.pooled > 0
-    strata = held.sum(-1).astype(np.float64)
-    common = np.asarray((cells.pooled * cells.difference).sum(-1) / cells.pooled.sum(-1))
-    variance, _ = cells.at(common[..., None])
-    weight = np.where(held & (variance > 0), 1 / variance, 0.0)
-    sums = _sums(weight, cells.difference)
+    held = (n_d > 0) & (n_a > 0)
+    d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
+    n = n_d + n_a
+    pooling = np.where(held, n_d * n_a / n, 0.0)
 
     def at(difference: Array) -> tuple[Array, Mask]:
-        variance, expected = cells.at(difference)
-        return variance, expected >= FEWEST_EXPECTED
+        """Return variances where strata differ by a number, and which have data enough.
 
-    each = _Strata(cells.difference, weight, held)
-    return _of_all(sums, strata), _against_others(each, at, np.inf, alpha)
+        Enough is by the fewest successes or failures that a side is expected to have.
+        """
+        p_d, p_a = under_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
+        variance = (p_d * (1 - p_d) / n_d + p_a * (1 - p_a) / n_a) * n / (n - 1)
+        expected = [n_d * p_d, n_d * (1 - p_d), n_a * p_a, n_a * (1 - p_a)]
+        return variance, np.minimum.reduce(expected) >= FEWEST_EXPECTED
+
+    common = np.asarray((pooling * d).sum(-1) / pooling.sum(-1))
+    variance, _ = at(common[..., None])
+    weight = np.where(held & (variance > 0), 1 / variance, 0.0)
+    strata = held.sum(-1).astype(np.float64)
+    against = _against_others(_Strata(d, weight, held), at, np.inf, alpha)
+    return _of_all(_sums(weight, d), strata), against
 
 
 def smallest_outlying(found: Outlying, alpha: float, most: float = 1.0) -> Array:
@@ -160,7 +158,6 @@ def heterogeneity_of_means(
     v_a: ArrayLike,
     n_d: ArrayLike,
     n_a: ArrayLike,
-    levels: Index | None = None,
     alpha: float = 0.0,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
@@ -173,9 +170,6 @@ def heterogeneity_of_means(
     difference : array-like of shape (S,)
     v_d, v_a, n_d, n_a : array-like of shape (S,)
         Variances and rows of both sides; strata whose variances are 0 are excluded.
-    levels : array of int, shape (S,), optional
-        The level of a column that each stratum is in. Levels are then tested, each by the
-        difference within its strata (Mantel and Haenszel).
     alpha : float
         The level of the test of one stratum, at which it is outlying; 0 if none is to be.
 
@@ -194,21 +188,13 @@ def heterogeneity_of_means(
 
     d, v_d, v_a, n_d, n_a = floats(difference, v_d, v_a, n_d, n_a)
     held = np.isfinite(d) & (v_d + v_a > 0)
-    pooling = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
-    n_d, n_a, pooled, summed, v, v2 = (
-        _by_level(np.where(held, each, 0.0), levels)
-        for each in (
-            n_d, n_a, pooling, pooling * d, pooling**2 * (v_d + v_a),
-            pooling**4 * (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1)),
-        )
-    )  # fmt: skip
-    held = pooled > 0
-    variance = v / pooled**2
+    variance = np.where(held, v_d + v_a, 0.0)
     weight = np.where(held, 1 / variance, 0.0)
-    strata, d = held.sum(-1).astype(np.float64), np.where(held, summed / pooled, 0.0)
+    strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
     sums = _sums(weight, d)
     found = _of_all(sums, strata)
-    degrees = v**2 / v2  # of freedom (Satterthwaite), which two rows of the prior add to
+    # of freedom (Satterthwaite), which two rows of the prior add to
+    degrees = variance**2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
     share = weight / weight.sum(-1)[..., None]
     uncertain = np.where(held, (1 - share) ** 2 / degrees, 0.0).sum(-1) / (strata**2 - 1)
     ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
@@ -231,68 +217,6 @@ def _of_all(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
         np.where(strata > 1, chi_square_tail(statistic, np.maximum(strata - 1, 1.0)), np.nan),
         np.where(strata > 1, np.sqrt(spread), np.nan),
     )
-
-
-class _CellsOfLevels(NamedTuple):
-    """The cells that strata are made of, with both sides; each is a stratum itself without levels.
-
-    Attributes
-    ----------
-    x_d, n_d, x_a, n_a : arrays of shape (..., S).
-    levels : array of shape (S,), or None.
-    weight : array of shape (..., S): by which differences in cells are pooled.
-    pooled, difference : arrays of shape (..., L): the sums of these weights, and the mean by them.
-    """
-
-    x_d: Array
-    n_d: Array
-    x_a: Array
-    n_a: Array
-    levels: Index | None
-    weight: Array
-    pooled: Array
-    difference: Array
-
-    @classmethod
-    def of(
-        cls, x_d: Array, n_d: Array, x_a: Array, n_a: Array, levels: Index | None
-    ) -> _CellsOfLevels:
-        held = (n_d > 0) & (n_a > 0)
-        d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
-        weight = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
-        pooled, summed = (_by_level(each, levels) for each in (weight, weight * d))
-        difference = np.where(pooled > 0, summed / pooled, 0.0)
-        return cls(x_d, n_d, x_a, n_a, levels, weight, pooled, difference)
-
-    def at(self, difference: Array) -> tuple[Array, Array]:
-        """Return the variances where the strata differ by a number, and the expected counts.
-
-        These are the fewest successes or failures that a side is expected to have in a stratum.
-        """
-        if self.levels is not None and difference.shape[-1] > 1:
-            difference = difference[..., self.levels]
-        p_d, p_a = under_difference(
-            self.x_d, self.n_d, self.x_a, self.n_a, np.clip(difference, -1, 1)
-        )
-        n = self.n_d + self.n_a
-        variance = (p_d * (1 - p_d) / self.n_d + p_a * (1 - p_a) / self.n_a) * n / (n - 1)
-        held = self.weight > 0
-        variance = _by_level(np.where(held, self.weight**2 * variance, 0.0), self.levels)
-        expected = [
-            _by_level(np.where(held, n * p, 0.0), self.levels)
-            for n, rate in ((self.n_d, p_d), (self.n_a, p_a))
-            for p in (rate, 1 - rate)
-        ]
-        return variance / self.pooled**2, np.minimum.reduce(expected)
-
-
-def _by_level(values: Array, levels: Index | None) -> Array:
-    """Return sums over the cells of each level."""
-    if levels is None:
-        return values
-    order = np.argsort(levels, kind="stable")
-    starts = np.flatnonzero(np.diff(levels[order], prepend=-1))
-    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
 class _Strata(NamedTuple):

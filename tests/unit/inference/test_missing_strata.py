@@ -74,7 +74,7 @@ def test_a_gap_that_the_rows_left_out_change_is_inconclusive(lost):
     found = fg.why(hired(lost), **ASKED, strata="dept")
     (gap,) = found.gaps
     assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.MISSING_STRATA)
-    assert gap.adjusted == ()
+    assert gap.adjusted is None
     overall = fg.why(hired(lost).with_columns(pl.lit("x").alias("dept")), **ASKED, strata="dept")
     assert abs(gap.overall.value) == abs(overall.gaps[0].estimate.value)
     for text in texts(found):

@@ -27,14 +27,6 @@ def test_berkeley_agrees_with_statsmodels():
     assert found.cells == 12
 
 
-def test_effects_by_side_of_one_column_standardise_the_strata():
-    x_d, n_d, x_a, n_a = (np.array(each, dtype=float) for each in (*WOMEN, *MEN))
-    found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z, by_side=True)
-    share = (n_d + n_a) / (n_d + n_a).sum()
-    assert found.difference == pytest.approx((share * (x_d / n_d - x_a / n_a)).sum(), abs=1e-9)
-    assert found.interaction < 0.01
-
-
 def test_swapped_sides_turn_the_sign_and_doubled_columns_change_nothing():
     found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z)
     swapped = adjusted_effect(*MEN, *WOMEN, [np.arange(6)], Z)
@@ -46,7 +38,7 @@ def test_swapped_sides_turn_the_sign_and_doubled_columns_change_nothing():
 
 
 def test_levels_of_one_outcome_have_it_on_both_sides_and_the_others_their_own_fit():
-    """Also levels that other levels leave one outcome; effects by side have no finite fit."""
+    """Also levels that other levels leave one outcome."""
     one, n, other, m = [5, 9, 0, 8, 0], [9, 20, 5, 8, 3], [4, 12, 0, 6, 0], [11, 15, 7, 6, 4]
     of_all = adjusted_effect(one, n, other, m, [np.arange(5)], Z)
     mixed = adjusted_effect(*(each[:2] for each in (one, n, other, m)), [np.arange(2)], Z)
@@ -57,8 +49,6 @@ def test_levels_of_one_outcome_have_it_on_both_sides_and_the_others_their_own_fi
     left = adjusted_effect(*(np.take(each, [0, 2]) for each in counts), [np.arange(2)], Z)
     found = adjusted_effect(*counts, crossed, Z)
     assert found.log_odds == pytest.approx(left.log_odds)
-    by_side = adjusted_effect([0, 9], [9, 20], [4, 12], [11, 15], [np.arange(2)], Z, by_side=True)
-    assert by_side is WhyNoRegression.NOT_CONVERGED
     same = adjusted_effect([0, 9], [9, 9], [0, 8], [7, 8], [np.arange(2)], Z)
     assert same is WhyNoRegression.COLUMNS_DECIDE
 
@@ -84,16 +74,13 @@ def test_most_tables_of_a_row_or_two_a_cell_have_a_fit():
     assert len(reasons) < 50
 
 
-@pytest.mark.parametrize(("rows", "interaction"), [(400, 0.0), (1_000, 1.0), (150, 0.0)])
-def test_intervals_hold_their_level(rows, interaction):
-    """Of 300 tables of 60 cells a side; with an interaction, of the fit by side."""
+@pytest.mark.parametrize("rows", [400, 150])
+def test_intervals_hold_their_level(rows):
+    """Of 300 tables of 60 cells a side."""
     rng = np.random.default_rng(11)
     effects = [np.linspace(-0.8, 0.8, levels) for levels in LEVELS]
     logit = sum(effect[codes] for effect, codes in zip(effects, CODES, strict=True))
-    p_a, p_d = (
-        1 / (1 + np.exp(-each))
-        for each in (logit, logit - 0.4 + interaction * effects[0][CODES[0]])
-    )
+    p_a, p_d = (1 / (1 + np.exp(-each)) for each in (logit, logit - 0.4))
     w_d = np.exp(-0.5 * logit) / np.exp(-0.5 * logit).sum()
     truth = ((0.4 * w_d + 0.6 / 60) * (p_d - p_a)).sum()
     covered = []
@@ -103,7 +90,7 @@ def test_intervals_hold_their_level(rows, interaction):
             rng.multinomial(int(0.6 * rows), [1 / 60] * 60),
         )
         counts = rng.binomial(n_d, p_d), n_d, rng.binomial(n_a, p_a), n_a
-        found = adjusted_effect(*counts, CODES, Z, by_side=bool(interaction))
+        found = adjusted_effect(*counts, CODES, Z)
         covered.append(found.low <= truth <= found.high)
     assert 0.91 <= np.mean(covered) <= 0.985
 
@@ -122,16 +109,13 @@ def test_intervals_of_rare_outcomes_hold_their_level():
     assert np.mean(held) > (0.945 if EVERY_CASE else 0.93)
 
 
-def test_the_adjusted_ratio_is_that_of_standardised_rates():
-    """Of one column by side, rates standardised to both sides; swapped, the reciprocal."""
-    x_d, n_d = np.array([89.0, 17, 202]), np.array([108.0, 25, 593])
-    x_a, n_a = np.array([512.0, 353, 120]), np.array([825.0, 560, 325])
-    one = adjusted_effect(x_d, n_d, x_a, n_a, [np.arange(3)], 1.96, by_side=True)
-    share = (n_d + n_a) / (n_d + n_a).sum()
-    rates = (share * x_d / n_d).sum(), (share * x_a / n_a).sum()
-    assert one.ratio[0] == pytest.approx(rates[0] / rates[1], abs=1e-9)
-    other = adjusted_effect(x_a, n_a, x_d, n_d, [np.arange(3)], 1.96, by_side=True)
-    assert other.ratio == pytest.approx([1 / one.ratio[0], 1 / one.ratio[2], 1 / one.ratio[1]])
+def test_the_adjusted_ratio_is_that_of_rates_standardised_over_people_and_not_over_cells():
+    counts = [89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325]
+    one = adjusted_effect(*counts, [np.arange(3)], Z)
+    swapped = adjusted_effect(*counts[2:], *counts[:2], [np.arange(3)], Z)
+    assert swapped.ratio == pytest.approx([1 / one.ratio[0], 1 / one.ratio[2], 1 / one.ratio[1]])
+    doubled = adjusted_effect(*(2 * np.array(each) for each in counts), [np.arange(3)], Z)
+    assert (doubled.difference, doubled.ratio[0]) == pytest.approx((one.difference, one.ratio[0]))
 
 
 def test_intervals_of_adjusted_ratios_hold_their_level():

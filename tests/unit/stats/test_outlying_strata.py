@@ -78,15 +78,9 @@ def test_outlying_strata_do_not_hide_one_another(low):
 
 def test_means_that_are_outlying_do_not_hide_one_another():
     d, v, n = np.array([-4.0, -4.0, *[0.0] * 10]), np.full(12, 0.25), np.full(12, 100)
-    alone, together = (heterogeneity_of_means(d, v, v, n, n, None, a)[1] for a in (0, 0.05 / 12))
+    alone, together = (heterogeneity_of_means(d, v, v, n, n, a)[1] for a in (0, 0.05 / 12))
     assert not (alone.p < 0.05 / 12).any()
     assert (together.p < 0.05 / 12).tolist() == [True] * 2 + [False] * 10
-
-
-def test_levels_that_are_outlying_do_not_hide_one_another():
-    counts = [np.repeat(side, 2) for side in of_branches(0.4, 0.4)]
-    _, each = heterogeneity(*counts, np.repeat(np.arange(12), 2), 0.05 / 12)
-    assert (each.p < 0.05 / 12).tolist() == [True] * 2 + [False] * 10
 
 
 @pytest.mark.parametrize("low", [(0.4,) * 4, (0.4,) * 6])
@@ -137,54 +131,6 @@ def test_one_branch_of_forty_is_named_and_no_other():
     assert found[:, 1:].any(axis=-1).mean() <= 0.03
 
 
-def branches_by_income(tables, branches, incomes, group, reference, *, outlying=-0.08, seed=3):
-    """Return tables of branches whose applicants differ in income, which moves rates strongly."""
-    rng = np.random.default_rng(seed)
-    levels = np.repeat(np.arange(branches), incomes)
-    shape = (tables, branches * incomes)
-    n_d, n_a = (
-        rng.poisson(rng.dirichlet(np.full(incomes, 2.0), (tables, branches)) * n).reshape(shape)
-        for n in (group, reference)
-    )
-    rates = np.tile(np.linspace(0.25, 0.8, incomes), branches)
-    differences = np.where(levels == 0, outlying, -0.08)
-    x_d, x_a = (
-        rng.binomial(n_d, rates + differences),
-        rng.binomial(n_a, np.tile(rates, (tables, 1))),
-    )
-    return (x_d, n_d, x_a, n_a), levels
-
-
-@pytest.mark.parametrize(
-    ("branches", "incomes", "rows"),
-    [(40, 5, (60, 180)), (40, 10, (60, 180)), (40, 5, (20, 60)), (10, 10, (100, 300))],
-)
-def test_branches_are_adjusted_for_income(branches, incomes, rows):
-    """Cells may be of a few rows each: a branch is tested by what is within its cells."""
-    counts, levels = branches_by_income(600, branches, incomes, *rows)
-    whole, each = heterogeneity(*counts, levels)
-    assert (holm(each.p) < 0.05).any(axis=-1).mean() <= 0.05
-    assert 0.02 <= (whole.p < 0.05).mean() <= 0.075
-
-
-def test_one_branch_of_forty_is_named_within_incomes_where_its_cells_are_not():
-    counts, levels = branches_by_income(300, 40, 5, 500, 1_500, outlying=-0.219)
-    named = holm(heterogeneity(*counts, levels)[1].p) < 0.05
-    assert named[:, 0].mean() >= 0.9
-    assert named[:, 1:].any(axis=-1).mean() <= 0.03
-    of_cells = holm(heterogeneity(*counts)[1].p) < 0.05
-    assert of_cells.any(axis=-1).mean() <= 0.6
-
-
-def test_levels_of_one_stratum_each_are_the_strata():
-    counts = (*WOMEN, *MEN)
-    for one, other in zip(
-        heterogeneity(*counts), heterogeneity(*counts, np.arange(6)), strict=True
-    ):
-        for mine, its in zip(one, other, strict=True):
-            assert np.asarray(mine) == pytest.approx(np.asarray(its))
-
-
 def test_the_distance_that_would_have_been_named_is_named():
     """Of 40 branches one is so far from the others; of three with few rows some never are."""
     _, each = heterogeneity(*drawn(50, 40, 200, 600, 0.0))
@@ -195,25 +141,22 @@ def test_the_distance_that_would_have_been_named_is_named():
     assert np.isnan(smallest_outlying(few, 0.05)).any()
 
 
-def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0, cells=1):
-    """Return the tests of one table of means, with so many rows a cell on each side."""
-    level = np.repeat(np.arange(strata), cells)
+def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0):
+    """Return the tests of one table of means, with so many rows a stratum on each side."""
     counts, squares = [], []
     for side, (mean, scale) in enumerate(zip(rows, spread, strict=True)):
-        n = rng.poisson(mean, len(level))
+        n = rng.poisson(mean, strata)
         shift = 0.3 + varies * rng.standard_normal(strata) if side == 0 else np.zeros(strata)
         shift[0] += outlying * (side == 0)
-        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift[level], n)
-        of = np.repeat(np.arange(len(level)), n)
-        counts += [np.bincount(of, values, len(level)), n.astype(float)]
-        squares.append(np.bincount(of, values**2, len(level)))
+        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift, n)
+        of = np.repeat(np.arange(strata), n)
+        counts += [np.bincount(of, values, strata), n.astype(float)]
+        squares.append(np.bincount(of, values**2, strata))
     common = (counts[1] > 0) & (counts[3] > 0)
     held = [np.where(common, each, 0.0) for each in counts]
     each, _ = mean_differences(*counts, tuple(squares))
     variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
-    return heterogeneity_of_means(
-        each.value, *variances, held[1], held[3], level if cells > 1 else None
-    )
+    return heterogeneity_of_means(each.value, *variances, held[1], held[3])
 
 
 def test_the_smallest_outlying_distance_has_quantiles_of_the_degrees_of_each_stratum():
@@ -225,29 +168,6 @@ def test_the_smallest_outlying_distance_has_quantiles_of_the_degrees_of_each_str
         for df in degrees
     ]
     assert smallest_outlying(each, 0.05) == pytest.approx(0.01 * np.array(expected))
-
-
-def test_levels_of_means_of_one_stratum_each_are_the_strata():
-    n, d, v = np.array([20, 30, 40, 50, 60, 0]), np.array([0, 1, 0.5, 2, 0.2, 9]), np.ones(6) / 9
-    v[-1] = 0
-    alone = heterogeneity_of_means(d, v, v, n, n)
-    levels = heterogeneity_of_means(d, v, v, n, n, np.arange(6))
-    for one, other in zip(alone, levels, strict=True):
-        for mine, its in zip(one, other, strict=True):
-            assert np.asarray(mine) == pytest.approx(np.asarray(its), nan_ok=True)
-
-
-@pytest.mark.parametrize("rows", [(40, 60), (4, 8)])
-def test_one_level_of_means_is_named_within_cells_and_no_other(rows):
-    rng = np.random.default_rng(8)
-    alike = [_tests_of_means(rng, 10, rows, (1, 1), cells=5) for _ in range(400)]
-    assert np.mean([whole.p < 0.05 for whole, _ in alike]) <= 0.075
-    assert np.mean([(holm(each.p) < 0.05).any() for _, each in alike]) <= 0.07
-    shift = 7 / np.sqrt(sum(rows))
-    tables = [_tests_of_means(rng, 10, rows, (1, 1), outlying=shift, cells=5) for _ in range(100)]
-    named = np.array([holm(each.p) < 0.05 for _, each in tables])
-    assert named[:, 0].mean() >= 0.9
-    assert named[:, 1:].any(axis=-1).mean() <= 0.06
 
 
 @pytest.mark.parametrize(

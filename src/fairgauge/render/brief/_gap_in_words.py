@@ -42,6 +42,7 @@ from fairgauge.render.words.decomposition_sentences import (
     extrapolated,
     outlying_alone,
     outlying_places,
+    place_name,
     strata_words,
     within_words,
 )
@@ -159,13 +160,13 @@ class GapInWords:
         places = outlying_places(self.gap)
         if not self.known or self.means is not None or not self.gap.is_shown or len(places) != 1:
             return ""
-        ((name, each),) = places
-        if not isinstance(each, StratumGap) or direction(self.gap, each) != OTHER_DIRECTION:
+        (each,) = places
+        if direction(self.gap, each) != OTHER_DIRECTION:
             return ""
         if each.interval is None or 0 in each.interval:
             return ""
         lower = ((each.difference or 0.0) < 0) != self.turned
-        return f"in {name} {self.rate.they_often(self.subject, lower=lower)}"
+        return f"in {place_name(each)} {self.rate.they_often(self.subject, lower=lower)}"
 
     def compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""
@@ -199,13 +200,11 @@ class GapInWords:
         counted = self._counted(estimate)
         yield f"{counted}." if counted else f"{estimate.says}."
         yield from self._parts()
-        stand_out = [
-            (name, each) for name, each in outlying_places(self.gap) if isinstance(each, StratumGap)
-        ]
-        for name, each in stand_out[:_MOST_STRATA]:
+        for each in outlying_places(self.gap)[:_MOST_STRATA]:
             if counted := self._counted(each):
                 how = direction(self.gap, each)
-                yield f"In {name} the difference is {how}: {counted[0].lower()}{counted[1:]}."
+                same = f"{counted[0].lower()}{counted[1:]}"
+                yield f"In {place_name(each)} the difference is {how}: {same}."
 
     def _shares(self, each: Estimate | StratumGap) -> list[Share | None]:
         """Return the shares of the subject and of the other."""
@@ -286,13 +285,14 @@ class GapInWords:
 
     def _adjusted(self, sides: str) -> str:
         """Return the difference by regression with controls, which is the one to quote."""
-        for found in self.gap.adjusted[:1]:
-            return (
-                f"{sides}, adjusted for {adjusted_for(self.gap)} by regression: on average "
-                f"{self.sized_with(*found.at(self.gap.scale))}. This is the {self.gap.scale} to "
-                f"quote.{excluded_words(self.gap)}{extrapolated(self.gap, found)}"
-            )
-        return describe_adjusted(self.gap)
+        found = self.gap.adjusted
+        if found is None:
+            return describe_adjusted(self.gap)
+        return (
+            f"{sides}, adjusted for {adjusted_for(self.gap)} by regression: on average "
+            f"{self.sized_with(*found.at(self.gap.scale))}. This is the {self.gap.scale} to "
+            f"quote.{excluded_words(self.gap)}{extrapolated(self.gap, found)}"
+        )
 
     @property
     def _times(self) -> str:
@@ -404,9 +404,9 @@ class GapInWords:
         if gap.heterogeneity is None:
             return ""
         alone = [
-            f"{name} ({self.apart(each.difference or 0.0)}; "
+            f"{place_name(each)} ({self.apart(each.difference or 0.0)}; "
             f"{self.apart(each.others)} on average in the others, weighted by precision)"
-            for name, each in outlying_places(gap)[:_MOST_STRATA]
+            for each in outlying_places(gap)[:_MOST_STRATA]
             if each.others is not None
         ]
         named = "; ".join(alone)
@@ -415,12 +415,6 @@ class GapInWords:
             return (
                 f"The difference is not the same in every {one}, by more than sampling variation: "
                 f"an average holds for no {one} in particular.{unlike}"
-            )
-        if gap.varying_columns:
-            return (
-                f"The difference varies over {all_called(gap.varying_columns)}, adjusted for the "
-                f"other columns; all {each_of(gap, several=True)} together do not show that it "
-                "does."
             )
         if alone:
             return (

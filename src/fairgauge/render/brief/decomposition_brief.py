@@ -45,7 +45,7 @@ from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import is_reference_first
-from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
+from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap, test_of
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
@@ -110,7 +110,7 @@ def below_neutral(found: Decomposition, gap: Gap, neutral: float) -> str:
 
 def _verdict(gap: Gap) -> Iterator[str]:
     """Yield the verdict; where differences vary, which strata are a finding by themselves."""
-    places, strata = [name for name, _ in outlying_places(gap)], strata_words(gap)
+    places, strata = list(map(place_name, outlying_places(gap))), strata_words(gap)
     if gap.reason is not WhyInconclusive.VARIES or not places:
         subject = "The difference " if gap.verdict is GapVerdict.REMAINS else ""
         stated = f"{subject}{verdict_and_controls(gap, strata, all_called(gap.controls))}"
@@ -171,8 +171,7 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
             of = (
                 "" if i == at else f"of {group_called(each.estimate.group, each.estimate.feature)} "
             )
-            places = [f"gaps[{i}].strata", *([f"gaps[{i}].by_column"] if each.by_column else [])]
-            return Sentence(f"{text}; {of}{outlying}", (*sources, *places))
+            return Sentence(f"{text}; {of}{outlying}", (*sources, f"gaps[{i}].strata"))
     return Sentence(text, tuple(sources))
 
 
@@ -253,7 +252,7 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
             yield in_words.averages(), "parts"
     elif gap.controls:
         yield describe_adjusted(gap, brief=True), "adjusted"
-    varies = in_words.variation() if divided else describe_heterogeneity(gap, brief=True)
+    varies = in_words.variation() if divided else describe_heterogeneity(gap)
     yield varies, "heterogeneity"
     size = in_words.distance(gap.detectable) if divided and gap.detectable is not None else ""
     yield describe_detectable(gap, size), "detectable"
@@ -379,11 +378,11 @@ def _worse_elsewhere(gap: Gap, words: Vocabulary) -> list[str]:
 
 def _outlying_worse(gap: Gap, words: Vocabulary) -> list[str]:
     """Return what is unlike all others, of where those who are worse off are shown to be."""
-    return [name for name, each in outlying_places(gap) if _is_worse(gap, each, words)]
+    return [place_name(each) for each in outlying_places(gap) if _is_worse(gap, each, words)]
 
 
-def _is_worse(gap: Gap, each: StratumGap | LevelGap, words: Vocabulary) -> bool:
-    """Return whether a stratum or level shows a difference against those who are worse off.
+def _is_worse(gap: Gap, each: StratumGap, words: Vocabulary) -> bool:
+    """Return whether a stratum shows a difference against those who are worse off.
 
     These are those of the difference that remains, else of the gap, else by what is better.
     """
@@ -402,19 +401,7 @@ def _is_worse(gap: Gap, each: StratumGap | LevelGap, words: Vocabulary) -> bool:
 
 
 def _other_strata(found: Decomposition) -> Iterator[Sentence]:
-    """Yield that an inconclusive answer depends on which strata are compared, where it may."""
-    for i, gap in found.gravest():
-        others = {each.verdict: each for each in gap.other_intervals}
-        others.pop(gap.verdict, None)
-        if gap.verdict is GapVerdict.INCONCLUSIVE and others:
-            each = next(iter(others.values()))
-            of = f" for {called(gap.estimate.group)}" if len(found.gaps) > 1 else ""
-            yield analyst(
-                "state which intervals of numbers are compared, and why: with "
-                f"{each.intervals} of them the answer{of} would be “{verdict_words(each)}”.",
-                (f"gaps[{i}].other_intervals",),
-            )
-            return
+    """Yield that an inconclusive answer may depend on which of several columns are compared."""
     if len(columns := found.gaps[0].columns) > 1:
         names = all_called(columns)
         yield owner(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import (
-    ColumnEffects,
     GapPartKind,
     GapVerdict,
     StratumWeights,
@@ -45,25 +44,21 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count
 from fairgauge.render.words.question_sentences import excluded_why
-from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
     AdjustedGap,
-    ColumnGap,
     Decomposition,
     Gap,
     GapPart,
-    LevelGap,
     StratumGap,
     furthest_from_others,
     test_of,
 )
 from fairgauge.results.scopes import Interval
 
-_Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
@@ -76,10 +71,6 @@ _CONTRIBUTIONS = (
 )
 _WITH_DIFFERENCE = "Strata, their tests and the regression are those of the difference of the rate."
 _OUTLYING = "* unlike all without * together, statistically significantly (adjusted, Bonferroni)."
-_CUT_POINTS = (
-    "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
-    "no other numbers of intervals."
-)
 _WITHOUT_STRATUM = "missing stratum"
 _SEVERAL_COLUMNS = (
     " Composition is divided among several columns by Shapley's value, whatever their order."
@@ -207,8 +198,6 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
 
 def _repeat(found: Decomposition) -> Iterator[tree.Block]:
     """Yield where the numbers come from, how to make them again, and room for signatures."""
-    if any(gap.other_intervals for gap in found.gaps):
-        yield tree.Paragraph(_CUT_POINTS, tree.Tone.SOFT)
     yield from repeat_blocks(found, found.fingerprint, "why", of="decomposition")
 
 
@@ -236,11 +225,7 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
     most = _MOST_ROWS - (2 if others else 0)
     adjusted = found.with_regression(first)
     blocks: list[tree.Block] = [_parts(adjusted, whole=False)]
-    by_column = _furthest_column(first)
-    if by_column is not None:
-        blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
-    else:
-        blocks.append(_strata(first, _first_strata(first, most), screen=True, parts=parts))
+    blocks.append(_strata(first, _first_strata(first, most), screen=True, parts=parts))
     if adjusted.controls and not adjusted.adjusted:
         blocks.append(tree.Paragraph(words.describe_adjusted(adjusted, brief=True)))
     if others:
@@ -263,8 +248,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
     return tree.Section("gap", _title(first, found), tuple(blocks))
 
 
-def _first(rows: Sequence[_Row], most: int) -> Sequence[_Row]:
-    """Return as many rows, or all where one alone would be left."""
+def _first(rows: Sequence[StratumGap], most: int) -> Sequence[StratumGap]:
+    """Return as many strata, or all where one alone would be left."""
     return rows if len(rows) <= most + 1 else rows[:most]
 
 
@@ -275,12 +260,6 @@ def _first_strata(gap: Gap, most: int) -> Sequence[StratumGap]:
     others = [each for each in first if each not in named]
     kept = [*named, *others[: len(first) - len(named)]]
     return [each for each in gap.strata if each in kept]
-
-
-def _furthest_column(gap: Gap) -> ColumnGap | None:
-    """Return the column of several whose levels are shown: the first that has an outlying one."""
-    named = [each for each in gap.by_column if any(level.outlying for level in each.levels)]
-    return next(iter((*named, *gap.by_column)), None)
 
 
 def _short(gap: Gap, found: Decomposition) -> str:
@@ -326,7 +305,6 @@ def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tr
     )
     texts = (
         words.describe_detectable(gap),
-        words.describe_intervals(gap),
         *((_WITH_DIFFERENCE,) if parts else of_difference),
     )
     for text in filter(None, texts):
@@ -335,20 +313,11 @@ def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tr
     if parts:
         return
     yield from _dots(gap, found)
-    yield from _folded(f"strata-{at}", "strata", gap.strata, partial(_strata, gap))
-    for k, column in enumerate(gap.by_column):
-        named, table = f"values of {called(column.column)}", partial(_levels, gap, column)
-        yield from _folded(f"levels-{at}-{k}", named, column.levels, table)
-
-
-def _folded(
-    id_: str, what: str, rows: Sequence[_Row], table: Callable[[Sequence[_Row]], tree.Table]
-) -> Iterator[tree.Block]:
-    """Yield a table of the first rows, and one of the others that opens on demand."""
-    first, others = _first(rows, _MOST_OPEN), rows[_MOST_OPEN:]
-    yield table(first)
-    if len(first) < len(rows):
-        yield tree.Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
+    first, others = _first(gap.strata, _MOST_OPEN), gap.strata[_MOST_OPEN:]
+    yield _strata(gap, first)
+    if len(first) < len(gap.strata):
+        more = f"{len(others):,} more strata"
+        yield tree.Section(f"strata-{at}", more, (_strata(gap, others),), folded=True)
 
 
 def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
@@ -368,7 +337,7 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
         if whole or _is_added(gap, part)
     ]
     metric = gap.estimate.definition
-    totals = list(_totals(gap, () if whole else gap.adjusted[:1]))
+    totals = list(_totals(gap, None if whole else gap.adjusted))
     columns = (
         tree.Column("part", numeric=False), tree.Column("size"), tree.Column("CI", numeric=False),
         *([tree.Column("share of the gap", numeric=False)] if shares else []),
@@ -413,23 +382,13 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     )
 
 
-_EFFECTS = {
-    ColumnEffects.MAIN: "by regression",
-    ColumnEffects.BY_SIDE: "with effects by side",
-    ColumnEffects.NUMBERS: "with numbers as they are",
-}
-
-
 def _totals(
-    gap: Gap, adjusted: Sequence[AdjustedGap]
+    gap: Gap, adjusted: AdjustedGap | None
 ) -> Iterator[tuple[str, float | None, Interval | None]]:
-    """Yield the gap, and what remains of it by regressions."""
+    """Yield the gap, and what remains of it by regression."""
     yield "the gap", gap.estimate.value, gap.estimate.interval
-    for each in adjusted:
-        yield (
-            f"adjusted for {words.adjusted_for(gap)} {_EFFECTS[each.effects]}",
-            *each.at(gap.scale),
-        )
+    if adjusted is not None:
+        yield f"adjusted for {words.adjusted_for(gap)} by regression", *adjusted.at(gap.scale)
 
 
 def _alone(gap: Gap) -> bool:
@@ -452,13 +411,13 @@ def _is_added(gap: Gap, part: GapPart) -> bool:
 
 def _pictures(gap: Gap, found: Decomposition) -> Iterator[tree.Chart]:
     """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
-    yield _waterfall(gap, gap.adjusted[:1] if gap.controls else (), found)
+    yield _waterfall(gap, gap.adjusted if gap.controls else None, found)
     charts = list(_dots(gap, found, _MOST_DRAWN))
     named = [each for each in charts if any(row.badge for row in each.rows)]
     yield from (named or charts)[:1]
 
 
-def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) -> tree.Chart:
+def _waterfall(gap: Gap, adjusted: AdjustedGap | None, found: Decomposition) -> tree.Chart:
     """Return the parts that add up (multiply) to the gap, each from where those before it end.
 
     Below the gap is what remains of it by regression.
@@ -493,37 +452,32 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) 
 
 
 def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
-    """Yield the difference in every stratum, of several columns at every level of each."""
+    """Yield the difference in every stratum, of which there is a chart if any has one."""
     kind = words.stratum_unit(gap)
-    strata, *levels = words.places_of(gap)
-    captions = [_adjusted_title(gap, column) for column in gap.by_column]
-    for caption, (_, _, places) in zip(
-        captions or [f"Difference in each {words.each_of(gap)}"], levels or [strata], strict=True
-    ):
-        known = [(name, each) for name, each in places if each.difference is not None]
-        known.sort(key=lambda one: one[1].difference or 0.0)
-        ends = [known[i] for i in furthest_from_others([each for _, each in known], most)]
-        more = len(known) - len(ends)
-        first = ", outlying ones first" * any(each.outlying for _, each in ends)
-        sufficient = sum(each.interval is not None for _, each in known)
-        of = f" ({sufficient:,} with sufficient data)" if sufficient < len(known) else ""
-        furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
-        notes = [f"Of {len(known):,}{of}, {furthest}."] if more else []
-        if ends:
-            rows = tuple(
-                tree.ChartRow(
-                    name,
-                    tree.mark_of(each.difference, each.interval),
-                    with_unit(each.difference, kind, sign=True),
-                    badge="outlying" if each.outlying else "",
-                    tone=tree.Tone.UNSURE if each.outlying else tree.Tone.PLAIN,
-                )
-                for name, each in ends
-            )
-            yield tree.Chart(
-                caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes),
-                legend=below_neutral(found, gap, 0.0),
-            )  # fmt: skip
+    known = [each for each in gap.strata if each.difference is not None]
+    known.sort(key=lambda each: each.difference or 0.0)
+    ends = [known[i] for i in furthest_from_others(known, most)]
+    if not ends:
+        return
+    first = ", outlying ones first" * any(each.outlying for each in ends)
+    sufficient = sum(each.interval is not None for each in known)
+    of = f" ({sufficient:,} with sufficient data)" if sufficient < len(known) else ""
+    furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
+    notes = (f"Of {len(known):,}{of}, {furthest}.",) if len(known) > len(ends) else ()
+    rows = tuple(
+        tree.ChartRow(
+            words.stratum_name(each),
+            tree.mark_of(each.difference, each.interval),
+            with_unit(each.difference, kind, sign=True),
+            badge="outlying" if each.outlying else "",
+            tone=tree.Tone.UNSURE if each.outlying else tree.Tone.PLAIN,
+        )
+        for each in ends
+    )
+    yield tree.Chart(
+        f"Difference in each {words.each_of(gap)}", (*_average(gap), *rows), kind, 0.0,
+        notes=notes, legend=below_neutral(found, gap, 0.0),
+    )  # fmt: skip
 
 
 def _average(gap: Gap) -> Iterator[tree.ChartRow]:
@@ -534,10 +488,6 @@ def _average(gap: Gap) -> Iterator[tree.ChartRow]:
         yield tree.ChartRow(
             words.part_words(gap, average), mark, words.value_words(gap, average)[0], emphasis=True
         )
-
-
-def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
-    return f"{called(column.column)}, adjusted for {words.others_of(gap, column)}"
 
 
 def _strata(
@@ -573,32 +523,6 @@ def _strata(
     return table_of_rows("Strata", strata, *fields, notes=notes, titled=True)
 
 
-def _levels(
-    gap: Gap, column: ColumnGap, levels: Sequence[LevelGap], *, screen: bool = False
-) -> tree.Table:
-    """Return the difference at the levels of one of several columns."""
-    kind, within = words.stratum_unit(gap), words.others_of(gap, column)
-    more = screen * (len(column.levels) - len(levels))
-    averaged = f"Differences within {within}, averaged with the weights of Mantel and Haenszel"
-    notes = [f"{averaged}; n are those in strata of both sides."]
-    notes += [_OUTLYING] if any(each.outlying for each in levels) else []
-    notes += _untested(gap)
-    notes += [f"{more:,} more in the .html or .json."] if more else []
-    return table_of_rows(
-        _adjusted_title(gap, column),
-        levels,
-        (
-            tree.Column(called(column.column), numeric=False),
-            lambda each: tree.Cell(called(each.level), name=True),
-        ),
-        *_sizes(gap),
-        *_differences(gap),
-        ("others", lambda each: with_unit(each.others, kind, sign=True)),
-        notes=notes,
-        titled=True,
-    )
-
-
 def _untested(gap: Gap) -> list[str]:
     """Return a note on strata without sufficient clusters, if there are any."""
     untested, used = gap.support.strata_untested, gap.support.strata_used
@@ -607,8 +531,8 @@ def _untested(gap: Gap) -> list[str]:
     return [f"Not tested ({few}): {untested:,} of {strata}."] if untested else []
 
 
-def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
-    """Return the columns of how many rows of both sides a stratum or level has."""
+def _sizes(gap: Gap) -> list[Field[StratumGap]]:
+    """Return the columns of how many rows of both sides a stratum has."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     return [
         (f"n, {group}", lambda each: count(each.n_group)),
@@ -616,25 +540,22 @@ def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
     ]
 
 
-def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
-    """Return the columns of the difference in a stratum or level; outlying ones have a star."""
+def _differences(gap: Gap) -> list[Field[StratumGap]]:
+    """Return the columns of the difference in a stratum; outlying ones have a star."""
     kind = words.stratum_unit(gap)
 
-    def difference(each: StratumGap | LevelGap) -> str:
+    def difference(each: StratumGap) -> str:
         return with_unit(each.difference, kind, sign=True) + "*" * each.outlying
 
-    def interval(each: StratumGap | LevelGap) -> str:
+    def interval(each: StratumGap) -> str:
         low, high = each.interval or (None, None)
-        few = isinstance(each, LevelGap) and each.interval is None
-        return INSUFFICIENT if few else shown_range(low, high, kind, sign=True)
+        return shown_range(low, high, kind, sign=True)
 
     return [("difference", difference), (tree.Column("CI", numeric=False), interval)]
 
 
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
-_TEXTS = (
-    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "collinear",
-)  # fmt: skip
+_TEXTS = (*_OF_GAP, "part", "column", "weights", "status", "reason", "collinear")
 
 
 def _table(
@@ -668,5 +589,7 @@ def _table(
 
 parts_of = partial(_table, kind=GapPart, records=lambda gap: gap.parts)
 strata_of = partial(_table, kind=StratumGap, records=lambda gap: gap.strata)
-adjusted_of = partial(_table, kind=AdjustedGap, records=lambda gap: gap.adjusted)
+adjusted_of = partial(
+    _table, kind=AdjustedGap, records=lambda gap: [gap.adjusted] if gap.adjusted else []
+)
 """Return a row for every part, stratum and regression of every gap."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
-    ColumnEffects,
     GapPartKind,
     GapVerdict,
     IntervalMethod,
@@ -39,21 +37,12 @@ from fairgauge.results.disparities import NOTED_ALONE
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
     AdjustedGap,
-    ColumnGap,
     Decomposition,
     Gap,
     GapPart,
-    Heterogeneity,
-    LevelGap,
-    OtherIntervals,
     StratumGap,
     averages_of,
-    open_forms,
 )
-from fairgauge.results.scopes import Interval
-
-Place: TypeAlias = tuple[str, StratumGap | LevelGap]
-"""A stratum, or a level of one of several columns, with its name."""
 
 _MOST_NAMED, _MOST_IN_VERDICT, _MOST_DIFFERING = 5, 2, 3
 _RATIO = "ratio "
@@ -127,14 +116,14 @@ def notes_of(found: Decomposition) -> list[str]:
     return [f"{capitalised(describe_diagnostic(each))}." for each in notes]
 
 
-def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
+def verdict_words(gap: Gap, strata: str = "strata") -> str:
     """Return what the verdict of a gap is called, and why it is inconclusive."""
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
-    if isinstance(gap, Gap) and is_of_one_outcome(gap):
+    if is_of_one_outcome(gap):
         reason = f": {ONE_OUTCOME}"
-    elif isinstance(gap, Gap) and _is_clustered_0(gap):
+    elif _is_clustered_0(gap):
         reason = f": {_CLUSTERED_0}"
-    columns = all_called(gap.columns, "or") if isinstance(gap, Gap) else "a stratum"
+    columns = all_called(gap.columns, "or")
     return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata, columns=columns)
 
 
@@ -188,23 +177,11 @@ def with_controls(gap: Gap, controls: str) -> str:
         GapVerdict.WITHIN_MARGIN: f"a difference {remains}, within the margin",
         GapVerdict.INCONCLUSIVE: "inconclusive",
     }.get(verdict, f"no statistically significant difference {remains}")
-    if verdict is GapVerdict.INCONCLUSIVE and (fits := open_forms(gap)):
-        main = ColumnEffects.MAIN in fits
-        forms = "" if main else f" {listing([_FORMS[each] for each in fits])}"
-        if main and 0 not in gap.adjusted[0].interval:
-            shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS]}"
-        elif gap.margin is None:
-            shows += f": a difference is shown{forms}"
-        else:
-            shows += f": its confidence interval{forms} reaches the margin"
+    if verdict is GapVerdict.INCONCLUSIVE and gap.adjusted and gap.reason not in UNADJUSTED:
+        several = 0 not in gap.adjusted.interval
+        reaches = "its confidence interval reaches the margin"
+        shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS] if several else reaches}"
     return f"; with {controls}, by regression, {shows}"
-
-
-_FORMS = {
-    ColumnEffects.BY_SIDE: "with effects by side",
-    ColumnEffects.NUMBERS: "with numbers as they are",
-}
-"""What other regressions with controls are made with."""
 
 
 def each_verdict(gap: Gap) -> str:
@@ -256,7 +233,6 @@ def describe_gap(gap: Gap) -> str:
         f"{gap.estimate.says}.",
         describe_gap_verdict(gap),
         describe_detectable(gap),
-        describe_intervals(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
     )
@@ -411,104 +387,35 @@ def describe_detectable(gap: Gap, size: str = "") -> str:
     )
 
 
-def describe_intervals(gap: Gap) -> str:
-    """Return what remains where numbers are cut into more or fewer intervals."""
-    if not gap.other_intervals:
-        return ""
-    metric = gap.estimate.definition
-    sizes = " and ".join(
-        f"{metric_value(metric, each.within)} into {each.intervals} "
-        f"({metric_ci(metric, each.interval)})"
-        for each in gap.other_intervals
-    )
-    verdicts = {each.verdict for each in gap.other_intervals} - {gap.verdict}
-    same = (
-        "the verdict would be the same"
-        if not verdicts
-        else "; ".join(
-            f"with {each.intervals} the verdict would be “{verdict_words(each)}”"
-            for each in gap.other_intervals
-            if each.verdict != gap.verdict
-        )
-    )
-    own = metric_value(metric, gap.part(GapPartKind.WITHIN).value)
-    return (
-        f"Numbers are cut into 10 intervals of about equally many rows; within {strata_words(gap)} "
-        f"the {gap.scale} is then {own} on average. Cut otherwise it would be {sizes}: {same}."
-    )
-
-
-def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
+def describe_heterogeneity(gap: Gap) -> str:
     """Return whether the difference varies over strata, and the strata that are unlike the others.
 
-    Of several columns the levels of each, adjusted for the other columns, follow; ``brief``
-    without what would have been named. Nothing where it is not tested.
+    Nothing where it is not tested.
     """
-    if gap.heterogeneity is None:
+    found, kind = gap.heterogeneity, stratum_unit(gap)
+    if found is None:
         return ""
-    alpha = 1 - (gap.estimate.confidence or 0.95)
-    kind = stratum_unit(gap)
-    (_, _, strata), *levels = places_of(gap)
-    power = not (brief and gap.by_column)
-    by_column = [each.heterogeneity for each in gap.by_column if each.heterogeneity is not None]
-    but = gap.heterogeneity.p_adjusted >= alpha and any(
-        each.p_adjusted < alpha for each in by_column
-    )
-    what = "stratum" * power
-    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, what, but=but)]
-    texts += [_BY_COLUMN] if but else []
-    for each, (column, test, places) in zip(gap.by_column, levels, strict=True):
-        if test is not None:
-            text = _variation(
-                f"over {column}", test, places, kind, alpha, f"level of {column}" * power
-            )
-            texts.append(f"Adjusted for {others_of(gap, each)}: {text[0].lower()}{text[1:]}")
-    return " ".join(texts)
-
-
-_BY_COLUMN = (
-    "By a single column there is: a test of a few levels can show what a test of many strata does "
-    "not."
-)
-
-
-def _variation(
-    over: str,
-    found: Heterogeneity,
-    each: Sequence[Place],
-    kind: Unit,
-    alpha: float,
-    what: str,
-    *,
-    but: bool = False,
-) -> str:
-    """Return whether the difference varies over strata or levels, and those that are named.
-
-    ``what`` they are called where it is stated what would have been named; ``but`` whether another
-    test of the same difference does show variation.
-    """
-    p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
-    outlying = [(name, one) for name, one in each if one.outlying]
-    if found.p_adjusted < alpha:
+    p = probability(found.p_value)
+    outlying = [each for each in gap.strata if each.outlying]
+    if gap.varies:
         spread = with_unit(found.spread, kind)
-        text = f"The difference varies {over} ({p}; standard deviation {spread})."
+        text = f"The difference varies over strata ({p}; standard deviation {spread})."
     elif outlying:
-        text = f"All together show no statistically significant variation {over} ({p})."
+        text = f"All together show no statistically significant variation over strata ({p})."
     else:
-        together = ", all tested together" if but else ""
-        text = f"No statistically significant variation of the difference {over}{together} ({p})."
+        text = f"No statistically significant variation of the difference over strata ({p})."
     if outlying:
-        named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
+        named = "; ".join(_outlying(each, kind) for each in outlying[:_MOST_NAMED])
         more = len(outlying) - _MOST_NAMED
-        outlies = "Outlying" if found.p_adjusted < alpha else "Outlying by itself"
+        outlies = "Outlying" if gap.varies else "Outlying by itself"
         return f"{text} {outlies}: {named}{f'; and {more:,} more' if more > 0 else ''}."
-    tested = [one.detectable for _, one in each if one.p_value is not None]
+    tested = [each.detectable for each in gap.strata if each.p_value is not None]
     known = [size for size in tested if size is not None]
-    if not tested or not what:
+    if not tested:
         return text
-    together = ", all gaps tested together" * any(one.outlying_alone for _, one in each)
-    text += f" No {what} is statistically significantly unlike the others{together}; "
-    compared = sum(one.difference is not None for _, one in each)
+    together = ", all gaps tested together" * any(each.outlying_alone for each in gap.strata)
+    text += f" No stratum is statistically significantly unlike the others{together}; "
+    compared = sum(each.difference is not None for each in gap.strata)
     few, have = compared - len(tested), plural(compared - len(tested), "has", "have")
     untested = f" {few:,} of {compared:,} {have} insufficient data for a test." if few else ""
     if not known:
@@ -516,7 +423,7 @@ def _variation(
             f"{text}none would have been named with 80% power, whatever its difference.{untested}"
         )
     first, last = (with_unit(pick(known), kind) for pick in (min, max))
-    reach = f"{first} from them" if first == last else f"{first} to {last} from them, by {what}"
+    reach = f"{first} from them" if first == last else f"{first} to {last} from them, by stratum"
     text += f"one would have been named with 80% power if about {reach}"
     never = len(tested) - len(known)
     whole = f"; {never:,} of {len(tested):,} would not have been, whatever the difference."
@@ -526,7 +433,7 @@ def _variation(
 def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     """Return the difference adjusted by regression, or why it is not, as sentences.
 
-    ``brief`` is with the same effects on both sides alone.
+    ``brief`` is without the columns that are combinations of others.
     """
     if gap.reason in UNADJUSTED:
         why = _why_inconclusive(gap, "")
@@ -535,33 +442,22 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     if gap.confounded:
         why = _confounding(gap, missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
         return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
-    adjusted = {each.effects: each for each in gap.adjusted}
-    main = adjusted.get(ColumnEffects.MAIN)
+    found = gap.adjusted
     of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
-    if main is None:
+    if found is None:
         why = "" if gap.no_regression is None else _NO_REGRESSION.get(gap.no_regression, "")
         return why and f"No regression is adjusted for {adjusted_for(gap)}: {why}."
     kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
         f"Adjusted for {adjusted_for(gap)} by {how} regression, the {what} differ by "
-        f"{with_unit(main.value, kind, sign=True)} on average over all rows "
-        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{excluded_words(gap)}"
-        f"{extrapolated(gap, main)}"
+        f"{with_unit(found.value, kind, sign=True)} on average over all rows "
+        f"({ci_words(found.interval, kind, sign=True)}{_ratios(found)}).{excluded_words(gap)}"
+        f"{extrapolated(gap, found)}"
     )
     if brief:
         return text
-    text += _collinear(main) + _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
-    own = adjusted.get(ColumnEffects.BY_SIDE)
-    if own is None:
-        return text
-    size = _sized(own.value, kind, own.interval)
-    text += f" With effects of {adjusted_for(gap)} by side it is {size}"
-    if own.interaction_p is None:
-        return f"{text}."
-    p = probability(own.interaction_p)
-    differ = "differ" if own.interaction_p < 1 - main.interval.level else "do not differ"
-    return f"{text}; the effects {differ} statistically significantly between the sides ({p})."
+    return text + _collinear(found)
 
 
 _NO_REGRESSION = {
@@ -594,26 +490,6 @@ def _collinear(found: AdjustedGap) -> str:
         f"{named}."
         if named
         else ""
-    )
-
-
-_NO_NUMBERS = (
-    " With the numbers of the 10 intervals as they are there is no regression: it is made of rows "
-    "without clusters, of one outcome of each row (no score with a threshold), of finite numbers, "
-    "and where it converges. Take what remains within the intervals, which allows for clusters."
-)
-
-
-def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
-    """Return the difference adjusted for numbers as they are, or why it is not."""
-    if found is None:
-        return _NO_NUMBERS if gap.other_intervals else ""
-    kind = stratum_unit(gap)
-    line = "a straight line on the scale of log odds" if how == "logistic" else "a straight line"
-    return (
-        f" With the numbers of the 10 intervals as they are ({line}) it is "
-        f"{with_unit(found.value, kind, sign=True)} "
-        f"({ci_words(found.interval, kind, sign=True)}{_ratios(found)})."
     )
 
 
@@ -661,32 +537,12 @@ def stratum_name(stratum: StratumGap) -> str:
     return ", ".join(called(value) for value in stratum.stratum.values())
 
 
-def outlying_places(gap: Gap, *, alone: bool = False) -> list[Place]:
-    """Return what is unlike all others: levels of a column, and strata of no such level.
+def outlying_places(gap: Gap, *, alone: bool = False) -> list[StratumGap]:
+    """Return the strata that are unlike all others.
 
     ``alone`` is by the tests of this gap alone, and not of all gaps together.
     """
-    levels = _outlying_levels(gap, alone=alone)
-    strata = [
-        (place_name(each), each)
-        for each in gap.strata
-        if _is_outlying(each, alone=alone) and not levels.keys() & each.stratum.items()
-    ]
-    named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
-    return [*named, *strata]
-
-
-def _outlying_levels(gap: Gap, *, alone: bool = False) -> dict[tuple[str, str], LevelGap]:
-    return {
-        (column.column, level.level): level
-        for column in gap.by_column
-        for level in column.levels
-        if _is_outlying(level, alone=alone)
-    }
-
-
-def _is_outlying(each: StratumGap | LevelGap, *, alone: bool) -> bool:
-    return each.outlying_alone if alone else each.outlying
+    return [each for each in gap.strata if (each.outlying_alone if alone else each.outlying)]
 
 
 def outlying_alone(gap: Gap) -> str:
@@ -694,21 +550,16 @@ def outlying_alone(gap: Gap) -> str:
     kind = stratum_unit(gap)
     return listing(
         [
-            f"{name} ({with_unit(each.difference, kind, sign=True)})"
-            for name, each in outlying_places(gap, alone=True)
+            f"{place_name(each)} ({with_unit(each.difference, kind, sign=True)})"
+            for each in outlying_places(gap, alone=True)
         ],
         most=_MOST_NAMED,
     )
 
 
 def differing_elsewhere(gap: Gap) -> list[StratumGap]:
-    """Return the strata in which a difference is shown, beside what is unlike all others."""
-    levels = _outlying_levels(gap)
-    return [
-        each
-        for each in gap.differing_strata
-        if not each.outlying and not levels.keys() & each.stratum.items()
-    ]
+    """Return the strata in which a difference is shown, beside those unlike all others."""
+    return [each for each in gap.differing_strata if not each.outlying]
 
 
 def differs_in(gap: Gap) -> str:
@@ -729,16 +580,16 @@ def place_name(each: StratumGap) -> str:
 
 
 def describe_outlying(gap: Gap) -> str:
-    """Return what stands out without numbers: a stratum or level unlike all others.
+    """Return what stands out without numbers: a stratum unlike all others.
 
     Several of one direction are named; how many more there are is stated.
     """
     found = outlying_places(gap)
     if found:
-        way = direction(gap, found[0][1])
-        alike = [each for each in found if not gap.is_shown or direction(gap, each[1]) == way]
-        named = [name for name, _ in _first_of(alike)]
-        more = [name for name, _ in found if name not in named]
+        way = direction(gap, found[0])
+        alike = [each for each in found if not gap.is_shown or direction(gap, each) == way]
+        named = [place_name(each) for each in _first_of(alike)]
+        more = [name for name in map(place_name, found) if name not in named]
         unlike = f"; {len(more):,} more are unlike the others" if more else ""
         if len(more) == 1:
             unlike = f"; {more[0]} is unlike the others, too"
@@ -750,20 +601,20 @@ def describe_outlying(gap: Gap) -> str:
 
 
 def outlying_words(gap: Gap) -> str:
-    """Return the strata or levels that are unlike all others, with their differences."""
+    """Return the strata that are unlike all others, with their differences."""
     found = outlying_places(gap)
-    named = [_unlike(gap, *each) for each in _first_of(found)]
+    named = [_unlike(gap, each) for each in _first_of(found)]
     more = len(found) - len(named)
     return "; ".join([*named, *([f"{more:,} more"] if more else [])])
 
 
-def _first_of(found: list[Place]) -> list[Place]:
+def _first_of(found: list[StratumGap]) -> list[StratumGap]:
     """Return those that a verdict names: two, and a third rather than "1 more"."""
     return found[: _MOST_IN_VERDICT + (len(found) == _MOST_IN_VERDICT + 1)]
 
 
-def _unlike(gap: Gap, name: str, each: StratumGap | LevelGap) -> str:
-    """Return an outlying place with its difference, that of all others, and its p-value."""
+def _unlike(gap: Gap, each: StratumGap) -> str:
+    """Return an outlying stratum with its difference, that of all others, and its p-value."""
     kind = stratum_unit(gap)
 
     def sized(value: float) -> tuple[str, str]:
@@ -776,11 +627,11 @@ def _unlike(gap: Gap, name: str, each: StratumGap | LevelGap) -> str:
     elsewhere = "".join(sized(each.others or 0.0))
     beside = f"{group} {size}{how} than {other}" if how else f"{group} {size} from {other}"
     p = probability(each.p_adjusted, "adjusted p")
-    return f"{name} ({beside}, elsewhere {elsewhere}; {p})"
+    return f"{place_name(each)} ({beside}, elsewhere {elsewhere}; {p})"
 
 
-def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
-    """Return what the difference in an outlying place is beside that in the others.
+def direction(gap: Gap, each: StratumGap) -> str:
+    """Return what the difference in an outlying stratum is beside that in the others.
 
     Where there is none in the others, it is beside that over all strata, if one is shown.
     """
@@ -794,10 +645,10 @@ def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
     return "larger" if abs(own) > abs(others) else "smaller"
 
 
-def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
+def _outlying(each: StratumGap, kind: Unit) -> str:
     own, others = (_sized(value, kind) for value in (each.difference, each.others))
     p = probability(each.p_adjusted, "adjusted p")
-    return f"{name}, {own} ({others} in the others, {p})"
+    return f"{stratum_name(each)}, {own} ({others} in the others, {p})"
 
 
 def _why_inconclusive(gap: Gap, ends: str) -> str:
@@ -910,45 +761,20 @@ def _reverse_by_one_side(gap: Gap) -> str:
 
 
 def _where(gap: Gap) -> str:
-    """Return the strata and levels that are outlying, or else by how much differences vary."""
-    kind, alpha = stratum_unit(gap), 1 - (gap.estimate.confidence or 0.95)
-    tested, found = places_of(gap), []
-    for by, _, places in tested:
-        outlying = [
-            f"{name}, {_sized(each.difference, kind)}" for name, each in places if each.outlying
-        ]
-        found += [f"{by}: {'; '.join(outlying[:_MOST_NAMED])}"] if outlying else []
-    for by, test, places in () if found else tested:
-        if test is not None and test.p_adjusted < alpha:
-            alone = any(each.p_value is not None for _, each in places)
-            single = "is statistically significantly unlike the others" if alone else "is tested"
-            spread = with_unit(test.spread, kind)
-            found.append(f"{by} (standard deviation {spread}; no single one {single})")
-    return "; by ".join(found)
+    """Return the strata that are outlying, or else by how much differences vary."""
+    kind, over = stratum_unit(gap), strata_words(gap)
+    if outlying := [each for each in gap.strata if each.outlying]:
+        named = [f"{stratum_name(each)}, {_sized(each.difference, kind)}" for each in outlying]
+        return f"{over}: {'; '.join(named[:_MOST_NAMED])}"
+    alone = any(each.p_value is not None for each in gap.strata)
+    single = "is statistically significantly unlike the others" if alone else "is tested"
+    spread = with_unit(gap.heterogeneity.spread if gap.heterogeneity else None, kind)
+    return f"{over} (standard deviation {spread}; no single one {single})"
 
 
-def places_of(gap: Gap) -> list[tuple[str, Heterogeneity | None, list[Place]]]:
-    """Return over what a difference is tested: strata, and the levels of each of several columns.
-
-    Each has its name, its test, and its strata or levels by their names.
-    """
-    strata: list[Place] = [(stratum_name(each), each) for each in gap.strata]
-    found = [(strata_words(gap), gap.heterogeneity, strata)]
-    for each in gap.by_column:
-        levels: list[Place] = [(called(level.level), level) for level in each.levels]
-        found.append((called(each.column), each.heterogeneity, levels))
-    return found
-
-
-def others_of(gap: Gap, column: ColumnGap) -> str:
-    """Return the other columns, for which the levels of one are adjusted."""
-    return listing([called(name) for name in gap.columns if name != column.column])
-
-
-def _sized(value: float | None, kind: Unit, interval: Interval | None = None) -> str:
-    """Return a difference with its sign, and its interval in brackets if it is given."""
-    ends = f" ({ci_words(interval, kind, sign=True)})" if interval else ""
-    return f"{with_unit(value, kind, sign=True)}{ends}"
+def _sized(value: float | None, kind: Unit) -> str:
+    """Return a difference with its sign."""
+    return with_unit(value, kind, sign=True)
 
 
 def stratum_unit(gap: Gap) -> Unit:
