@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairgauge.catalogue.cells import FP, TP
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
     CandidateVerdict,
     Direction,
+    Favourable,
     Outcome,
     Performance,
     ReferenceKind,
     ScopeKind,
+    Status,
     Task,
     Turn,
 )
@@ -25,6 +27,7 @@ from fairgauge.render.brief._changed_shares import (
     candidate_shares,
     changed_shares,
     each_once,
+    subject_words,
 )
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._vocabulary import (
@@ -34,14 +37,15 @@ from fairgauge.render.brief._vocabulary import (
     NamedGroup,
     Vocabulary,
     interval_in_words,
+    joined,
     widened_in_words,
     without_outcome,
 )
 from fairgauge.render.words import model_sentences as sentences
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.change_words import ARROW, describe_rate_shift
+from fairgauge.render.words.change_words import ARROW, describe_disparity, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised, file_of, printable
-from fairgauge.render.words.metric_words import shown
+from fairgauge.render.words.metric_words import metric_ci, shown
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.question_sentences import OUTCOMES, counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -469,6 +473,9 @@ class _ModelsBrief:
                 continue
             tests = (f"{place}.margins", f"{place}.disparities", f"{place}.groups")
             yield Sentence(sentences.describe_candidate(each, self.current), (f"{place}.verdict",))
+            if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
+                yield from self._remaining()
+                yield from self._wronged_anew()
             for text in (
                 *sentences.margins_kept(each),
                 *sentences.beyond_margins(each),
@@ -480,6 +487,63 @@ class _ModelsBrief:
                 yield Sentence(text, ("data.excluded", f"{place}.undecided"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _remaining(self) -> Iterator[Sentence]:
+        """Yield which differences between groups the candidate has, whatever they were before."""
+        known = [
+            one
+            for one in self.best.disparities
+            if one.outcome is not None and one.new_interval is not None and one.status is Status.OK
+        ]
+        held = [one for one in known if one.definition.neutral not in (one.new_interval or ())]
+        source, alone = (f"{self.place}.disparities",), ", each judged by itself" * (len(known) > 1)
+        if not known:
+            return
+        if not held:
+            yield Sentence(
+                f"No difference between groups is statistically significant {self.times.after}"
+                f"{alone}; this does not show that there is none.",
+                source,
+            )
+            return
+        led = [each.change for each in self.changes[:1]]  # that of the headline first
+        first = next((one for one in held if one in led), held[0])
+        value = describe_disparity(first.definition, first.new)
+        ends = metric_ci(first.definition, first.new_interval)
+        are = plural(len(held), "is", "are")
+        yield Sentence(
+            f"{capitalised(self.times.after)} {sentences.of_all(len(held), len(known))} {are} "
+            f"statistically significant{alone}{', such as' if len(held) > 1 else ':'} "
+            f"{subject_words(self.words, first)}, {value} ({ends}).",
+            source,
+        )
+
+    def _wronged_anew(self) -> Iterator[Sentence]:
+        """Yield who loses the better decision although their outcome is the better one, by group.
+
+        A margin allows for some in every group, whom rates of a whole group do not show.
+        """
+        good = self.words.favourable is not Favourable.NEGATIVE
+        among, of = ("positive", TP + FN) if good else ("negative", TN + FP)
+        event, condition = self.words.event(TP + FP if good else TN + FN), self.words.among(of)
+        if event is None or not condition or self.words.favourable is Favourable.NEITHER:
+            return
+        held = [
+            (one.lost if good else one.gained, one.gained if good else one.lost, i, one)
+            for i, one in enumerate(self.best.reclassified)
+            if one.among == among and one.threshold is None and one.feature is not None and one.n
+        ]
+        held = [each for each in held if each[-1].feature == held[0][-1].feature]
+        held.sort(key=lambda each: -each[0] / each[-1].n)
+        parts = [
+            f"of {count(one.n)} {joined(self.words.group(one.feature, one.group), condition)}, "
+            f"{count(lost)}{f' {event.happened} {self.times.before} alone' * (not at)} and "
+            f"{count(gained)}{f' {self.times.after} alone' * (not at)}"
+            for at, (lost, gained, _, one) in enumerate(held[:_MOST_CANDIDATES])
+        ]
+        if parts:
+            places = tuple(f"{self.place}.reclassified[{i}]" for _, _, i, _ in held)
+            yield Sentence(f"{capitalised('; '.join(parts))}.", places[:_MOST_CANDIDATES])
 
     def _alike(self, one: Candidate) -> str:
         rows = numbered(one.rows, self.words.unit)
