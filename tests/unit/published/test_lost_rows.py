@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from told import check
+
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError
@@ -25,7 +27,7 @@ Non-binary 2041 1514 74.2% 1.000
     ],
 )  # fmt: skip
 def test_a_row_with_a_remark_behind_its_ratio_is_read(ratio):
-    found = fg.check(ROWS.format(ratio), rules=RULE)
+    found = check(ROWS.format(ratio), rules=RULE)
     assert [group.n for group in found.tables[0].groups] == [2319, 1848, 2041]
     assert (found.errors, found.verdict, found.exit_code) == (1, Outcome.FAIL, 1)
 
@@ -34,7 +36,7 @@ def test_a_row_with_a_remark_behind_its_ratio_is_read(ratio):
     "ratio", ["N/A", "--", "N/A (fewer than 2%)", "Not calculated due to small numbers", "*"]
 )
 def test_a_row_with_words_in_the_place_of_its_ratio_is_read(ratio):
-    found = fg.check(ROWS.format(ratio), rules=RULE)
+    found = check(ROWS.format(ratio), rules=RULE)
     assert [group.n for group in found.tables[0].groups] == [2319, 1848, 2041]
     assert found.exit_code == 1
 
@@ -44,13 +46,13 @@ def test_a_row_with_words_in_the_place_of_its_ratio_is_read(ratio):
 )
 def test_the_reference_of_single_spaced_text_is_read(reference):
     text = ROWS.format("0.364").replace("1720 74.2% 1.000", f"1721 74.2% {reference}")
-    found = fg.check(text, rules=RULE)
+    found = check(text, rules=RULE)
     assert (found.tables[0].reference, found.exit_code) == ("Male", 1)
 
 
 def test_a_row_that_cannot_be_read_is_named_by_its_line():
     with pytest.raises(DataError, match=r"line 3, 'Female 1848 499 27.0% 0.964 0.7-1.9', does not"):
-        fg.check(ROWS.format("0.964 0.7-1.9"))
+        check(ROWS.format("0.964 0.7-1.9"))
 
 
 @pytest.mark.parametrize("between", ["\t", "  "])
@@ -58,7 +60,7 @@ def test_a_row_with_other_spaces_than_the_table_is_named_and_nothing_passes(betw
     text = ROWS.format("0.964").replace(" ", between).replace(f"Impact{between}", "Impact ")
     text = text.replace(between.join(["1848", "499", "27.0%"]), "1848 499 27.0%")
     text = text.replace(f"Female{between}", "Female ").replace(f"{between}0.964", " 0.964")
-    found = fg.check(text, rules=RULE)
+    found = check(text, rules=RULE)
     (row,) = found.unread
     assert row.reason == (
         "row 2 of the table, 'Female 1848 499 27.0% 0.964', holds a number that is not read"
@@ -69,14 +71,14 @@ def test_a_row_with_other_spaces_than_the_table_is_named_and_nothing_passes(betw
 
 def test_dates_and_single_numbers_beside_a_table_are_no_rows():
     notes = "Data of January 1, 2024 to December 31 2024.\nPage 3 of 7\nVersion 2\n\n"
-    found = fg.check(f"{notes}{ROWS.format('0.364')}\n{notes}")
+    found = check(f"{notes}{ROWS.format('0.364')}\n{notes}")
     assert (found.unread, found.exit_code) == ((), 0)
 
 
 def test_a_text_of_a_folder_with_rows_that_cannot_be_read_is_undecided(tmp_path):
     (tmp_path / "good.csv").write_text("g,n,hired\nA,800,480\nB,800,481\n")
     (tmp_path / "bad.txt").write_text(ROWS.format("0.964 0.7-1.9"))
-    found = fg.check(tmp_path, rules=RULE)
+    found = check(tmp_path, rules=RULE)
     assert [each.counts for each in found.unread] == [True]
     assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
 
@@ -107,7 +109,7 @@ def test_a_table_goes_on_behind_a_gap_or_a_page_break(tmp_path, style, gap):
     suffix = {"csv": "csv", "markdown": "md", "html": "html"}.get(style, "txt")
     path = tmp_path / f"table.{suffix}"
     path.write_text(written(CELLS[:3], style) + gap + written(CELLS[3:], style))
-    found = fg.check(path, rules=RULE)
+    found = check(path, rules=RULE)
     (table,) = found.tables
     assert [group.n for group in table.groups] == [2319, 2041, 1848, 300]
     assert ([each.row for each in table.errors], found.exit_code) == ([(3, "Female")], 1)
@@ -120,16 +122,16 @@ def test_rows_below_a_title_without_a_header_are_refused_or_named(tmp_path, styl
     path = tmp_path / f"table.{'csv' if style == 'csv' else 'txt'}"
     path.write_text(f"{written(CELLS[:3], style)}\n{title}\n\n{written(CELLS[3:], style)}")
     if style == "one space":
-        found = fg.check(path, rules=RULE)
+        found = check(path, rules=RULE)
         assert (len(found.unread), found.exit_code) == (2, 3)
     else:
         with pytest.raises(DataError, match="has no header"):
-            fg.check(path, rules=RULE)
+            check(path, rules=RULE)
 
 
 def test_a_table_without_a_header_is_refused():
     with pytest.raises(DataError, match="has no header: its first row is 'Male', '2319', '1720'"):
-        fg.check(written(CELLS[1:], "csv"))
+        check(written(CELLS[1:], "csv"))
 
 
 @pytest.mark.parametrize("ending", [".txt", ".md", ".csv"])
@@ -153,6 +155,6 @@ def test_a_number_behind_words_is_named_and_nothing_passes(cell, named, ending, 
     between = {".txt": "   ", ".md": " | ", ".csv": ","}[ending]
     path = tmp_path / f"table{ending}"
     path.write_text("\n".join(between.join(row) for row in rows))
-    found = fg.check(path)
+    found = check(path)
     assert [cell in each.reason for each in found.unread] == [True] * named
     assert found.exit_code or not named

@@ -6,6 +6,8 @@ import zipfile
 
 import pytest
 
+from told import check
+
 import fairgauge as fg
 from fairgauge.published import _table_files
 from fairgauge.published.printed_numbers import is_blank, read_number
@@ -64,9 +66,9 @@ def counts(check):
 def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
     path = tmp_path / f"audit{suffix}"
     path.write_text(text, encoding="utf-8")
-    assert counts(fg.check(path)) == COUNTS
+    assert counts(check(path)) == COUNTS
     if suffix != ".tsv":
-        assert counts(fg.check(text)) == COUNTS
+        assert counts(check(text)) == COUNTS
 
 
 def test_raised_marks_of_a_workbook_are_no_part_of_numbers_and_names(tmp_path):
@@ -82,7 +84,7 @@ def test_raised_marks_of_a_workbook_are_no_part_of_numbers_and_names(tmp_path):
     book.active.append([raised("Male", "1"), 1000, raised("500", "2")])
     book.active.append(["Female", 900, 405])
     book.save(tmp_path / "audit.xlsx")
-    groups = fg.check(tmp_path / "audit.xlsx").tables[0].groups
+    groups = check(tmp_path / "audit.xlsx").tables[0].groups
     expected = [("Male", 1000, 500), ("Female", 900, 405)]
     assert [(each.name, each.n, each.selected) for each in groups] == expected
 
@@ -99,7 +101,7 @@ def test_merged_cells_and_percentages_of_a_workbook(tmp_path):
     sheet["A3"] = None
     sheet.merge_cells("A2:A3")
     book.save(tmp_path / "audit.xlsx")
-    found = fg.check(tmp_path / "audit.xlsx")
+    found = check(tmp_path / "audit.xlsx")
     assert counts(found) == COUNTS
     assert found.tables[0].name == "Hiring"
     assert found.errors == 0
@@ -110,7 +112,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 250_000_000)
     with pytest.raises(fg.DataError, match="unpacks to 250,000,000 bytes"):
-        fg.check(path)
+        check(path)
 
 
 @pytest.mark.parametrize(
@@ -152,24 +154,24 @@ def test_tables_of_one_file_and_of_a_folder(tmp_path):
     (tmp_path / "one.md").write_text(MARKDOWN + "\n" + MARKDOWN, encoding="utf-8")
     (tmp_path / "two.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "notes.pdf").write_bytes(b"%PDF")
-    assert [table.source for table in fg.check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
+    assert [table.source for table in check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
 
 
 def test_columns_that_headers_do_not_name_are_found_by_arithmetic():
     text = "who  a  b  c\nX  200  80  40%\nY  100  30  30%\nZ  50  5  10%"
-    (table,) = fg.check(text).tables
+    (table,) = check(text).tables
     assert dict(table.columns) == {"n": "a", "selected": "b", "rate": "c"}
 
 
 def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
     text = "who  a  b\nX  200  80\nY  100  30"
     with pytest.raises(fg.DataError, match=r"'who', 'a', 'b'.*--column n=NAME --column selected="):
-        fg.check(text)
-    (table,) = fg.check(text, columns={"n": "a", "selected": "b"}).tables
+        check(text)
+    (table,) = check(text, columns={"n": "a", "selected": "b"}).tables
     assert table.groups[0].n == 200
     two = "who  hired  offers accepted  applicants\nX  50  40  100\nY  20  10  100"
     with pytest.raises(fg.DataError, match="'hired', 'offers accepted' could each be the number"):
-        fg.check(two)
+        check(two)
 
 
 @pytest.mark.parametrize(
@@ -188,14 +190,14 @@ def test_what_is_no_table_is_named(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(fg.DataError, match=message):
-        fg.check(path)
+        check(path)
 
 
 def test_a_missing_file_and_an_empty_folder(tmp_path):
     with pytest.raises(fg.DataError, match="no file"):
-        fg.check(tmp_path / "no.csv")
+        check(tmp_path / "no.csv")
     with pytest.raises(fg.DataError, match="holds no"):
-        fg.check(tmp_path)
+        check(tmp_path)
 
 
 def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatch):
@@ -204,7 +206,7 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr("fairgauge.published._table_files.MOST_CELLS", 5)
     (tmp_path / "rows.csv").write_text(CSV * 100, encoding="utf-8")
     with pytest.raises(fg.DataError, match=r"for rows: fairgauge audit\) has at most 5,000"):
-        fg.check(tmp_path / "rows.csv")
+        check(tmp_path / "rows.csv")
     book = openpyxl.Workbook()
     for row in (["Sex", "n", "hired"], ["F", 10, 2]):
         book.active.append(row)
@@ -212,22 +214,22 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     with pytest.raises(
         fg.DataError, match=r"rows.xlsx' has 6 cells; a published table has at most"
     ):
-        fg.check(tmp_path / "rows.xlsx")
+        check(tmp_path / "rows.xlsx")
 
 
 def test_empty_lines_separate_the_tables_of_a_file(tmp_path):
     single = "Sex,Applicants,Hired\nMale,1500,630\nFemale,900,300\n"
     (tmp_path / "two.csv").write_text(f"\n\n{CSV}\n,,\n\n{single}", encoding="utf-8")
-    groups = [[group.name for group in t.groups] for t in fg.check(tmp_path / "two.csv").tables]
+    groups = [[group.name for group in t.groups] for t in check(tmp_path / "two.csv").tables]
     assert groups == [["Male & A", "Male & B", "Female & A"], ["Male", "Female"]]
     apart = f"{PASTED}\n\n\n{PASTED}"
-    assert [len(table.groups) for table in fg.check(apart).tables] == [3, 3]
+    assert [len(table.groups) for table in check(apart).tables] == [3, 3]
 
 
 def test_ordinals_keep_the_raised_letters_that_footnotes_lose():
     table = "<table>\n<tr><th>Quarter<th>n<th>hired</tr><tr><td>{}<td>10<td>5</tr></table>"
     for raised, name in (("2<sup>nd</sup>", "2nd"), ("last<sup>b</sup>", "last")):
-        (found,) = fg.check(table.format(raised)).tables
+        (found,) = check(table.format(raised)).tables
         assert [group.name for group in found.groups] == [name]
 
 
@@ -239,24 +241,24 @@ def test_numbers_of_a_workbook_are_read_with_the_places_that_are_shown(tmp_path)
     book.active["D2"].number_format = book.active["D3"].number_format = "0.00"
     book.active["C2"] = 10.0
     book.save(tmp_path / "audit.xlsx")
-    (table,) = fg.check(tmp_path / "audit.xlsx").tables
+    (table,) = check(tmp_path / "audit.xlsx").tables
     assert table.errors == ()
     book.active["D2"] = 0.36
     book.save(tmp_path / "audit.xlsx")
-    (error,) = fg.check(tmp_path / "audit.xlsx").tables[0].errors
+    (error,) = check(tmp_path / "audit.xlsx").tables[0].errors
     assert "0.36" in error.message
 
 
 def test_columns_that_the_table_does_not_have_are_named_with_those_that_it_has():
     with pytest.raises(fg.SpecError, match="n: no column 'applicants' in the table; it has 'sex'"):
-        fg.check("sex,n,hired\nF,5,2\nM,6,3\n", columns={"n": "applicants"})
+        check("sex,n,hired\nF,5,2\nM,6,3\n", columns={"n": "applicants"})
 
 
 def test_nothing_to_check_is_an_error():
     with pytest.raises(fg.DataError, match="no file to check; give at least one"):
-        fg.check([])
+        check([])
     with pytest.raises(fg.DataError, match="has no row with a number"):
-        fg.check("sex,n,hired\nF,,\nM,,\n")
+        check("sex,n,hired\nF,,\nM,,\n")
 
 
 TITLE = "Table 3. Scored applicants by sex"
@@ -269,7 +271,7 @@ def test_a_header_with_wide_spaces_above_rows_with_one(space, around):
     header = space.join(["Category", "# of Applicants", "Scoring Rate", "Impact Ratio"])
     lines = [header, "Male 92 54.3% 1.00", "Female 83 44.6% 0.82"]
     text = "\n".join([TITLE, *lines, NOTE] if around else lines)
-    (table,) = fg.check(f"{text}\n").tables
+    (table,) = check(f"{text}\n").tables
     assert dict(table.columns) == {
         "n": "# of Applicants",
         "rate": "Scoring Rate",
@@ -343,7 +345,7 @@ def test_names_that_end_where_the_first_header_begins_shift_no_column(
         apart += 2  # thousands may not touch a name
     cells = [each.split("|") for each in header]
     text = _in_columns(names_header, cells, rows, indent=indent, apart=apart, start=start)
-    (table,) = fg.check(f"{text}\n").tables
+    (table,) = check(f"{text}\n").tables
     assert [*table.columns] == ["n", "selected", "rate", "ratio"]
     assert [(group.name.split(" & ")[-1], group.n, group.selected) for group in table.groups] == [
         ("White", 379, None),
@@ -364,7 +366,7 @@ def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
     ]
     text = "\n".join(map(between.join, lines))
     with pytest.raises(fg.DataError) as refused:
-        fg.check(text)
+        check(text)
     assert str(refused.value) == (
         "the table is not understood: in 3 of 3 rows the selection rate would not be between 0 and "
         "1, such as '108' of 'White'; it is read with '# Applicants' as the category, '# Selected' "
@@ -372,16 +374,16 @@ def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
         "impact ratio; write a header above every column, that of the categories too, with tabs "
         "between the cells of a text, or name the column: --column rate=NAME"
     )
-    assert fg.check(f"Race{between}{text}").errors == 0
+    assert check(f"Race{between}{text}").errors == 0
 
 
 def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
     text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
     with pytest.raises(fg.DataError, match=r"in 2 of 3 rows the number selected would not be"):
-        fg.check(text)
-    assert fg.check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
+        check(text)
+    assert check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
     (tmp_path / "one.csv").write_text(text)
     (tmp_path / "two.csv").write_text("sex,n,hired\nMale,120,30\nFemale,80,20\n")
-    found = fg.check(tmp_path)
+    found = check(tmp_path)
     assert [each.source for each in found.unread] == ["one.csv"]
     assert found.exit_code == 3

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from told import check
+
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.results.check import FaultCode
@@ -19,16 +21,16 @@ RATES = (
 
 
 def faults(text):
-    (table,) = fg.check(text).tables
+    (table,) = check(text).tables
     return {(fault.code, fault.row and fault.row[1]) for fault in table.faults}
 
 
 def errors(text):
-    return [fault.message for table in fg.check(text).tables for fault in table.errors]
+    return [fault.message for table in check(text).tables for fault in table.errors]
 
 
 def ignored(text):
-    (table,) = fg.check(text).tables
+    (table,) = check(text).tables
     found = [fault for fault in table.faults if fault.code is FaultCode.COLUMNS_IGNORED]
     return [name for fault in found for name in fault["columns"]]
 
@@ -40,11 +42,11 @@ def ignored(text):
 def test_a_leftover_column_is_not_the_ratio_and_is_named(header, values):
     text = RATES.format(header, *values)
     assert ignored(text) == [header]
-    assert all(group.printed is None for group in fg.check(text).tables[0].groups)
+    assert all(group.printed is None for group in check(text).tables[0].groups)
 
 
 def test_a_column_of_ratios_is_known_by_its_numbers():
-    (table,) = fg.check(RATES.format("Verhältnis", "1.00", "0.79")).tables
+    (table,) = check(RATES.format("Verhältnis", "1.00", "0.79")).tables
     assert dict(table.columns)["ratio"] == "Verhältnis"
 
 
@@ -133,7 +135,7 @@ def test_escaped_marks_of_markdown_are_marks():
     text = (
         "| g | n | hired |\n|---|---|---|\n| **A** | 90 | 40 |\n| B | 80 | 30 |\n| C | 9 | \\* |\n"
     )
-    (table,) = fg.check(text).tables
+    (table,) = check(text).tables
     assert [group.name for group in table.groups] == ["A", "B", "C"]
     assert (FaultCode.NOT_STATED, "C") in faults(text)
 
@@ -148,7 +150,7 @@ def test_a_share_of_people_states_that_not_all_are_known():
 def test_what_could_not_be_read_is_in_the_lead_the_verdict_and_the_navigation(tmp_path):
     (tmp_path / "good.csv").write_text("g,n,hired\nA,80,48\nB,40,20\n")
     (tmp_path / "bad.csv").write_text("g,ratio\nA,1.00\nB,0.50\n")
-    found = fg.check(tmp_path)
+    found = check(tmp_path)
     shown = str(found)
     assert "1 file, table, row or cell was not read, and not checked." in shown
     assert "1 NOT READ" in shown
@@ -170,7 +172,7 @@ Analyst      150       60      40%    140       42      30%    0.75
 
 @pytest.mark.parametrize("text", [TIERS, PASTED])
 def test_one_ratio_behind_the_columns_of_groups_is_not_read_and_named(text):
-    (table,) = fg.check(text).tables
+    (table,) = check(text).tables
     assert [(g.name, g.n, g.selected) for g in table.groups] == [
         ("Engineer & Men", 200, 50),
         ("Analyst & Men", 150, 60),
@@ -192,7 +194,7 @@ def test_a_footnote_behind_the_last_number_of_pasted_text():
     text = (
         "Race Number Selected Rate Ratio\nWhite 1,204 312 25.9% 1.00\nAsian 410 98 23.9% 0.92 (a)\n"
     )
-    assert fg.check(text).tables[0].groups[1].printed == "0.92(a)"
+    assert check(text).tables[0].groups[1].printed == "0.92(a)"
 
 
 RATIOS = ["Sex,Ratio\nM,1.00\nF,0.84\n", "Sex,n,Ratio\nM,90,1.00\nF,80,0.84\n"]
@@ -201,7 +203,7 @@ RATIOS = ["Sex,Ratio\nM,1.00\nF,0.84\n", "Sex,n,Ratio\nM,90,1.00\nF,80,0.84\n"]
 @pytest.mark.parametrize("text", RATIOS)
 def test_ratios_alone_cannot_be_checked(text):
     with pytest.raises(fg.DataError, match="cannot be checked") as raised:
-        fg.check(text)
+        check(text)
     assert "--column" not in str(raised.value)
 
 
@@ -218,14 +220,14 @@ def test_numbers_of_an_error_are_in_the_unit_and_the_style_of_the_printed_ones()
 
 
 def test_of_equal_rates_the_printed_reference_is_the_reference():
-    found = fg.check("g,rate,ratio\nA,50.0%,\nB,50.0%,1.00\nC,40.0%,0.80\n")
+    found = check("g,rate,ratio\nA,50.0%,\nB,50.0%,1.00\nC,40.0%,0.80\n")
     assert found.tables[0].reference == "B"
     assert found.verdict is Outcome.NONE
 
 
 def test_the_same_text_in_several_rows_is_one_note():
     rows = "".join(f"{name},9,3,33.3%,{text}\n" for name, text in zip("BCDE", "**-*", strict=True))
-    found = fg.check(f"group,n,hired,rate,ratio\nA,1000,500,50.0%,1.000\n{rows}")
+    found = check(f"group,n,hired,rate,ratio\nA,1000,500,50.0%,1.000\n{rows}")
     (note,) = [f for f in found.tables[0].faults if f.code is FaultCode.NOT_STATED]
     assert note.message == (
         "text stands in the place of a number, which is treated as not stated: '*' (impact ratio) "
