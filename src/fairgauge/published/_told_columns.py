@@ -33,7 +33,7 @@ from fairgauge.question.category_words import is_total, is_unknown
 from fairgauge.results.check import means_unweighted
 
 OWN: Mapping[ColumnRole, tuple[str, ...]] = {
-    ColumnRole.N: ("n", "unweighted rows"),
+    ColumnRole.N: ("n",),
     ColumnRole.SELECTED: ("selected", "above median"),
     ColumnRole.RATE: ("selection rate", "scoring rate"),
     ColumnRole.DENIAL_RATE: ("denial rate",),
@@ -44,6 +44,7 @@ OWN: Mapping[ColumnRole, tuple[str, ...]] = {
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
 _SHARES = (ColumnRole.RATE, ColumnRole.DENIAL_RATE)
 _PLUS = " + "
+_UNWEIGHTED = re.compile("unweighted .*")
 _FEWEST_COUNTS, _FEWEST_WRONG, _FEWEST_PARTS = 2, 2, 2
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
@@ -58,7 +59,10 @@ def told_columns(
     Of several headers of one role, which are of several tables, the first one that the table has
     counts. Categories that are not told are all columns in front of the first one that is.
     """
-    places = {_plain(name): i for i, name in reversed([*enumerate(grid.header)])}
+    headers = [_plain(name) for name in grid.header]
+    if told is OWN:  # of weighted rows
+        headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
+    places = {name: i for i, name in reversed([*enumerate(headers)])}
     found: dict[ColumnRole, tuple[int, ...]] = {}
     for role, names in told.items():
         held = [places[_plain(name)] for name in names if _plain(name) in places]

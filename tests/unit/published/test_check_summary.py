@@ -7,7 +7,6 @@ import json
 
 import pytest
 from click.testing import CliRunner
-
 from told import check
 
 import fairgauge as fg
@@ -30,8 +29,11 @@ def folder(tmp_path):
     return tmp_path
 
 
+FLAGS = ["--n", "n", "--selected", "hired", "--rate", "rate", "--ratio", "ratio"]
+
+
 def run(*arguments):
-    return CliRunner().invoke(main, ["check", *map(str, arguments)])
+    return CliRunner().invoke(main, ["check", *map(str, arguments), *FLAGS])
 
 
 def test_every_ratio_has_one_decision(folder):
@@ -65,8 +67,9 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
     ]
     (table,) = [each for each in found.unread if each.counts]
     assert table.source == "who.csv"
-    assert "--column n=NAME" in table.reason
-    with pytest.raises(fg.DataError, match="--column n=NAME"):
+    flags = "--group a --n b --selected HEADER"
+    assert flags in table.reason
+    with pytest.raises(fg.DataError, match=flags):
         check(folder / "who.csv")  # a file that is named itself
 
 
@@ -126,9 +129,7 @@ def test_the_interval_that_decides_is_in_the_table_of_ratios(folder):
         folder / "decided.csv", "--rule", "selection_rate.ratio >= 0.8", "--table", "ratios"
     ).stdout
     row = next(each for each in csv.DictReader(shown.splitlines()) if each["name"] == "B")
-    group = (
-        check(folder / "decided.csv", rules="selection_rate.ratio >= 0.8").tables[0].groups[1]
-    )
+    group = check(folder / "decided.csv", rules="selection_rate.ratio >= 0.8").tables[0].groups[1]
     assert float(row["deciding_low"]) == pytest.approx(group.deciding.low)
     assert float(row["deciding_high"]) == pytest.approx(group.deciding.high)
     assert row["low"] != row["deciding_low"]

@@ -7,10 +7,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from told import check
 
-import fairgauge as fg
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.results.check import FaultCode

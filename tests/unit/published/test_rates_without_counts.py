@@ -6,10 +6,8 @@ import re
 from itertools import product
 
 import pytest
-
 from told import check
 
-import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people

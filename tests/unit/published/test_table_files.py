@@ -5,11 +5,9 @@ from __future__ import annotations
 import zipfile
 
 import pytest
-
 from told import check
 
 import fairgauge as fg
-from fairgauge.published import _table_files
 from fairgauge.published.printed_numbers import is_blank, read_number
 
 COUNTS = {("Male", "A"): (1200, 480), ("Male", "B"): (300, 150), ("Female", "A"): (900, 300)}
@@ -39,11 +37,6 @@ HTML = """<h2>Hiring</h2><table><thead>
 <tr><td rowspan=2>Male</td><td>A</td><td>1,200</td><td>480<sup>a</sup></td></tr>
 <tr><td>B</td><td>300</td><td>150</td></tr><tr><td>Female<td>A</td><td>900</td><td>300</td></tr>
 </table>"""
-PASTED = """Sex     Race  Applicants  Hired
-Male    A     1,200       480
-Male    B     300         150
-Female  A     900         300
-"""
 
 
 def counts(check):
@@ -59,15 +52,13 @@ def counts(check):
         (".tsv", TABS),
         (".md", MARKDOWN),
         (".html", HTML.replace("<sup>a</sup>", "")),
-        (".txt", PASTED),
-        (".txt", MARKDOWN),
     ],
 )
 def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
     path = tmp_path / f"audit{suffix}"
     path.write_text(text, encoding="utf-8")
     assert counts(check(path)) == COUNTS
-    if suffix != ".tsv":
+    if suffix not in (".tsv", ".md"):
         assert counts(check(text)) == COUNTS
 
 
@@ -157,23 +148,6 @@ def test_tables_of_one_file_and_of_a_folder(tmp_path):
     assert [table.source for table in check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
 
 
-def test_columns_that_headers_do_not_name_are_found_by_arithmetic():
-    text = "who  a  b  c\nX  200  80  40%\nY  100  30  30%\nZ  50  5  10%"
-    (table,) = check(text).tables
-    assert dict(table.columns) == {"n": "a", "selected": "b", "rate": "c"}
-
-
-def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
-    text = "who  a  b\nX  200  80\nY  100  30"
-    with pytest.raises(fg.DataError, match=r"'who', 'a', 'b'.*--column n=NAME --column selected="):
-        check(text)
-    (table,) = check(text, columns={"n": "a", "selected": "b"}).tables
-    assert table.groups[0].n == 200
-    two = "who  hired  offers accepted  applicants\nX  50  40  100\nY  20  10  100"
-    with pytest.raises(fg.DataError, match="'hired', 'offers accepted' could each be the number"):
-        check(two)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -183,7 +157,7 @@ def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
         ("audit.csv", b"\xff\xfe\x00", "not UTF-8 text; .* iconv -f windows-1252 -t utf-8"),
         ("audit.xlsx", b"not a workbook", "as XLSX"),
         ("audit.csv", b"sex,n,hired,ratio\nF,9,3,2 x\nM,10,2,1 x\n", "row 1 .* has '2 x'"),
-        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no column .* names categories"),
+        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no table has the columns that are told"),
     ],
 )
 def test_what_is_no_table_is_named(tmp_path, name, content, message):
@@ -222,8 +196,6 @@ def test_empty_lines_separate_the_tables_of_a_file(tmp_path):
     (tmp_path / "two.csv").write_text(f"\n\n{CSV}\n,,\n\n{single}", encoding="utf-8")
     groups = [[group.name for group in t.groups] for t in check(tmp_path / "two.csv").tables]
     assert groups == [["Male & A", "Male & B", "Female & A"], ["Male", "Female"]]
-    apart = f"{PASTED}\n\n\n{PASTED}"
-    assert [len(table.groups) for table in check(apart).tables] == [3, 3]
 
 
 def test_ordinals_keep_the_raised_letters_that_footnotes_lose():
@@ -249,11 +221,6 @@ def test_numbers_of_a_workbook_are_read_with_the_places_that_are_shown(tmp_path)
     assert "0.36" in error.message
 
 
-def test_columns_that_the_table_does_not_have_are_named_with_those_that_it_has():
-    with pytest.raises(fg.SpecError, match="n: no column 'applicants' in the table; it has 'sex'"):
-        check("sex,n,hired\nF,5,2\nM,6,3\n", columns={"n": "applicants"})
-
-
 def test_nothing_to_check_is_an_error():
     with pytest.raises(fg.DataError, match="no file to check; give at least one"):
         check([])
@@ -263,44 +230,6 @@ def test_nothing_to_check_is_an_error():
 
 TITLE = "Table 3. Scored applicants by sex"
 NOTE = "Note: Data on an additional 250 individuals were not included."
-
-
-@pytest.mark.parametrize("around", [True, False])
-@pytest.mark.parametrize("space", [" ", "  ", "   "])
-def test_a_header_with_wide_spaces_above_rows_with_one(space, around):
-    header = space.join(["Category", "# of Applicants", "Scoring Rate", "Impact Ratio"])
-    lines = [header, "Male 92 54.3% 1.00", "Female 83 44.6% 0.82"]
-    text = "\n".join([TITLE, *lines, NOTE] if around else lines)
-    (table,) = check(f"{text}\n").tables
-    assert dict(table.columns) == {
-        "n": "# of Applicants",
-        "rate": "Scoring Rate",
-        "ratio": "Impact Ratio",
-    }
-    assert [(group.name, group.n) for group in table.groups] == [("Male", 92), ("Female", 83)]
-
-
-def test_lines_of_as_many_cells_need_no_columns_below_each_other():
-    """The header is shorter than the columns of numbers below it."""
-    text = """Race and ethnicity      Applicants  Selected  Selection rate  Impact ratio
-White                             412              215         52.2%           1.000
-Asian                             321              167         52.0%           0.997
-"""
-    (grid,) = _table_files.grids_of_text(text)
-    assert grid.header[1:] == ("Applicants", "Selected", "Selection rate", "Impact ratio")
-    assert grid.rows[0] == ("White", "412", "215", "52.2%", "1.000")
-
-
-def test_a_header_that_begins_above_the_names_is_of_the_columns_in_their_order():
-    """The names had no header, the first number's began above them: all columns were shifted."""
-    text = (
-        "                       # of Applicants  # Selected  Selection Rate  Impact Ratio\n"
-        "Asian                              254         123           48.4%         1.000\n"
-        "Black or African American          288         104           36.1%         0.746\n"
-    )
-    (grid,) = _table_files.grids_of_text(text)
-    assert grid.header[1:] == ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
-    assert grid.rows[1] == ("Black or African American", "288", "104", "36.1%", "0.746")
 
 
 def _in_columns(names_header, header, rows, *, indent, apart, start):
@@ -317,69 +246,9 @@ def _in_columns(names_header, header, rows, *, indent, apart, start):
     return "\n".join([*start[:1], *above, *start[1:], *below])
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("apart", [0, 1, 2])
-@pytest.mark.parametrize("indent", [0, 4])
-@pytest.mark.parametrize("start", [(), ("", "Female"), ("People by race", "  Female")])
-@pytest.mark.parametrize("names_header", ["", "Race"])
-@pytest.mark.parametrize(
-    "header",
-    [
-        ["# of Applicants|# Selected|Selection Rate|Impact Ratio"],
-        ["# of|#|Selection|Impact", "Applicants|Selected|Rate|Ratio"],
-        ["||Selection|Impact", "Applicants|Selected|Rate|Ratio"],
-        ["N|Hired|Rate|Ratio"],
-    ],
-)
-def test_names_that_end_where_the_first_header_begins_shift_no_column(
-    apart, indent, start, names_header, header
-):
-    """Without a header of the names, those of the numbers were one column too far to the left."""
-    rows = [
-        ("White", "379", "", "28.5%", "0.633"),
-        ("Native Hawaiian or Pacific Islander", "447", "185", "41.4%", "0.919"),
-        ("Asian", "1,428", "643", "45.0%", "1.000"),
-        ("Total", "2,254", "", "", ""),
-    ]
-    if header == ["N|Hired|Rate|Ratio"]:
-        apart += 2  # thousands may not touch a name
-    cells = [each.split("|") for each in header]
-    text = _in_columns(names_header, cells, rows, indent=indent, apart=apart, start=start)
-    (table,) = check(f"{text}\n").tables
-    assert [*table.columns] == ["n", "selected", "rate", "ratio"]
-    assert [(group.name.split(" & ")[-1], group.n, group.selected) for group in table.groups] == [
-        ("White", 379, None),
-        ("Native Hawaiian or Pacific Islander", 447, 185),
-        ("Asian", 1428, 643),
-    ]
-    assert table.errors == ()
-
-
-@pytest.mark.parametrize("between", [",", "\t", "   "])
-def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
-    """The header lacks its first cell: its publisher made no error in any number."""
-    lines = [
-        ("# Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
-        ("White", "379", "108", "28.5%", "0.633"),
-        ("Black", "447", "185", "41.4%", "0.919"),
-        ("Asian", "1428", "643", "45.0%", "1.000"),
-    ]
-    text = "\n".join(map(between.join, lines))
-    with pytest.raises(fg.DataError) as refused:
-        check(text)
-    assert str(refused.value) == (
-        "the table is not understood: in 3 of 3 rows the selection rate would not be between 0 and "
-        "1, such as '108' of 'White'; it is read with '# Applicants' as the category, '# Selected' "
-        "as the number selected, 'Selection Rate' as the selection rate, 'Impact Ratio' as the "
-        "impact ratio; write a header above every column, that of the categories too, with tabs "
-        "between the cells of a text, or name the column: --column rate=NAME"
-    )
-    assert check(f"Race{between}{text}").errors == 0
-
-
 def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
     text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
-    with pytest.raises(fg.DataError, match=r"in 2 of 3 rows the number selected would not be"):
+    with pytest.raises(fg.DataError, match=r"is not the number selected: 2 of 3 rows would not be"):
         check(text)
     assert check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
     (tmp_path / "one.csv").write_text(text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from told import check
 
 import fairgauge as fg
@@ -43,22 +42,6 @@ def test_a_leftover_column_is_not_the_ratio_and_is_named(header, values):
     text = RATES.format(header, *values)
     assert ignored(text) == [header]
     assert all(group.printed is None for group in check(text).tables[0].groups)
-
-
-def test_a_column_of_ratios_is_known_by_its_numbers():
-    (table,) = check(RATES.format("Verhältnis", "1.00", "0.79")).tables
-    assert dict(table.columns)["ratio"] == "Verhältnis"
-
-
-@pytest.mark.parametrize(
-    "header", ["Denied", "Not selected", "Rejected", "Denials", "Not approved"]
-)
-def test_people_who_are_not_selected_are_added_up(header):
-    assert errors(RATES.format(header, 200, 110)) == []
-    assert errors(RATES.format(header, 250, 110)) == [
-        "800 selected and 250 not selected are 1050 people; the number of people is printed as 1000"
-    ]
-    assert (FaultCode.PARTS_BELOW_N, "Black") in faults(RATES.format(header, 200, 90))
 
 
 @given(st.lists(st.tuples(st.integers(2, 3000), st.floats(0, 1)), min_size=2, max_size=5))
@@ -119,12 +102,12 @@ ROWS = [
         ["Other", "60", "<5", "n/a", "n/a"],
     ],
 )
-@pytest.mark.parametrize("style", ["csv", "markdown", "spaces"])
+@pytest.mark.parametrize("style", ["csv", "markdown"])
 def test_a_withheld_category_is_a_note_in_every_format(cells, style):
     rows = [*ROWS, cells]
     if style == "markdown":
         rows = [rows[0], ["---"] * 5, *rows[1:]]
-    marks = {"csv": ",", "markdown": " | ", "spaces": " "}
+    marks = {"csv": ",", "markdown": " | "}
     edge = "|" if style == "markdown" else ""
     text = "".join(f"{edge}{marks[style].join(row)}{edge}\n" for row in rows)
     assert errors(text) == []
@@ -163,48 +146,13 @@ Job,Applied,Hired,Rate,Applied,Hired,Rate,Ratio
 Engineer,200,50,25%,100,20,20%,0.80
 Analyst,150,60,40%,140,42,30%,0.75
 """
-PASTED = """                    Men                      Women
-Job          Applied   Hired   Rate   Applied   Hired   Rate   Ratio
-Engineer     200       50      25%    100       20      20%    0.80
-Analyst      150       60      40%    140       42      30%    0.75
-"""
-
-
-@pytest.mark.parametrize("text", [TIERS, PASTED])
-def test_one_ratio_behind_the_columns_of_groups_is_not_read_and_named(text):
-    (table,) = check(text).tables
-    assert [(g.name, g.n, g.selected) for g in table.groups] == [
-        ("Engineer & Men", 200, 50),
-        ("Analyst & Men", 150, 60),
-        ("Engineer & Women", 100, 20),
-        ("Analyst & Women", 140, 42),
-    ]
-    assert [name.split()[-1] for name in ignored(text)] == ["Ratio"]
-
-
-def test_an_interval_behind_a_rate_is_not_part_of_it():
-    header = "| Age | Applicants | Hired | Rate (95% CI) |\n|---|---|---|---|\n"
-    rows = "| A | 900 | 270 | 30.0% (27.1-33.1) |\n| B | 400 | 92 | 23.0% (19.1, 27.4) |\n"
-    text = header + rows
-    assert errors(text) == []
-    assert len(errors(text.replace("30.0%", "31.0%"))) == 1
-
-
-def test_a_footnote_behind_the_last_number_of_pasted_text():
-    text = (
-        "Race Number Selected Rate Ratio\nWhite 1,204 312 25.9% 1.00\nAsian 410 98 23.9% 0.92 (a)\n"
-    )
-    assert check(text).tables[0].groups[1].printed == "0.92(a)"
-
-
 RATIOS = ["Sex,Ratio\nM,1.00\nF,0.84\n", "Sex,n,Ratio\nM,90,1.00\nF,80,0.84\n"]
 
 
 @pytest.mark.parametrize("text", RATIOS)
 def test_ratios_alone_cannot_be_checked(text):
-    with pytest.raises(fg.DataError, match="cannot be checked") as raised:
+    with pytest.raises(fg.DataError, match="no table has the columns that are told"):
         check(text)
-    assert "--column" not in str(raised.value)
 
 
 def test_numbers_of_an_error_are_in_the_unit_and_the_style_of_the_printed_ones():
