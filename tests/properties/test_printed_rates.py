@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fairgauge.published._column_roles import table_of
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.published._table_files import grids_of_text
+from fairgauge.published._told_columns import tables_of
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.published.table_arithmetic import check_arithmetic
@@ -79,11 +79,9 @@ def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own
 
 
 def errors(rows):
-    text = "\n".join(
-        ",".join(map(str, row))
-        for row in [["group", "n", "selected", "selection rate", "AIR"], *rows]
-    )
-    faults = check_arithmetic(table_of(grids_of_text(text)[0])).faults
+    header = ["group", "n", "selected", "selection rate", "AIR"]
+    text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
+    faults = check_arithmetic(*tables_of(grids_of_text(text)[0])).faults
     return {fault.code: fault.message for fault in faults if fault.level is FaultLevel.ERROR}
 
 
