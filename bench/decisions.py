@@ -220,14 +220,15 @@ def printed_rates(rng: np.random.Generator) -> Occurrences:
     rates = [f"{100 * a / m:.0f}%" for a, m in zip(x, n, strict=True)]
     names, limit = "ABCD"[:k], float(rng.choice([0.8, 0.95]))
     printed = _checked(
-        ["group,n,rate", *map(",".join, zip(names, map(str, n), rates, strict=True))], limit
+        ["group,n,selection rate", *map(",".join, zip(names, map(str, n), rates, strict=True))],
+        limit,
     )
     fits = [_fitting(m, rate) for m, rate in zip(n.tolist(), rates, strict=True)]
     extreme = [fit[rng.choice([0, -1])] for fit in fits]
     narrower = contradicted = False
     for selected_people in (x.tolist(), extreme):
         lines = [f"{a},{m},{y}" for a, m, y in zip(names, n, selected_people, strict=True)]
-        for name, true in _checked(["group,n,hired", *lines], limit).items():
+        for name, true in _checked(["group,n,selected", *lines], limit).items():
             found = printed[name]
             if true.deciding is None:
                 continue
@@ -246,7 +247,7 @@ def possible_ratios(rng: np.random.Generator) -> Occurrences:
     unknown = int(rng.integers(0, 4))
     rates = [f"{100 * a / m:.0f}%" for a, m in zip(x, n, strict=True)]
     names = "ABC"[:k]
-    lines = ["group,n,rate", *map(",".join, zip(names, map(str, n), rates, strict=True))]
+    lines = ["group,n,selection rate", *map(",".join, zip(names, map(str, n), rates, strict=True))]
     if unknown:
         lines.append(f"Unknown,{unknown},")
     groups = _checked(lines, 0.8)

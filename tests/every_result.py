@@ -230,7 +230,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "alarm": lambda: fg.monitor(days(40, 25, 0.22), asked(RATIO)),
     "no alarm": lambda: fg.monitor(days(40, 40, 0.4), asked(RATIO)),
     "check": lambda: fg.check(
-        "| | applicants | selected | rate |\n|-|-|-|-|\n| A | 100 | 50 | 0.6 |\n"
+        "| group | n | selected | selection rate |\n|-|-|-|-|\n| A | 100 | 50 | 0.6 |\n"
         "| B | 80 | 20 | 0.25 |\n"
     ),
     "why": of_why,

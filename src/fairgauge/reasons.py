@@ -144,7 +144,6 @@ class ReasonCode(StrEnum):
     NOT_COUNTED = "not_counted"  # what, rows, alone
     UNCLEAR_VALUES = "unclear_values"  # likewise
     FAVOURABLE_UNSTATED = "favourable_unstated"  # likewise
-    BASE_NOT_STATED = "base_not_stated"  # of_all, of_decided: outcomes, reference, not_computed
     REFERENCE_NOT_SHOWN = "reference_not_shown"  # chosen, other; to_chosen, to_other: likewise
     NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"

@@ -373,7 +373,7 @@ PUBLISHED = [
     ("C", 90, 18, "22%", "0.33"),
 ]
 """Groups, people, selected people, and the rate and the ratio that are printed, of C too high."""
-HEAD = ("Group", "Applicants", "Selected", "Selection rate", "Impact ratio")
+HEAD = ("Group", "n", "Selected", "Selection rate", "Impact ratio")
 
 
 def as_markdown(rows: list[tuple[Any, ...]]) -> str:

@@ -1,6 +1,6 @@
 """`check` loses no row of a published table: it is read, or named, and then nothing passes.
 
-Rows of invented tables are laid out as pasted text, CSV and Markdown are, with endings, gaps and
+Rows of invented tables are laid out as CSV and Markdown are, with endings, gaps and
 page breaks. One ratio is wrong, so that a check which finds no error did not read it.
 """
 
@@ -17,10 +17,10 @@ import fairgauge as fg
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-HEADER = ("Category", "Applicants", "Selected", "Rate", "Impact ratio")
+HEADER = ("Category", "n", "Selected", "Selection rate", "Impact ratio")
 NAMES = ("Asian", "Black", "Two or more", "White (not Hispanic)", "Age 40 and over", "Under 40")
 RULE = "selection_rate.ratio >= 0.8"
-MARKS = {"one space": " ", "two spaces": "  ", "tab": "\t", "csv": ",", "markdown": " | "}
+MARKS = {"tab": "\t", "csv": ",", "markdown": " | "}
 ENDINGS = (
     "", " *", " [1]", " (0.6 to 1.1)", " (0.7-1.9)", " [0.6, 1.1]", " (n<30)", " (n = 30)",
     " (p = 0.02)", " adverse impact", " Yes", " see note 3", " 0.7-1.9", " (reference)", " ref",
@@ -66,12 +66,11 @@ def laid_out(rows: Sequence[Sequence[str]], layout: str, gap: str, at: int) -> s
     return "\n".join(lines[:at]) + f"\n{gap}" + "\n".join(lines[at:]) + "\n\n"
 
 
-def checked(text: str, layout: str) -> fg.Check | None:
+def checked(text: str) -> fg.Check | None:
     """Return a check; None where it is refused with what to do."""
     try:
         return fg.check(text, rules=RULE)
-    except fg.DataError as error:
-        assert "line" in str(error) or layout != "one space", error  # noqa: PT017
+    except fg.DataError:
         return None
 
 
@@ -101,7 +100,7 @@ def test_every_row_is_read_or_named_and_a_wrong_ratio_is_found(
     own = rows[where]
     own[4] = own[4] + ending if ending in ENDINGS and ending else ending or own[4]
     text = laid_out([[cell.replace(",", ";") for cell in row] for row in rows], layout, gap, at)
-    found = checked(text, layout)
+    found = checked(text)
     if found is None:
         return
     read = [group.n for table in found.tables for group in table.groups]

@@ -99,7 +99,7 @@ def test_no_category_and_no_column_of_a_published_table_silences_a_failed_ratio(
         share = f"{100 * x / n:.1f}%" if n else ""
         return ",".join([name, str(n), share if rates else str(x), *cells])
 
-    head = ",".join(["group", "applicants", "rate" if rates else "selected", *heads])
+    head = ",".join(["group", "n", "selection rate" if rates else "selected", *heads])
     found = outcomes([head, *(line(*each) for each in table)])
     assert found["A"] == "fail"
 

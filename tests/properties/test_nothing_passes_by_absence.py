@@ -25,7 +25,7 @@ QUESTION: dict[str, Any] = {
     "label": "label", "prediction": "prediction", "positive": 1, "sensitive": "group",
 }  # fmt: skip
 FEW = 12
-NOTHING_TO_CHECK = "group,selected,rate\nA,3,50%\nB,4,20%\n"
+NOTHING_TO_CHECK = "group,selected,selection rate\nA,3,50%\nB,4,20%\n"
 """Rates that follow from no other printed number."""
 
 

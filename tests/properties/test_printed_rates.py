@@ -7,8 +7,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.published._column_roles import table_of
 from fairgauge.published._table_files import grids_of_text
+from fairgauge.published._told_columns import tables_of
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.published.table_arithmetic import check_arithmetic
@@ -47,12 +47,12 @@ def test_intervals_and_verdicts_hold_for_every_table_that_prints_these_rates(see
     rng = np.random.default_rng(seed)
     n, selected, rates = rates_that_print_alike(rng)
     names, limit = "ABCDE"[: len(n)], 0.8 if seed % 2 else 0.95
-    printed = checked(("group", "n", "rate"), zip(names, n, rates, strict=True), limit)
+    printed = checked(("group", "n", "selection rate"), zip(names, n, rates, strict=True), limit)
     fits = [agreeing(m, rate) for m, rate in zip(n, rates, strict=True)]
     ends = [[rng.choice([*fit, rng.integers(*fit, endpoint=True)]) for fit in fits]
             for _ in range(TABLES_EACH - 1)]  # fmt: skip
     for counts in [selected, *ends]:
-        true = checked(("group", "n", "hired"), zip(names, n, counts, strict=True), limit)
+        true = checked(("group", "n", "selected"), zip(names, n, counts, strict=True), limit)
         for name, group in true.items():
             found = printed[name]
             if group.deciding is not None:
@@ -70,7 +70,7 @@ def test_intervals_and_verdicts_hold_for_every_table_that_prints_these_rates(see
 
 
 def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own():
-    header = ("group", "n", "rate")
+    header = ("group", "n", "selection rate")
     tied = checked(header, [("A", 200, "52%"), ("B", 150, "52%"), ("C", 170, "31%")], 0.9)
     assert tied["A"].is_reference
     assert tied["A"].verdict.outcome is Outcome.INCONCLUSIVE
@@ -79,10 +79,9 @@ def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own
 
 
 def errors(rows):
-    text = "\n".join(
-        ",".join(map(str, row)) for row in [["group", "n", "hired", "rate", "AIR"], *rows]
-    )
-    faults = check_arithmetic(table_of(grids_of_text(text)[0])).faults
+    header = ["group", "n", "selected", "selection rate", "AIR"]
+    text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
+    faults = check_arithmetic(*tables_of(grids_of_text(text)[0])).faults
     return {fault.code: fault.message for fault in faults if fault.level is FaultLevel.ERROR}
 
 
@@ -117,7 +116,7 @@ def test_ratios_are_right_whichever_cell_of_one_row_is_withheld(seed, places, pr
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "ratio", "behind"),
+    ("first", "second", "impact ratio", "behind"),
     [
         ("A,224,42,19%,{}", "B,*,46,90%,1.000", "0.211", "it is 0.2111"),
         ("A,224,42,19%,{}", "B,51,*,90%,1.000", "0.211", "it is 0.2111"),

@@ -46,7 +46,6 @@ from fairgauge.published.table_arithmetic import (
     highest,
     printed_reference,
     printed_references,
-    tables_by_value,
 )
 from fairgauge.published.table_margins import check_margins
 from fairgauge.question.features import Feature
@@ -89,7 +88,7 @@ def check(
     min_share: float | None = None,
     confidence: float | None = None,
     reference: str | Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
+    columns: str | Path | Mapping[str, str | Sequence[str]] | None = None,
     test: str = "fisher",
 ) -> Check:
     r"""Check published tables of selection rates: what is wrong in them, and what they show.
@@ -100,9 +99,9 @@ def check(
     Parameters
     ----------
     source : path, several paths, a folder, or the text of a table
-        CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it and in its
-        folders, where what cannot be read is stated and no error. A text of several lines is a
-        table that was pasted.
+        CSV, TSV, XLSX, Markdown or HTML; of a folder, every such file in it and in its folders,
+        where what cannot be read is stated and no error. A text of several lines is the text of
+        such a table.
     config : str, Path or mapping, optional
         A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
         and ``confidence`` hold here unless they are given.
@@ -117,10 +116,11 @@ def check(
         Nor is one of a smaller share of the people, which need not have a ratio either.
     confidence : share in (0, 1), default 0.95
         The confidence level.
-    columns : mapping of roles to headers, optional
-        What the columns hold, where headers do not show it: ``category`` (several separated by
-        commas), ``n``, ``selected``, ``not_selected``, ``rate``, ``denial_rate``, ``ratio``,
-        ``denial_ratio``.
+    columns : mapping of roles to headers, or the path of a TOML file of one, optional
+        What the columns hold: ``n``, ``selected``, ``not_selected``, ``rate``, ``denial_rate``,
+        ``ratio``, ``denial_ratio`` and ``group`` (one header, or a list; by default all columns in
+        front of the first of numbers). Of several headers of a role the first one that a table has
+        counts. Default: the headers that fairgauge prints itself.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate, unless the header of the printed ratios means a
@@ -137,18 +137,22 @@ def check(
     Raises
     ------
     DataError
-        A file cannot be read, or its columns cannot be distinguished.
+        A file cannot be read, or no table of it has columns that are told.
     SpecError
-        An option is out of its range, or names a column that a table does not have.
+        An option is out of its range.
 
     Examples
     --------
     >>> import fairgauge as fg
-    >>> found = fg.check("sex  applicants  hired  ratio\nMale  80  48  1\nFemale  40  12  0.55")
+    >>> text = "sex,applied,hired,ratio\nMale,80,48,1\nFemale,40,12,0.55"
+    >>> told = {"n": "applied", "selected": "hired", "ratio": "ratio"}
+    >>> found = fg.check(text, columns=told)
     >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
     (1, 0.5)
     """
-    chosen = _check_options(columns or {}, test)
+    problems: list[Problem] = []
+    chosen = read_word(RateTest)(test, "test", problems)
+    refuse(problems)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
     given: dict[str, Any] = {
         "preset": preset, "rules": rules, "min_n": min_n, "min_share": min_share,
@@ -156,12 +160,11 @@ def check(
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     asked = _asked(with_config(config, cast("Options", given)), references, chosen)
-    sources, unread = read_sources(source, columns or {})
+    sources, unread = read_sources(source, columns)
     parts = [
-        (part, each.name, between)
+        (table, each.name, between)
         for each in sources
         for table, between in zip(each.tables, check_margins(each.tables), strict=True)
-        for part in tables_by_value(table)
     ]
     _check_references(references, [part for part, _, _ in parts])
     checked = tuple(_checked(*part, asked) for part in parts)
@@ -175,17 +178,6 @@ def check(
         tables=checked,
         unread=tuple(unread),
     )
-
-
-def _check_options(columns: Mapping[str, str], test: str) -> RateTest:
-    problems: list[Problem] = []
-    chosen = read_word(RateTest)(test, "test", problems)
-    for role in columns:
-        if role not in list(ColumnRole):
-            allowed = ", ".join(ColumnRole)
-            problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
-    refuse(problems)
-    return chosen
 
 
 def _asked(
@@ -294,17 +286,6 @@ def _checked(
         faults=faults,
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
-    if table.of_decided and asked.limit is not None:
-        decided = replace(table, rows=table.of_decided, of_decided=())
-        other = _checked(decided, source, between, asked)
-        pairs = zip(checked.groups, other.groups, strict=True)
-        checked = replace(
-            checked,
-            groups=tuple(
-                _by_both(*pair, ReasonCode.BASE_NOT_STATED, ("of_all", "of_decided"))
-                for pair in pairs
-            ),
-        )
     if not checked.compares_as_printed:
         return checked
     others = [

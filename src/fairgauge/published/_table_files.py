@@ -1,4 +1,4 @@
-"""Grids of text from files: CSV, XLSX, Markdown, HTML and pasted text, one or more in each."""
+"""Grids of text from files: CSV, TSV, XLSX, Markdown and HTML, one or more in each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,6 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.object_stores import read_limited
-from fairgauge.published._aligned_columns import aligned, stacked
-from fairgauge.published._cells_in_order import (
-    has_joined_headings,
-    in_order,
-    with_names_header,
-    with_unknown_placed,
-)
-from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
     OwnStatements,
     copied_pages,
@@ -32,28 +24,16 @@ from fairgauge.published._own_reports import (
     sheets_to_publish,
     tables_to_publish,
 )
-from fairgauge.published._page_breaks import whole_tables
-from fairgauge.published._single_spaces import line_cells, single_spaced, why_not_read
-from fairgauge.published._unknown_notes import (
-    UnknownNote,
-    beside_rows,
-    noted_others,
-    noted_unknown,
-    notes_by_table,
-    unknown_notes,
-    with_counts_whole,
-    without_notes,
-)
 from fairgauge.published.printed_numbers import adjacent_numbers
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
 MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 20_000, 200, 1_000
 _MOST_UNPACKED, _MOST_TEXT, _LONGEST_LINE = 2 * MOST_BYTES, 1_000_000, 20_000
-SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
+SUFFIXES = (".csv", ".tsv", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
 _DOCUMENTS = re.compile(
-    r"\.(pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
+    r"\.(txt|pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
 )
 """The suffixes of other files that are published, and may hold tables."""
 
@@ -66,9 +46,6 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
 """A footnote's mark in Markdown."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_FEWEST_PIPES = 2
-_FEWEST_NAMES, _FEWEST_LINES = 2, 3
-_WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
 """How a workbook shows a number with decimal places."""
@@ -84,8 +61,6 @@ _NO_TEXT = re.compile(
 """What a page holds besides its text and tags; what is not closed reaches to its end."""
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
-_NUMBERED = re.compile(r"\s*(table|figure|exhibit)\s+\w+[.:]?\s", re.IGNORECASE)
-"""The beginning of a title, in which wide spaces separate no columns."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -103,12 +78,6 @@ class Grid:
     header : the names of the columns.
     rows : as many cells as the header has, in every row.
     first : the number of the first row.
-    numbers : the number of every row, where rows were rearranged.
-    apart : the headers of columns that have no place in the rows that were rearranged.
-    apart_shares : the ratios and rates in these columns: the header, and the row.
-    noted_unknown : how many people of unknown category the text around it states, None without.
-    noted_others : how many people of other categories such sentences state to have no row.
-    notes : the sentences beside it that people of unknown category are not included.
     own : what a report of fairgauge states of it besides, None of any other text.
     copies : the other copies of it in the same report.
     lost : the lines beside it with numbers as a row has, which are in no table.
@@ -118,19 +87,9 @@ class Grid:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     first: int = 1
-    numbers: tuple[int, ...] = ()
-    apart: tuple[str, ...] = ()
-    apart_shares: tuple[tuple[str, str], ...] = ()
-    noted_unknown: int | None = None
-    noted_others: tuple[int, ...] = ()
-    notes: tuple[UnknownNote, ...] = ()
     own: OwnStatements | None = None
     copies: tuple[Grid, ...] = ()
     lost: tuple[str, ...] = ()
-
-    def number(self, at: int) -> int:
-        """Return the number of a row in the table as it was published."""
-        return self.numbers[at] if self.numbers else self.first + at
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -143,7 +102,7 @@ def read_grids(path: Path) -> list[Grid]:
     MissingExtra
         An XLSX file without the library that reads it.
     """
-    suffix, text = path.suffix.casefold(), ""
+    suffix = path.suffix.casefold()
     if suffix not in SUFFIXES:
         refused = DataError if _DOCUMENTS.fullmatch(suffix) else NoTable
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
@@ -155,39 +114,29 @@ def read_grids(path: Path) -> list[Grid]:
         found, lines = grids_of_text(text, suffix), list(_lines(text, suffix))
     if not found:
         refused = DataError if any(adjacent_numbers(line) for _, line in lines) else NoTable
-        raise refused(f"{quote(path)} {why_no_table(text)}")
+        raise refused(f"{quote(path)} {NO_TABLE}")
     return found
 
 
-def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
-    r"""Return every table of a text; of pasted text the kind is found.
+def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
+    r"""Return every table of a text, whose kind is found where no ``suffix`` states it.
 
     Examples
     --------
-    >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
+    >>> grids_of_text("sex,n,hired\nMale,80,48\nFemale,40,12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
     text = _BLANKS.sub(" ", _NO_TEXT.sub("", text)) if html else text
     _check_width(text, html=html)
     published = tables_to_publish(text)
-    notes = unknown_notes(text) if published is text else []
-    plain = without_notes(published, notes)
-    if _kind(plain, plain.splitlines(), suffix) == ".csv":
-        plain = with_counts_whole(plain)
     first = text[: text.find(published)].count("\n") + 1
-    found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
-    notes = beside_rows(notes, (row for grid in found for row in (grid.header, *grid.rows)))
-    noted = noted_unknown(_TAG.sub(" ", published), notes)
-    excluded = noted_others(text) if published is text else ()
-    grids = [replace(grid, noted_unknown=noted, noted_others=excluded) for grid in found]
+    grids = _with_lost(_grids(published, suffix), _lines(published, suffix, first))
     sentences = _unescaped(_TAG.sub(" ", text))
     names = [grid.name for grid in grids]
     if published is text:
-        above = [len(_grids(plain[: note.start], suffix)) for note in notes]
         stated = [(grid, own_statements(sentences, grid.name, names)) for grid in grids]
-        pasted = [replace(grid, own=of if of.together else None) for grid, of in stated]
-        return _with_notes(pasted, notes, above)
+        return [replace(grid, own=of if of.together else None) for grid, of in stated]
     others = _grids(copied_pages(text), suffix)
     return [
         replace(
@@ -218,13 +167,6 @@ def _check_width(text: str, *, html: bool) -> None:
             raise DataError(f"line {number:,} has {columns:,} columns; {_TOO_LARGE}")
         if len(line) > _LONGEST_LINE:
             raise DataError(f"line {number:,} has {len(line):,} characters; {_TOO_LARGE}")
-
-
-def _with_notes(
-    grids: Sequence[Grid], notes: Sequence[UnknownNote], above: Sequence[int]
-) -> list[Grid]:
-    found = notes_by_table(notes, above, len(grids))
-    return [replace(grid, notes=own) for grid, own in zip(grids, found, strict=True)]
 
 
 def _with_lost(grids: Sequence[Grid], lines: Iterable[tuple[str, str]]) -> list[Grid]:
@@ -264,10 +206,9 @@ def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
     """Return the suffix of what a text is like."""
     if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
-    piped = suffix not in (".csv", ".tsv") and _has_pipes(lines)
-    if suffix == ".md" or piped or any(_RULE.match(line) and "|" in line for line in lines):
+    if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
         return ".md"
-    return ".csv" if suffix in (".csv", ".tsv") or _looks_like_csv(lines) else ".txt"
+    return ".csv"
 
 
 def _grids(text: str, suffix: str) -> list[Grid]:
@@ -277,27 +218,10 @@ def _grids(text: str, suffix: str) -> list[Grid]:
             return _of_html(text)
         case ".md":
             return _of_markdown(lines)
-        case ".csv":
-            return _of_csv(text, _delimiter(lines, suffix))
-    return _of_blocks(lines)
+    return _of_csv(text, _delimiter(lines, suffix))
 
 
-def why_no_table(text: str) -> str:
-    """Return why a text holds no table, with the line that cannot be read."""
-    plain = "holds no table of at least two columns and two rows"
-    block: list[str] = []
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        if line.strip():
-            block.append(line.strip())
-        elif (reason := why_not_read(block, number - len(block))) is not None:
-            return f"{plain}: {reason}"
-        else:
-            block = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if adjacent_numbers(line):
-            named = f"line {number}, {quote(line.strip())}"
-            return f"{plain}: no table around {named}, can be read; put a tab between its columns"
-    return plain
+NO_TABLE = "holds no table of at least two columns and two rows"
 
 
 def _content(path: Path) -> bytes:
@@ -361,117 +285,7 @@ def _of_csv(text: str, delimiter: str) -> list[Grid]:
                 blocks.append([])
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
-    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
-
-
-def _looks_like_csv(lines: Sequence[str]) -> bool:
-    filled = [line for line in lines if line.strip()]
-    return any(filled and all(mark in line for line in filled) for mark in ",;") and not any(
-        "\t" in line for line in filled
-    )
-
-
-def _has_pipes(lines: Sequence[str]) -> bool:
-    """Return whether most lines are cells with pipes between them."""
-    filled = [line for line in lines if line.strip()]
-    return sum(len(_PIPE.split(line)) > _FEWEST_PIPES for line in filled) * 2 > len(filled)
-
-
-def _of_blocks(lines: Iterable[str]) -> list[Grid]:
-    """Return pasted tables: columns between tabs or two spaces, tables between empty lines.
-
-    Text that is pasted from a PDF has one space between columns.
-    """
-    blocks: list[list[str]] = [[]]
-    for line in lines:
-        if line.strip():
-            blocks[-1].append(line.rstrip(" "))
-        elif blocks[-1]:
-            blocks.append([])
-    whole = whole_tables(blocks, _cells_of_line)
-    return [grid for block in whole for part in stacked(block) for grid in _of_block(part)]
-
-
-def _cells_of_line(line: str) -> list[str]:
-    wide = _WIDE_SPACE.split(line.strip(" "))
-    return wide if len(wide) > 1 else line_cells(line)
-
-
-def _of_block(lines: Sequence[str]) -> list[Grid]:
-    """Return the tables of lines without an empty one between them.
-
-    A header alone may have wide spaces, above rows with one space between their columns, or single
-    spaces above wider ones; then its words show the columns, or the table is not read.
-    """
-    lines = [" ".join(line.split()) if _NUMBERED.match(line) else line for line in lines]
-    placed, whole = aligned(lines), lines
-    lines = [line.strip(" ") for line in lines]  # a tab in front is a cell
-    rows = _with_numbers_apart([_WIDE_SPACE.split(line) for line in lines], whole)
-    header_alone = sum(len(row) > 1 for row in rows) == 1
-    if header_alone and (single := _grid("", single_spaced(lines))):
-        return single
-    spread = _spread(rows, placed=bool(placed))
-    even = len({*map(len, rows)}) == 1 and not whole[0].startswith(" ")  # no cell is empty
-    by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
-    if spread is rows and not by_place and has_joined_headings(rows):
-        return _grid("", single_spaced(lines))
-    found = with_unknown_placed(by_place or in_order(with_names_header(spread, whole)))
-    return _grid("", found) or _grid("", single_spaced(lines))
-
-
-def _with_numbers_apart(rows: Sequence[list[str]], lines: Sequence[str]) -> list[list[str]]:
-    """Part numbers from a name that one space stands behind, where a row has then all its cells.
-
-    A single number may be part of a name such as "Age 40", in a row without its last cell: it is
-    parted where the row ends in the last column, whose cells stand below each other. A row with
-    several, which has other cells than the others, is excluded, so that its line is named.
-    """
-    width = max(map(len, rows))
-    last = [(line.rindex(row[-1]), len(line)) for row, line in zip(rows, lines, strict=True)]
-    full = [place for row, place in zip(rows, last, strict=True) if len(row) == width]
-    start, end = max(a for a, _ in full), min(b for _, b in full)
-    found = []
-    for row, (own, its_end) in zip(rows, last, strict=True):
-        name, *numbers = line_cells(row[0])
-        missing = width - len(row) if len(row) > 1 else 0
-        below = start < end and own < end and its_end > start
-        if missing and len(numbers) == missing and (missing > 1 or below):
-            found.append([name, *numbers, *row[1:]])
-        elif not (missing and len(numbers) > 1):
-            found.append(row)
-    return found
-
-
-def _with_empty_cells_filled(rows: Sequence[list[str]]) -> Sequence[list[str]]:
-    """Put numbers behind names into the empty cells beside them, where no other name has one."""
-    parts = [line_cells(row[0]) for row in rows]
-    pairs = [(part, row) for part, row in zip(parts, rows, strict=True) if len(row) > 1]
-    if any(any(row[1 : len(part)]) or (len(part) == 1 and not row[1]) for part, row in pairs):
-        return rows
-    return [
-        [*part, *row[len(part) :]] if len(row) > 1 else row
-        for part, row in zip(parts, rows, strict=True)
-    ]
-
-
-def _spread(rows: Sequence[Sequence[str]], *, placed: bool) -> Sequence[Sequence[str]]:
-    """Put the names above columns that repeat, as in Men and Women, over the first column of each.
-
-    In text that is pasted, nothing stands in the cells beside such names, nor above the header of
-    the categories where those of numbers are broken over two lines, unless their place shows it.
-    """
-    if len(rows) < _FEWEST_LINES or not _FEWEST_NAMES <= len(rows[0]) < len(rows[1]):
-        return rows
-    names, below = rows[0], rows[1]
-    for width in range(len(below) // len(names), 0, -1):
-        for start in range(len(below) - width * len(names) + 1):
-            parts = [below[start + width * i :][:width] for i in range(len(names))]
-            if all(list(part) == list(parts[0]) for part in parts):
-                first = [""] * len(below)
-                first[start : start + width * len(names) : width] = names
-                return [first, *rows[1:]]
-    broken = not placed and len(names) == len(below) - 1 and None not in map(role_of, below[1:])
-    return [["", *names], *rows[1:]] if broken else rows
+    return [grid for block in blocks for grid in _grid("", block)]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
@@ -486,7 +300,7 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
                 blocks.append([[name], *rows] if name else rows)
             name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
             rows = []
-    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
+    return [grid for block in blocks for grid in _grid("", block)]
 
 
 def _pipe_cells(line: str) -> list[str]:
@@ -602,7 +416,7 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 def _of_html(text: str) -> list[Grid]:
     blocks = [[[name], *rows] if name else rows for name, rows in _tables_of_html(text)]
-    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
+    return [grid for block in blocks for grid in _grid("", block)]
 
 
 def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str]]]:
@@ -621,20 +435,14 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
         name = "" if own else sheet.title
-        notes = beside_rows([] if own else unknown_notes(text), rows)
-        noted = noted_unknown(text, notes)
-        excluded = () if own else noted_others(text)
-        grids = [
-            replace(grid, noted_unknown=noted, noted_others=excluded) for grid in _grid(name, rows)
-        ]
+        grids = _grid(name, rows)
         if own:
+            text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
             names = [grid.name for grid in grids]
             stated = [own_statements(f"{text} {asked}", each, names) for each in names]
             grids = [replace(grid, own=of) for grid, of in zip(grids, stated, strict=True)]
-        above = [len(_grid(name, rows[: note.line - 1])) for note in notes]
-        found += _with_notes(grids, notes, above)
+        found += grids
         places = (f"row {i} of the sheet {quote(sheet.title)}" for i in range(1, len(rows) + 1))
         lines += zip(places, map(" ".join, rows), strict=True)
     return _with_lost(found, lines), lines

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from fairgauge.published.printed_numbers import Printed, is_suppressed, read_bound, read_number
+from fairgauge.published.printed_numbers import Printed, is_suppressed, read_bound
 from fairgauge.published.published_table import (
     ColumnRole,
     PublishedRow,
@@ -30,18 +30,17 @@ _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
 def check_totals(table: PublishedTable) -> Iterator[Finding]:
     r"""Yield where a total is not that of its rows, with the people of unknown category or without.
 
-    It may have the people besides whom a sentence around the table states to have no row.
-
     Where a row prints no number of selected people, any number that agrees with its rate is
     possible, or any at all without a rate; of "<10" it is at most 9. The total must be one that
     these allow.
 
     Examples
     --------
-    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._told_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
-    >>> text = "sex  n  rate\nMale  80  60%\nFemale  40  30%\nTotal  120  70%"
-    >>> [str(fault.code) for fault in check_totals(table_of(grids_of_text(text)[0])) if fault]
+    >>> text = "sex,n,selection rate\nMale,80,60%\nFemale,40,30%\nTotal,120,70%"
+    >>> (table,) = tables_of(grids_of_text(text)[0])
+    >>> [str(fault.code) for fault in check_totals(table) if fault]
     ['total_rate_mismatch']
     """
     for row in table.of(RowKind.TOTAL):
@@ -51,17 +50,10 @@ def check_totals(table: PublishedTable) -> Iterator[Finding]:
 
 
 def _parts(table: PublishedTable, total: PublishedRow) -> list[Rows]:
-    """Return the rows that a total may be of: the groups, and with people of unknown category.
-
-    Behind these stand both with the people of a sentence around the table, as a row of their own.
-    """
+    """Return the rows that a total may be of: the groups, and with people of unknown category."""
     groups = [each for each in table.groups if total.includes(each)]
     every = [*groups, *(each for each in table.of(RowKind.UNKNOWN) if total.includes(each))]
-    others = [
-        PublishedRow(number=0, categories=(), kind=RowKind.UNKNOWN, n=n)
-        for n in map(read_number, map(str, table.noted_others))
-    ]
-    return [groups, every, *([*rows, other] for other in others for rows in (groups, every))]
+    return [groups, every]
 
 
 def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -231,18 +230,6 @@ def read_ratio(text: str) -> Printed | None:
     if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
         return Printed(text.strip(), Fraction(1), Fraction(0))
     return read_number(text)
-
-
-def are_numbers(cells: Iterable[str]) -> bool:
-    """Return whether the cells of a column that are not blank are mostly numbers.
-
-    Words for the reference stand in a column of ratios, and count as numbers.
-
-    >>> are_numbers(["Reference", "0.90", "n/a"]), are_numbers(["White", "Asian", "2"])
-    (True, False)
-    """
-    filled = [cell for cell in cells if not is_blank(cell)]
-    return bool(filled) and sum(read_ratio(cell) is not None for cell in filled) * 2 > len(filled)
 
 
 def adjacent_numbers(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fairgauge.published._own_reports import OwnStatements
 from fairgauge.published.printed_numbers import Printed, complement, is_dash, is_whole
-from fairgauge.question.category_words import is_total, is_undecided, means_missing
+from fairgauge.question.category_words import is_total, means_missing
 
 
 class ColumnRole(StrEnum):
@@ -51,7 +51,6 @@ class PublishedRow:
         follows from the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     weighted : whether its rate is weighted, so that it is not made of the number of people.
-    everyone : the printed number of all people, where ``n`` is of those who were decided.
     rate_unit : one unit of the last place of the rates of its column, None without any.
     """
 
@@ -67,7 +66,6 @@ class PublishedRow:
     denial_ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
     weighted: bool = False
-    everyone: Printed | None = None
     rate_unit: Fraction | None = None
 
     @property
@@ -98,12 +96,13 @@ class PublishedRow:
         """Return whether the row is of a known category: no audit compares with any other."""
         return not any(map(means_missing, filter(None, self.categories)))
 
-    def of_denials(self, *, decided: bool) -> PublishedRow:
-        """Return the row of those who were not selected, all others if all are ``decided``."""
+    @property
+    def of_denials(self) -> PublishedRow:
+        """Return the row of those who were not selected: all others."""
         denied, rate = self.not_selected, self.denial_rate
-        if decided and denied is None and self.n and self.selected:
+        if denied is None and self.n and self.selected:
             denied = replace(self.n, exact=self.n.exact - self.selected.exact)
-        if decided and rate is None and self.rate:
+        if rate is None and self.rate:
             rate = complement(self.rate)
         return replace(self, selected=denied, rate=rate, ratio=self.denial_ratio)
 
@@ -151,19 +150,12 @@ class PublishedTable:
     columns : the header of every other column that is read.
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
-    counted : the headers of columns of people without a decision, where these count among all.
-    unread_shares : the ratios and rates in these columns: the header, and the row.
-    noted_unknown : how many people of unknown category the text around it states, None without.
-    noted_others : how many people of other categories such sentences state to have no row.
-    unread_notes : line and words of the sentences beside it that state no single number of these.
     own : what a report of fairgauge states of its people, None of any other text.
     lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     references : the categories that are asked for as reference.
     of_group : whether printed ratios mean a chosen group, so that of several references that fit
         them equally the one of most people is taken; else the one of the highest rate is.
-    of_decided : the rows of those who were decided alone, selected or not selected, where nothing
-        that is printed shows whether selection rates are of them or of all people; else none.
     """
 
     name: str
@@ -171,17 +163,11 @@ class PublishedTable:
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
-    counted: tuple[str, ...] = ()
-    unread_shares: tuple[tuple[str, str], ...] = ()
-    noted_unknown: int | None = None
-    noted_others: tuple[int, ...] = ()
-    unread_notes: tuple[tuple[int, str], ...] = ()
     own: OwnStatements | None = None
     lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
     references: tuple[str, ...] = ()
     of_group: bool = False
-    of_decided: tuple[PublishedRow, ...] = ()
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:
@@ -194,20 +180,11 @@ class PublishedTable:
 
     @property
     def of_denials(self) -> PublishedTable:
-        """Return the table of those who were not selected, with the ratios of their rates.
-
-        Where people without a decision have a column, who is not selected was not denied by that.
-        """
-        decided = not any(map(is_undecided, (*self.ignored, *self.counted)))
-        rows = tuple(row.of_denials(decided=decided) for row in self.rows)
+        """Return the table of those who were not selected, with the ratios of their rates."""
+        rows = tuple(row.of_denials for row in self.rows)
         header = self.columns.get(ColumnRole.DENIAL_RATIO, "")
         columns = {**self.columns, ColumnRole.RATIO: header}
-        return replace(self, rows=rows, columns=columns, unread_shares=(), of_group=True)
-
-    @property
-    def of_everyone(self) -> PublishedTable:
-        """Return the table with the printed numbers of all people, not of those decided alone."""
-        return replace(self, rows=tuple(replace(row, n=row.everyone or row.n) for row in self.rows))
+        return replace(self, rows=rows, columns=columns, of_group=True)
 
     @property
     def people(self) -> float | None:
@@ -290,10 +267,10 @@ def counted_categories(table: PublishedTable) -> list[CountedCategory]:
 
     Examples
     --------
-    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._told_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
-    >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  400  -  30%\nOther  9  -  33.3%"
-    >>> table = table_of(grids_of_text(text)[0])
+    >>> text = "sex,n,selected,selection rate\nM,80,48,60%\nF,400,-,30%\nX,9,-,33.3%"
+    >>> (table,) = tables_of(grids_of_text(text)[0])
     >>> [(each.fewest, each.most) for each in counted_categories(table)]
     [(48, 48), (118, 123), (3, 3)]
     """

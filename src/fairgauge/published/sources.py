@@ -1,36 +1,47 @@
-"""Where published tables come from: pasted text, files, and folders of files."""
+"""Where published tables come from: the text of a table, files, and folders of files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse, shown
-from fairgauge.object_stores import local_path
-from fairgauge.published._column_roles import parts_of, table_of
+from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, shown
+from fairgauge.object_stores import local_path, read_limited
 from fairgauge.published._table_files import (
     MOST_BYTES,
+    NO_TABLE,
     SUFFIXES,
     Grid,
     NoTable,
     grids_of_text,
     read_grids,
-    why_no_table,
+)
+from fairgauge.published._told_columns import (
+    OWN,
+    has_numbers,
+    headers_found,
+    tables_of,
+    told_columns,
 )
 from fairgauge.published.published_table import ColumnRole, PublishedTable
 from fairgauge.results.check import UnreadTable
 
 __all__ = ["MOST_BYTES", "PublishedSource", "read_sources"]
 
+Told = Mapping[ColumnRole, Sequence[str]]
+_MOST_MAPPED = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedSource:
-    """The tables of one file, or of pasted text, which are of the same people.
+    """The tables of one file, or of a text, which are of the same people.
 
     Attributes
     ----------
-    name : the file; None of pasted text.
+    name : the file; None of a text.
     tables : its tables in order.
     """
 
@@ -39,49 +50,53 @@ class PublishedSource:
 
 
 def read_sources(
-    source: str | Path | Iterable[str | Path], columns: Mapping[str, str]
+    source: str | Path | Iterable[str | Path],
+    columns: str | Path | Mapping[str, str | Sequence[str]] | None,
 ) -> tuple[list[PublishedSource], list[UnreadTable]]:
     """Read published tables.
 
     Parameters
     ----------
     source : path, several paths, a folder, or the text of a table
-    columns : mapping of roles to headers
-        What the columns hold, of those tables that have them.
+    columns : mapping of roles to headers, or the path of a TOML file of one
+        What the columns hold; by default the headers that fairgauge prints itself.
 
     Returns
     -------
     sources : list of PublishedSource
     unread : list of UnreadTable
-        What could not be read in a folder, which of a file that is named itself is an error; and
-        single lines with numbers, of any file.
+        What could not be read in a folder, which of a file that is named itself is an error; other
+        tables of a file that has one; and single lines with numbers, of any file.
 
     Raises
     ------
     DataError
-        A file cannot be read, holds no table, or its columns cannot be distinguished; or a folder
-        holds no table at all.
+        A file cannot be read, or no table of it has columns that are told.
     SpecError
-        No table has a column that is named.
+        The mapping has an unknown role, or no header.
     """
+    told = _told(columns)
     unread: list[UnreadTable] = []
-    grids = list(_grids(source, unread))
-    _check_columns(columns, [grid for _, _, found in grids for grid in found])
     sources = []
-    for name, lenient, found in grids:
-        tables = []
-        for grid in found:
-            try:
-                tables.append(table_of(grid, _roles(columns, grid)))
-            except DataError as error:
-                if not lenient:
-                    raise
-                unread.append(UnreadTable(str(name), str(error), counts=True))
-        if tables:
-            sources.append(PublishedSource(name, tuple(tables)))
-        reason = "holds a number that is not read"
+    for name, lenient, grids in _grids(source, unread):
+        try:
+            tables, others = _tables(grids, told, name)
+        except DataError as error:
+            if not lenient:
+                raise
+            unread.append(UnreadTable(str(name), str(error), counts=True))
+            continue
+        sources.append(PublishedSource(name, tuple(tables)))
         unread += [
-            UnreadTable(name or "pasted text", f"{line}, {reason}", counts=True)
+            UnreadTable(
+                name or "the text",
+                f"{headers_found([grid])}: it has no columns that are told",
+                counts=has_numbers(grid),
+            )
+            for grid in others
+        ]
+        unread += [
+            UnreadTable(name or "the text", f"{line}, holds a number that is not read", counts=True)
             for table in tables
             for line in table.lost
         ]
@@ -91,14 +106,78 @@ def read_sources(
     return sources, unread
 
 
+def _tables(
+    grids: Sequence[Grid], told: Told, name: str | None
+) -> tuple[list[PublishedTable], list[Grid]]:
+    """Return the tables that have columns that are told, and all others.
+
+    Where none has any, the headers are named, with the command that tells them.
+    """
+    known = [grid for grid in grids if told_columns(grid, told)]
+    if not known:
+        headers = next((grid.header for grid in grids if has_numbers(grid)), grids[0].header)
+        group, *others = [each or "HEADER" for each in headers]
+        flags = zip(
+            ("--n", "--selected", "--rate", "--ratio"), [*others, *["HEADER"] * 4], strict=False
+        )
+        command = " ".join(
+            ["fairgauge check", shlex.quote(name or "FILE"), "--group", shlex.quote(group)]
+            + [f"{flag} {shlex.quote(header)}" for flag, header in flags]
+        )
+        raise DataError(
+            f"no table has the columns that are told ({_told_words(told)}). Found: "
+            f"{headers_found(grids)}. Name those that it has, for example: {command} (or a TOML "
+            "file of them for all tables: --columns FILE)"
+        )
+    tables = [table for grid in known for table in tables_of(grid, told)]
+    return tables, [grid for grid in grids if grid not in known]
+
+
+def _told_words(told: Told) -> str:
+    if told is OWN:
+        return "those of a report of fairgauge, since none are named"
+    return ", ".join(f"{role}: {' or '.join(map(quote, names))}" for role, names in told.items())
+
+
+def _told(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Told:
+    """Read which columns are told."""
+    if columns is None or (isinstance(columns, Mapping) and not columns):
+        return OWN
+    if not isinstance(columns, Mapping):
+        path = local_path(columns)
+        try:
+            columns = tomllib.loads(read_limited(path, _MOST_MAPPED, "a mapping").decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
+    problems: list[Problem] = []
+    told: dict[ColumnRole, Sequence[str]] = {}
+    for role, names in columns.items():
+        listed = [names] if isinstance(names, str) else names
+        if role == "group":
+            role = ColumnRole.CATEGORY
+        if role not in list(ColumnRole):
+            allowed = ", ".join("group" if r is ColumnRole.CATEGORY else r for r in ColumnRole)
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
+        elif not isinstance(listed, Sequence) or not all(
+            isinstance(each, str) and each.strip() for each in listed
+        ):
+            problems.append(Problem(f"columns.{role}", f"must be a header, not {shown(names)}"))
+        else:
+            told[ColumnRole(role)] = listed
+    refuse(problems)
+    if told.keys() <= {ColumnRole.CATEGORY}:
+        raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
+    return told
+
+
 def _grids(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
     """Yield the name of every source, whether it is of a folder, and its grids."""
     if isinstance(source, str) and "\n" in source.strip():
-        found = _parts(grids_of_text(source))
+        found = grids_of_text(source)
         if not found:
-            raise DataError(f"the text {why_no_table(source)}")
+            raise DataError(f"the text {NO_TABLE}")
         yield None, False, found
         return
     if (
@@ -117,7 +196,7 @@ def _grids(
     for path, in_folder in files:
         name = path.name if names.count(path.name) == 1 else str(path)
         try:
-            yield name, in_folder, _parts(read_grids(path))
+            yield name, in_folder, read_grids(path)
         except DataError as error:
             if not in_folder:
                 raise
@@ -138,37 +217,3 @@ def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
         if not any(each.suffix.casefold() in SUFFIXES for each in inside):
             raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
         yield from ((each, True) for each in inside)
-
-
-def _parts(grids: Iterable[Grid]) -> list[Grid]:
-    return [part for grid in grids for part in parts_of(grid)]
-
-
-def _check_columns(columns: Mapping[str, str], grids: list[Grid]) -> None:
-    """Refuse a named column that no table has."""
-    headers = list(dict.fromkeys(name for grid in grids for name in grid.header if name))
-    of = "the table; it has" if len(grids) == 1 else "any table; they have"
-    problems = [
-        Problem(str(role), f"no column {quote(name)} in {of} {listing(headers)}."
-                + nearest(name, headers))
-        for role, names in columns.items()
-        for name in _named(role, names, headers)
-        if name not in headers
-    ]  # fmt: skip
-    refuse(problems)
-
-
-def _named(role: str, names: str, headers: Iterable[str]) -> list[str]:
-    """Return the headers that one role is given to; several categories stand between commas."""
-    several = role == ColumnRole.CATEGORY and names not in headers
-    return [name.strip() for name in names.split(",")] if several else [names.strip()]
-
-
-def _roles(columns: Mapping[str, str], grid: Grid) -> dict[str, ColumnRole]:
-    """Return what the named columns of a grid hold."""
-    return {
-        name: ColumnRole(role)
-        for role, names in columns.items()
-        for name in _named(role, names, grid.header)
-        if name in grid.header
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +9,6 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from fairgauge.errors import quote
-from fairgauge.published._header_words import means_people, names_rate, role_of
 from fairgauge.published._own_reports import ExcludedGroup
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
@@ -59,19 +57,18 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
 
     Examples
     --------
-    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._told_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
-    >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
-    >>> found = check_arithmetic(table_of(grids_of_text(text)[0]))
+    >>> text = "sex,n,selected,selection rate\nMale,80,48,60%\nFemale,40,12,33%"
+    >>> found = check_arithmetic(*tables_of(grids_of_text(text)[0]))
     >>> [str(fault.code) for fault in found.faults], found.numbers_checked
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
-    everyone = table.of_everyone
     compared = [
-        *(fault for row in everyone.rows for fault in _counts(table, row)),
+        *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *(fault for row in table.rows for fault in _denial_rate(row)),
-        *check_totals(everyone),
+        *check_totals(table),
         *_ratios(table),
         *_of_denials(_ratios(table.of_denials)),
         *check_statements(table),
@@ -81,7 +78,6 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
-        *([_fault(FaultCode.BASE_NOT_STATED, None)] if table.of_decided else []),
         *recoverable_counts(table),
         *_reference(table, min_share),
         *_ratios_together(table),
@@ -91,91 +87,6 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     found = Findings.of(compared, others=others)
     ordered = sorted(found.faults, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
     return replace(found, faults=tuple(ordered))
-
-
-def tables_by_value(table: PublishedTable) -> list[PublishedTable]:
-    r"""Return a table for each value of a column, such as a product, where ratios are within these.
-
-    They are where those of the whole table are wrong, and within every value, each of which has one
-    that is 1, all are right, or most are, and more than in the whole. What people are, such as
-    their sex, is no such column: the ratios of intersections have one reference.
-
-    Examples
-    --------
-    >>> from fairgauge.published._column_roles import table_of
-    >>> from fairgauge.published._table_files import grids_of_text
-    >>> text = "job,race,n,hired,ratio\nA,X,90,80,1\nA,Y,90,40,.5\nB,X,90,40,1\nB,Y,90,30,.75"
-    >>> [each.name for each in tables_by_value(table_of(grids_of_text(text)[0]))]
-    ['job: A', 'job: B']
-    """
-    kinds = _kinds(table)
-    if len(table.dimensions) == 1 or table.own or not kinds or _are_right(table):
-        return [table]
-    name = "" if table.name == " × ".join(table.dimensions) else f"{table.name}, "
-    for at, header in enumerate(table.dimensions):
-        values = list(dict.fromkeys(row.categories[at] for row in table.groups))
-        parts = [
-            replace(
-                table,
-                name=f"{name}{header}: {value}",
-                dimensions=_without(table.dimensions, at),
-                rows=tuple(
-                    replace(row, categories=_without(row.categories, at))
-                    for row in table.rows
-                    if row.categories[at] == value
-                ),
-            )
-            for value in values
-        ]
-        whole = sum(len(part.rows) for part in parts) == len(table.rows)
-        if not whole or means_people(header):
-            continue
-        if all(map(_are_right, parts)) or all(
-            _are_more_right([of(part) for part in parts], of(table)) for of in kinds
-        ):
-            return parts
-    return [table]
-
-
-def _kinds(table: PublishedTable) -> list[Callable[[PublishedTable], PublishedTable]]:
-    """Return the tables of a table that have printed ratios: of selections, and of denials."""
-    kinds: list[Callable[[PublishedTable], PublishedTable]] = [
-        lambda each: each, lambda each: each.of_denials
-    ]  # fmt: skip
-    return [of for of in kinds if any(row.ratio is not None for row in of(table).groups)]
-
-
-def _are_right(table: PublishedTable) -> bool:
-    """Return whether ratios were checked, none is wrong, and the printed references have 1."""
-    return all(_is_right(of(table)) for of in _kinds(table))
-
-
-def _is_right(table: PublishedTable) -> bool:
-    checked = list(_ratios(table))
-    reference = printed_reference(table)
-    if not checked or any(checked) or reference is None:
-        return False
-    return _is_one(reference) and not _not_one(table, reference)
-
-
-def _are_more_right(parts: Sequence[PublishedTable], table: PublishedTable) -> bool:
-    """Return whether most ratios are right in the parts of a table, and more than in the whole.
-
-    In every part one is 1: that of the highest rate, or of the same category as in the others.
-    """
-    references = [*map(printed_reference, parts)]
-    checked = [[*_ratios(part)] for part in parts]
-    if not (all(checked) and all(map(_is_one, references))):
-        return False
-    same = len({row.name for row in references if row is not None}) == 1
-    of_highest = all(map(operator.is_, references, (highest(part, MIN_SHARE) for part in parts)))
-    right = sum(each.count(None) for each in checked)
-    most = 2 * right > sum(map(len, checked))
-    return (same or of_highest) and most and right > [*_ratios(table)].count(None)
-
-
-def _without(texts: tuple[str, ...], at: int) -> tuple[str, ...]:
-    return texts[:at] + texts[at + 1 :]
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
@@ -470,8 +381,7 @@ def _is_usual(role: ColumnRole, row: PublishedRow) -> bool:
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
-        of_groups = any(role_of(each) not in (None, *RATIOS) for each in table.ignored)
-        yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored, of_groups=of_groups)
+        yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored)
 
 
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
@@ -528,12 +438,7 @@ def _of_denials(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the ratios whose reference or rates are not known, and ratios and rates not read."""
-    for column in dict.fromkeys(header for header, _ in table.unread_shares):
-        rows = tuple(name for header, name in table.unread_shares if header == column)
-        of = {"of": _DENIAL_RATIO} if role_of(column) is ColumnRole.DENIAL_RATIO else {}
-        of |= {"of": _RATE} if names_rate(column) else {}
-        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=rows, column=column, **of)
+    """Yield the ratios whose reference or rates are not known."""
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None and (faults := list(_no_common_reference(table))):
         yield from faults
@@ -776,12 +681,6 @@ def _fitting(table: PublishedTable, reference: PublishedRow) -> int:
     return sum(_ratio(row, reference) is not None and _fits(row, reference) for row in printed)
 
 
-def fitting_ratios(table: PublishedTable) -> int:
-    """Return how many printed ratios compare with the reference of a table."""
-    reference = printed_reference(table) or _fitting_reference(table)
-    return 0 if reference is None else _fitting(table, reference)
-
-
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     has_ratios = any(row.ratio is not None for row in table.groups)
     references = printed_references(table)
@@ -800,8 +699,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
     if not table.of(RowKind.UNKNOWN):
-        lines = tuple(f"line {line}, {quote(text)}" for line, text in table.unread_notes)
-        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None, **({"lines": lines} if lines else {}))
+        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
 
 
 def _is_ratio_withheld(row: PublishedRow) -> bool:
@@ -882,7 +780,7 @@ def differing_cells(grid: Grid) -> Iterator[tuple[tuple[int, str] | None, str, s
 
     A row that one of them lacks, or another header, is one cell.
     """
-    own = {row[0]: (grid.number(at), row) for at, row in enumerate(grid.rows)}
+    own = {row[0]: (grid.first + at, row) for at, row in enumerate(grid.rows)}
     for copy in grid.copies:
         if copy.header != grid.header:
             yield None, "header", " ".join(grid.header), " ".join(copy.header)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import TypeAlias
@@ -33,22 +32,14 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
 
     Examples
     --------
-    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._told_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
-    >>> sex = "sex  n  hired\nMale  80  48\nFemale  40  12"
-    >>> both = "m  n  hired\nMale, A  50  30\nMale, B  30  18\nFemale, A  30  9\nFemale, B  11  3"
-    >>> tables = [table_of(grids_of_text(text)[0]) for text in (sex, both)]
+    >>> sex = "sex,n,selected\nMale,80,48\nFemale,40,12"
+    >>> both = "m,n,selected\nMale A,50,30\nMale B,30,18\nFemale A,30,9\nFemale B,11,3"
+    >>> tables = [t for text in (sex, both) for t in tables_of(grids_of_text(text)[0])]
     >>> [(str(each.code), each["total"]) for each in check_margins(tables)[0].faults]
     [('margin_mismatch', 41.0)]
     """
-    tables = [table.of_everyone for table in tables]
-    if any(table.counted for table in tables):  # beside these, those decided alone are not all
-        tables = [
-            table
-            if table.counted or ColumnRole.N in table.columns
-            else replace(table, rows=tuple(replace(row, n=None) for row in table.rows))
-            for table in tables
-        ]
     features = _tables_of_features(tables)
     return [
         Findings.of(
@@ -118,8 +109,7 @@ def _unknown(
         for table in tables
         if table not in (one, many) and not _are_alike(one, table) and _are_crossed(table, many)
     ]
-    most = _added([row for table in others for row in table.of(RowKind.UNKNOWN)], role)[1]
-    return None if most is None else max(most, Fraction(many.noted_unknown or 0))
+    return _added([row for table in others for row in table.of(RowKind.UNKNOWN)], role)[1]
 
 
 def _sum(

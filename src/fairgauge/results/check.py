@@ -75,8 +75,7 @@ class FaultCode(StrEnum):
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed, rows
-    COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
-    BASE_NOT_STATED = "base_not_stated"
+    COLUMNS_IGNORED = "columns_ignored"  # columns
     COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
@@ -102,7 +101,6 @@ _NOTES = frozenset(
         FaultCode.NO_REFERENCE,
         FaultCode.OTHER_PRINTED_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
-        FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,

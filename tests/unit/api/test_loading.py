@@ -141,7 +141,8 @@ def test_a_resaved_report_is_strict_json(tmp_path):
 
 
 PUBLISHED = (
-    "group,n,hired,rate,ratio\nA,5000,2500,50%,1.00\nB,4000,1800,45%,0.80\nC,60,24,40%,0.80\n"
+    "group,n,selected,selection rate,impact ratio\n"
+    "A,5000,2500,50%,1.00\nB,4000,1800,45%,0.80\nC,60,24,40%,0.80\n"
     "Infinity,10,0,0%,0\nA,5,1,20%,\nUnknown,30,9,30%,\n"
 )
 GOAL = "selection_rate.ratio >= 0.8"

@@ -130,7 +130,7 @@ monitor.rules = ["selection_rate.ratio >= 0.1"]
 """
 EXAMPLES = {
     "audit": ["t.csv", *QUESTION],
-    "check": ["table.txt"],
+    "check": ["table.csv"],
     "choose": ["--model", "decision", "--outcomes", "none"],
     "clarify": ["clarify.json", "-o", "made"],
     "clarify-monitor": ["clarify.json", "--baseline", "made.json", "--write-baseline"],

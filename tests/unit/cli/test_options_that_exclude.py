@@ -26,8 +26,7 @@ rules = ["selection_rate.ratio >= 0.8"]
         (("audit", *SEX, "--full", "--format", "html"), WHOLE.format("html")),
         (("check", "--full", "--format", "json"), WHOLE.format("json")),
         (("check", "-"), "standard input (-) is read alone, without other tables"),
-        (("check", "--column", "n"), "--column: must be ROLE=HEADER, not 'n'"),
-        (("check", "--column", "n= "), "must be ROLE=HEADER, not 'n= '"),
+        (("check", "t.csv", "--n", "n", "--columns", "t.toml"), "give it without --n"),
     ],
 )
 def test_the_message_names_what_to_remove(fails, loans, args, message):

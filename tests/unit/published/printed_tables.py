@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 N, SELECTED, RATE, RATIO = "n", "selected", "rate", "ratio"
 HEADERS = {
@@ -120,61 +119,4 @@ def html(audit):
     return f"<h3>Results</h3>\n<table>{cells(audit.header(), 'th')}\n{body}</table>\n"
 
 
-def columns(audit):
-    """Print columns of a fixed width, as pasted text has them."""
-    lines = [audit.header(), *audit.lines()]
-    widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
-    text = ["".join(f"{cell or '-':<{w}}" for cell, w in zip(row, widths, strict=True))
-            for row in lines]  # fmt: skip
-    return "\n".join(line.rstrip() for line in text) + "\n"
-
-
-def one_space(audit):
-    """Print one space between columns, as the text of a PDF has them."""
-    header = " ".join(["Category", *audit.header()[len(audit.dimensions) :]])
-    lines = [
-        " ".join([" – ".join(names), *(cells.get(role) or "-" for role in audit.roles)])
-        for names, cells in audit.rows
-    ]
-    return "\n".join([header, *lines]) + "\n"
-
-
-def blocks(audit):
-    """Print the second feature below the categories of the first."""
-    lines = [audit.header()[1:]] if len(audit.dimensions) > 1 else [audit.header()]
-    for name, rows in groupby(audit.lines(), key=lambda row: row[0]):
-        if len(audit.dimensions) == 1:
-            lines += rows
-        elif name in ("Unknown", "Total"):
-            lines += [row[1:] for row in rows]
-        else:
-            lines += [[name, *[""] * len(audit.roles)], *(row[1:] for row in rows)]
-    return "\n".join(map("\t".join, lines)) + "\n"
-
-
-def wide(audit):
-    """Print columns for each category of the first feature, below a header of two rows."""
-    if len(audit.dimensions) == 1:
-        return csv(audit)
-    groups = list(dict.fromkeys(names[0] for names, _ in audit.rows))
-    inner = list(dict.fromkeys(names[1] for names, _ in audit.rows))
-    cells = dict(audit.rows)
-    top = [audit.dimensions[1], *(name for group in groups for name in [group] * len(audit.roles))]
-    second = ["", *([HEADERS[audit.headers][role] for role in audit.roles] * len(groups))]
-    body = [[name, *(cells.get((group, name), {}).get(role, "").replace(",", "")
-                     for group in groups for role in audit.roles)] for name in inner]  # fmt: skip
-    return "\n".join(map("\t".join, [top, second, *body])) + "\n"
-
-
-def turned(audit):
-    """Print a column for each category, and a row for each number."""
-    names = [" – ".join(names) for names, _ in audit.rows]
-    body = [[HEADERS[audit.headers][role], *(cells.get(role) or "-" for _, cells in audit.rows)]
-            for role in audit.roles]  # fmt: skip
-    return "\n".join(map("\t".join, [["Measure", *names], *body])) + "\n"
-
-
-STYLES = {
-    style.__name__: style
-    for style in (csv, semicolons, markdown, merged, html, columns, one_space, blocks, wide, turned)
-}
+STYLES = {style.__name__: style for style in (csv, semicolons, markdown, merged, html)}

@@ -172,20 +172,6 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
         assert fg.check(path).errors, name
 
 
-@pytest.mark.parametrize("sensitive", ["sex", ["sex", "race"]])
-@pytest.mark.parametrize("full", [True, False])
-def test_a_report_as_text_asks_for_another_format(tmp_path, full, sensitive):
-    """The short one has no tables to publish, though it is that of a preset."""
-    pandas = pytest.importorskip("pandas")
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": sensitive}
-    report = fg.audit(pandas.DataFrame(FRAME), **asked)
-    path = tmp_path / "audit.txt"
-    path.write_text(render(report, "text", full=full), encoding="utf-8")
-    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx") as e:
-        fg.check(path)
-    assert "preset" not in str(e.value)
-
-
 def test_a_workbook_is_read_as_it_is_shown(tmp_path):
     pytest.importorskip("openpyxl")
     pandas = pytest.importorskip("pandas")
@@ -201,11 +187,6 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path):
     printed = {group.name: group.printed for group in table.groups}
     assert printed == {"F": "0.920", "M": "reference", "X": "0.000"}
     assert table.errors == ()
-
-
-def test_a_column_of_intervals_names_no_category():
-    found = fg.check("sex,95% CI,applicants,hired\nF,(0.3 to 0.5),80,32\nM,(0.4 to 0.6),80,40\n")
-    assert [group.name for group in found.tables[0].groups] == ["F", "M"]
 
 
 @pytest.mark.parametrize("reference", [None, "largest", "best", {"sex": "M"}, "others", "overall"])
@@ -264,7 +245,7 @@ def test_an_interval_for_one_ratio_is_not_shown_as_that_of_a_report(tmp_path):
 
 
 @pytest.mark.parametrize("title", [{}, {"document": {"title": "Hiring 2026"}}])
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx", "csv", "txt"])
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx", "csv"])
 def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path, suffix, title):
     """The CSV of the estimates was a table with errors, its text one without known columns."""
     pandas = pytest.importorskip("pandas")
@@ -451,12 +432,6 @@ def test_codes_of_groups_are_categories(tmp_path, suffix):
     names = [[group.name for group in table.groups] for table in found.tables]
     assert names == [["0", "1"], ["1", "2"], ["0 & 1", "0 & 2", "1 & 1", "1 & 2"]]
     assert (found.errors, found.numbers_checked > 10) == (0, True)
-
-
-def test_codes_of_a_pasted_table_are_categories():
-    found = fg.check("sex,applicants,hired,rate\n0,80,48,60%\n1,40,12,33%\n")
-    assert [group.name for group in found.tables[0].groups] == ["0", "1"]
-    assert found.errors == 1
 
 
 @pytest.mark.parametrize("suffix", ["md", "html"])

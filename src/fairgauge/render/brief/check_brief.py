@@ -135,12 +135,10 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
         large = (
             f" of categories of {100 * check.smallest_reference.share:.4g}% of the people or more"
         )
-        open_base = any(fault.code is FaultCode.BASE_NOT_STATED for fault in table.faults)
-        base = ", if selection rates are of all people, which the table does not show" * open_base
         yield Sentence(
             f"The lowest impact ratio{large if lower else ''}{_in_table(table, check)}: of equally "
             f"many people, {per_hundred} of {called(group.name)} {counted_as(table)} for every 100 "
-            f"of {called(table.reference)}{base}.",
+            f"of {called(table.reference)}.",
             source,
         )
 
@@ -222,14 +220,7 @@ def _steps(check: Check) -> Iterator[Sentence]:
             f"the one taken ({chosen}) or another ({other}).",
             ("verdict",),
         )
-    of_base = [each for each in open_ones if each.reason.code is ReasonCode.BASE_NOT_STATED]
-    if of_base:
-        yield analyst(
-            "ask whether selection rates are of all people, or of those selected and not selected "
-            "alone: the table does not show it.",
-            ("verdict",),
-        )
-    if len(of_unknown) + len(of_base) + len(of_reference) < len(open_ones):
+    if len(of_unknown) + len(of_reference) < len(open_ones):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
         )

@@ -57,7 +57,6 @@ _RATES_ALONE = (
 _PRINTED_INTERVALS = (
     "a printed interval, which may hold for other comparisons too, is not held against it"
 )
-_OPEN = (ReasonCode.BASE_NOT_STATED, ReasonCode.REFERENCE_NOT_SHOWN)
 """What the table does not show, which gives the reference a verdict, too."""
 _NO_PEOPLE = (
     "none, because the number of people is not printed: a rate alone does not show how precise it "
@@ -308,7 +307,7 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
 def _open_reference(table: CheckedTable) -> str:
     """Return that rounded rates leave the reference open, where it has a verdict for this."""
     own = (group.verdict for group in table.groups if group.is_reference)
-    if not any(each and each.reason.code not in _OPEN for each in own):
+    if not any(each and each.reason.code is not ReasonCode.REFERENCE_NOT_SHOWN for each in own):
         return ""
     return (
         "; as printed, because rounding leaves open which rate is the highest: intervals and "
@@ -320,7 +319,7 @@ def _chart_row(group: CheckedGroup) -> tree.ChartRow:
     low, high = tuple(words.shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
-    whose = (ReasonCode.MISSING_GROUPS, *_OPEN)
+    whose = (ReasonCode.MISSING_GROUPS, ReasonCode.REFERENCE_NOT_SHOWN)
     unknown = verdict is not None and verdict.reason.code in whose
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:

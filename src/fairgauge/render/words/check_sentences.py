@@ -441,22 +441,6 @@ def _not_stated(p: Parameters) -> str:
     return f"text stands in the place of a number, which is treated as not stated: {named}{rows}"
 
 
-def _unknown_not_stated(p: Parameters) -> str:
-    if lines := p.get("lines"):
-        return f"no single number of people of unknown category can be read: {listing(lines)}"
-    return (
-        "no row of the table states how many people are of unknown category; look for it in the "
-        "text around the table"
-    )
-
-
-def _columns_ignored(p: Parameters) -> str:
-    text = f"these columns of numbers are not read: {errors.listing(p['columns'])}"
-    if not p["of_groups"]:
-        return text
-    return f"{text}; a table with a column for each group is checked one group at a time (--column)"
-
-
 def _rate(share: float, p: Parameters) -> str:
     """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
     if not p.get("percent"):
@@ -565,17 +549,17 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     ),
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
-    FaultCode.COLUMNS_IGNORED: _columns_ignored,
-    FaultCode.BASE_NOT_STATED: lambda _: (
-        "no printed rate or ratio shows whether selection rates are of all people, or of those "
-        "selected and not selected alone; they are computed of all, and a verdict that would not "
-        "be the same of both is inconclusive"
+    FaultCode.COLUMNS_IGNORED: lambda p: (
+        f"these columns of numbers are not read: {errors.listing(p['columns'])}"
     ),
     FaultCode.COUNT_RECOVERABLE: _count_recoverable,
     FaultCode.CATEGORY_MISSING: lambda p: (
         f"these combinations have no row: {errors.listing(p['categories'])}"
     ),
-    FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
+    FaultCode.UNKNOWN_NOT_STATED: lambda _: (
+        "no row of the table states how many people are of unknown category; look for it in the "
+        "text around the table"
+    ),
 }
 
 
@@ -620,7 +604,6 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NUMBERS_MISSING: "row without numbers",
     FaultCode.NOT_STATED: "text in the place of a number",
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
-    FaultCode.BASE_NOT_STATED: "rates of people that are not stated",
     FaultCode.COUNT_RECOVERABLE: "withheld count that can be computed",
     FaultCode.CATEGORY_MISSING: "combination without a row",
     FaultCode.UNKNOWN_NOT_STATED: "no row of unknown category",

@@ -285,7 +285,7 @@ def _could_change(reason: Reason, what: str) -> str:
     return f"{who} without a {what} could change that"
 
 
-_OF_BASE = {
+_COMES_TO = {
     "pass": "passes",
     "fail": "fails",
     "inconclusive": "is inconclusive",
@@ -402,15 +402,10 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.UNCLEAR_VALUES: lambda reason: (
         f"{numbered(reason['rows'], reason.get('unit') or 'rows')} have no {reason['what']}"
     ),
-    ReasonCode.BASE_NOT_STATED: lambda reason: (
-        f"the ratio of the rates of all people {_OF_BASE[reason['of_all']]}, that of the rates of "
-        f"those selected and not selected alone {_OF_BASE[reason['of_decided']]}; the table does "
-        "not show which of both it is of"
-    ),
     ReasonCode.REFERENCE_NOT_SHOWN: lambda reason: (
-        f"the ratio to {called(reason['chosen'])} {_OF_BASE[reason['to_chosen']]}, that to "
-        f"{called(reason['other'])} {_OF_BASE[reason['to_other']]}; the printed ratios do not show "
-        "which of the two is their reference"
+        f"the ratio to {called(reason['chosen'])} {_COMES_TO[reason['to_chosen']]}, that to "
+        f"{called(reason['other'])} {_COMES_TO[reason['to_other']]}; the printed ratios do not "
+        "show which of the two is their reference"
     ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (

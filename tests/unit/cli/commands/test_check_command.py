@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from fairgauge.cli import main
 
-CLEAN = "group,n,hired,ratio\nA,1000,500,1.00\nB,1000,480,0.96\n"
-CONTROL = "group,n,hired,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,500,1.00\n"
+CLEAN = "group,n,selected,impact ratio\nA,1000,500,1.00\nB,1000,480,0.96\n"
+CONTROL = "group,n,selected,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,500,1.00\n"
 
 
 def run(*args, text=None):
@@ -31,8 +31,9 @@ def run(*args, text=None):
             3,
         ),
         (CLEAN, ("--rule", "selection_rate.ratio >= 8"), 2),
-        (CLEAN, ("--column", "n"), 2),
-        (CLEAN, ("--column", "selected=hired", "--column", "n=n"), 0),
+        (CLEAN, ("--n", "nobody"), 2),
+        (CLEAN, ("--n", "n", "--columns", "told.toml"), 2),
+        (CLEAN, ("--selected", "selected", "--n", "n", "--group", "group"), 0),
         ("", (), 2),
         (CONTROL, ("--preset", "ugesp"), 1),
         (CONTROL, ("--preset", "nyc-ll144"), 1),
@@ -82,7 +83,7 @@ def test_several_tables_have_a_summary(tmp_path):
 
 def test_the_rule_of_a_preset_decides_given_or_in_a_shared_file(tmp_path):
     """A file that audits share was passed over: a ratio of 0.6 had no verdict."""
-    (tmp_path / "t.csv").write_text("sex,applicants,hired\nMale,800,400\nFemale,800,240\n")
+    (tmp_path / "t.csv").write_text("sex,n,selected\nMale,800,400\nFemale,800,240\n")
     (tmp_path / "audit.toml").write_text('preset = "ugesp"\nsensitive = "sex"\nprediction = "y"\n')
     table = f"{tmp_path}/t.csv"
     for options in (["--preset", "ugesp"], ["-c", f"{tmp_path}/audit.toml"]):

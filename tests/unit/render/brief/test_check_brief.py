@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.words.verdict_sentences import describe_verdict
 
-WRONG = "Race,Applicants,Selected,Selection rate,Impact ratio\n" + "\n".join([
+WRONG = "Race,n,Selected,Selection rate,Impact ratio\n" + "\n".join([
     "White,1000,300,30.0%,1.000", "Black,500,120,24.0%,0.800", "Hispanic,200,30,15.0%,0.520",
 ])  # fmt: skip
 RIGHT = WRONG.replace("0.520", "0.500")
@@ -65,7 +65,7 @@ def test_the_interval_is_complete_where_the_lowest_ratio_has_no_room_above_it() 
 def test_people_of_a_scoring_rate_are_not_called_selected() -> None:
     for table in (
         "sex,scored,scoring rate\nMale,1390,52%\nFemale,1181,47%\n",
-        "sex,n,above median,rate\nMale,1390,723,52%\nFemale,1181,555,47%\n",
+        "sex,n,above median,selection rate\nMale,1390,723,52%\nFemale,1181,555,47%\n",
     ):
         text = render(fg.check(table), "text", full=True)
         assert "score above the threshold for every 100 of Male" in " ".join(text.split())
@@ -77,9 +77,9 @@ def test_without_an_error_nothing_more_is_claimed_than_was_checked() -> None:
     assert str(brief.headline).startswith("No error in the arithmetic of 1 table; ")
     assert str(brief.verdict[0]).startswith("Of 2 ratios, ")
     assert "Whether an audit meets a law." in map(str, brief.limits)
-    unchecked = fg.check("group,n,hired\nA,100,50\nB,100,40\n").brief()
+    unchecked = fg.check("group,n,selected\nA,100,50\nB,100,40\n").brief()
     assert "was not checked" in str(unchecked.headline)
-    rates = fg.check("group,rate,impact ratio\nA,50%,1.00\nB,40%,0.80\n").brief()
+    rates = fg.check("group,selection rate,impact ratio\nA,50%,1.00\nB,40%,0.80\n").brief()
     assert not any("every 100 (" in str(each) for each in rates.certainty)
     assert any("number of people in every category" in str(each) for each in rates.steps)
 
@@ -119,8 +119,8 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        "sex,applicants,selected\nMale,230,118\nFemale,245,88\n",
-        "sex,applicants,rate\nMale,230,51.3%\nFemale,245,35.9%\n",
+        "sex,n,selected\nMale,230,118\nFemale,245,88\n",
+        "sex,n,selection rate\nMale,230,51.3%\nFemale,245,35.9%\n",
     ],
 )
 def test_people_of_unknown_category_leave_a_rule_open_at_any_size(table: str) -> None:
@@ -138,7 +138,7 @@ def test_people_of_unknown_category_leave_a_rule_open_at_any_size(table: str) ->
 
 
 def test_few_people_of_unknown_category_leave_it_to_more_people() -> None:
-    table = "sex,applicants,selected\nMale,230,118\nFemale,245,88\nUnknown,2,\n"
+    table = "sex,n,selected\nMale,230,118\nFemale,245,88\nUnknown,2,\n"
     (verdict,) = (each for each in fg.check(table, rules=LIMIT).verdicts if each.group == "Female")
     assert verdict.reason.get("open_rows") is None
     assert "would decide the rule" in describe_verdict(verdict)
@@ -146,7 +146,7 @@ def test_few_people_of_unknown_category_leave_it_to_more_people() -> None:
 
 def test_of_many_tables_with_a_control_group_the_first_with_a_higher_rate_is_named(tmp_path):
     for name in "abc":
-        table = "group,n,hired,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,480,0.96\n"
+        table = "group,n,selected,AIR\nA,1000,800,1.60\nB,1000,500,1.00\nC,1000,480,0.96\n"
         (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
     sentences = [str(each) for each in fg.check(tmp_path, rules=LIMIT).brief().verdict]
     assert sentences[1].startswith(

@@ -48,7 +48,7 @@ def of_history(data: Any) -> Any:
 
 def of_check(data: Any) -> Any:
     del data
-    return fg.check("| | applicants | selected | rate |\n|-|-|-|-|\n| A | 100 | 50 | 0.6 |\n"
+    return fg.check("| group | n | selected | selection rate |\n|-|-|-|-|\n| A | 100 | 50 | 0.6 |\n"
                     "| B | 80 | 20 | 0.25 |\n")  # fmt: skip
 
 
