@@ -7,8 +7,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.published._stated_columns import tables_of
 from fairgauge.published._table_files import grids_of_text
-from fairgauge.published._told_columns import tables_of
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.published.table_arithmetic import check_arithmetic

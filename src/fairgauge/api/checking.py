@@ -137,7 +137,7 @@ def check(
     Raises
     ------
     DataError
-        A file cannot be read, or no table of it has columns that are told.
+        A file cannot be read, or no table of it has columns that are stated.
     SpecError
         An option is out of its range.
 
@@ -145,8 +145,8 @@ def check(
     --------
     >>> import fairgauge as fg
     >>> text = "sex,applied,hired,ratio\nMale,80,48,1\nFemale,40,12,0.55"
-    >>> told = {"n": "applied", "selected": "hired", "ratio": "ratio"}
-    >>> found = fg.check(text, columns=told)
+    >>> stated = {"n": "applied", "selected": "hired", "ratio": "ratio"}
+    >>> found = fg.check(text, columns=stated)
     >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
     (1, 0.5)
     """

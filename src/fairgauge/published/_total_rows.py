@@ -36,7 +36,7 @@ def check_totals(table: PublishedTable) -> Iterator[Finding]:
 
     Examples
     --------
-    >>> from fairgauge.published._told_columns import tables_of
+    >>> from fairgauge.published._stated_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
     >>> text = "sex,n,selection rate\nMale,80,60%\nFemale,40,30%\nTotal,120,70%"
     >>> (table,) = tables_of(grids_of_text(text)[0])

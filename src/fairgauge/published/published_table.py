@@ -267,7 +267,7 @@ def counted_categories(table: PublishedTable) -> list[CountedCategory]:
 
     Examples
     --------
-    >>> from fairgauge.published._told_columns import tables_of
+    >>> from fairgauge.published._stated_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
     >>> text = "sex,n,selected,selection rate\nM,80,48,60%\nF,400,-,30%\nX,9,-,33.3%"
     >>> (table,) = tables_of(grids_of_text(text)[0])

@@ -10,6 +10,13 @@ from pathlib import Path
 
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, shown
 from fairgauge.object_stores import local_path, read_limited
+from fairgauge.published._stated_columns import (
+    OWN,
+    has_numbers,
+    headers_found,
+    stated_columns,
+    tables_of,
+)
 from fairgauge.published._table_files import (
     MOST_BYTES,
     NO_TABLE,
@@ -19,19 +26,12 @@ from fairgauge.published._table_files import (
     grids_of_text,
     read_grids,
 )
-from fairgauge.published._told_columns import (
-    OWN,
-    has_numbers,
-    headers_found,
-    tables_of,
-    told_columns,
-)
 from fairgauge.published.published_table import ColumnRole, PublishedTable
 from fairgauge.results.check import UnreadTable
 
 __all__ = ["MOST_BYTES", "PublishedSource", "read_sources"]
 
-Told = Mapping[ColumnRole, Sequence[str]]
+Stated = Mapping[ColumnRole, Sequence[str]]
 _MOST_MAPPED = 100_000
 
 
@@ -71,16 +71,16 @@ def read_sources(
     Raises
     ------
     DataError
-        A file cannot be read, or no table of it has columns that are told.
+        A file cannot be read, or no table of it has columns that are stated.
     SpecError
         The mapping has an unknown role, or no header.
     """
-    told = _told(columns)
+    stated = _stated(columns)
     unread: list[UnreadTable] = []
     sources = []
     for name, lenient, grids in _grids(source, unread):
         try:
-            tables, others = _tables(grids, told, name)
+            tables, others = _tables(grids, stated, name)
         except DataError as error:
             if not lenient:
                 raise
@@ -90,7 +90,7 @@ def read_sources(
         unread += [
             UnreadTable(
                 name or "the text",
-                f"{headers_found([grid])}: it has no columns that are told",
+                f"{headers_found([grid])}: it has no columns that are stated",
                 counts=has_numbers(grid),
             )
             for grid in others
@@ -107,13 +107,13 @@ def read_sources(
 
 
 def _tables(
-    grids: Sequence[Grid], told: Told, name: str | None
+    grids: Sequence[Grid], stated: Stated, name: str | None
 ) -> tuple[list[PublishedTable], list[Grid]]:
-    """Return the tables that have columns that are told, and all others.
+    """Return the tables that have columns that are stated, and all others.
 
-    Where none has any, the headers are named, with the command that tells them.
+    Where none has any, the headers are named, with the command that states them.
     """
-    known = [grid for grid in grids if told_columns(grid, told)]
+    known = [grid for grid in grids if stated_columns(grid, stated)]
     if not known:
         headers = next((grid.header for grid in grids if has_numbers(grid)), grids[0].header)
         group, *others = [each or "HEADER" for each in headers]
@@ -125,22 +125,22 @@ def _tables(
             + [f"{flag} {shlex.quote(header)}" for flag, header in flags]
         )
         raise DataError(
-            f"no table has the columns that are told ({_told_words(told)}). Found: "
+            f"no table has the columns that are stated ({_stated_words(stated)}). Found: "
             f"{headers_found(grids)}. Name those that it has, for example: {command} (or a TOML "
             "file of them for all tables: --columns FILE)"
         )
-    tables = [table for grid in known for table in tables_of(grid, told)]
+    tables = [table for grid in known for table in tables_of(grid, stated)]
     return tables, [grid for grid in grids if grid not in known]
 
 
-def _told_words(told: Told) -> str:
-    if told is OWN:
+def _stated_words(stated: Stated) -> str:
+    if stated is OWN:
         return "those of a report of fairgauge, since none are named"
-    return ", ".join(f"{role}: {' or '.join(map(quote, names))}" for role, names in told.items())
+    return ", ".join(f"{role}: {' or '.join(map(quote, names))}" for role, names in stated.items())
 
 
-def _told(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Told:
-    """Read which columns are told."""
+def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Stated:
+    """Read which columns are stated."""
     if columns is None or (isinstance(columns, Mapping) and not columns):
         return OWN
     if not isinstance(columns, Mapping):
@@ -150,7 +150,7 @@ def _told(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Tol
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
     problems: list[Problem] = []
-    told: dict[ColumnRole, Sequence[str]] = {}
+    stated: dict[ColumnRole, Sequence[str]] = {}
     for role, names in columns.items():
         listed = [names] if isinstance(names, str) else names
         if role == "group":
@@ -163,11 +163,11 @@ def _told(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Tol
         ):
             problems.append(Problem(f"columns.{role}", f"must be a header, not {shown(names)}"))
         else:
-            told[ColumnRole(role)] = listed
+            stated[ColumnRole(role)] = listed
     refuse(problems)
-    if told.keys() <= {ColumnRole.CATEGORY}:
+    if stated.keys() <= {ColumnRole.CATEGORY}:
         raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
-    return told
+    return stated
 
 
 def _grids(

@@ -57,7 +57,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
 
     Examples
     --------
-    >>> from fairgauge.published._told_columns import tables_of
+    >>> from fairgauge.published._stated_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
     >>> text = "sex,n,selected,selection rate\nMale,80,48,60%\nFemale,40,12,33%"
     >>> found = check_arithmetic(*tables_of(grids_of_text(text)[0]))

@@ -32,7 +32,7 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
 
     Examples
     --------
-    >>> from fairgauge.published._told_columns import tables_of
+    >>> from fairgauge.published._stated_columns import tables_of
     >>> from fairgauge.published._table_files import grids_of_text
     >>> sex = "sex,n,selected\nMale,80,48\nFemale,40,12"
     >>> both = "m,n,selected\nMale A,50,30\nMale B,30,18\nFemale A,30,9\nFemale B,11,3"

@@ -7,7 +7,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from told import check
+from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.cli import main

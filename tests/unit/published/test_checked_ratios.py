@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from told import check
+from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Outcome

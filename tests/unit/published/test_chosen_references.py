@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from told import TOLD, check
+from stated_headers import HEADERS_OF, check
 
 from fairgauge.enums import Outcome
 from fairgauge.results.check import Decision, FaultCode
@@ -110,7 +110,7 @@ FOUR_FIFTHS = "selection_rate.ratio >= 0.8"
      "Impact ratio vs. Non-Hispanic White"],
 )  # fmt: skip
 def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
-    found = check(CONTROL.format(header), columns=TOLD | {"ratio": header})
+    found = check(CONTROL.format(header), columns=HEADERS_OF | {"ratio": header})
     (table,) = found.tables
     assert (found.errors, table.reference, table.compares_as_printed) == (0, "White", True)
 
@@ -121,7 +121,7 @@ def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
      "Impact ratio to White, the most selected"],
 )  # fmt: skip
 def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(header):
-    told = TOLD | {"ratio": header}
+    told = HEADERS_OF | {"ratio": header}
     (table,) = check(CONTROL.format(header), columns=told).tables
     (fault,) = table.errors
     assert fault.message == (
@@ -148,7 +148,7 @@ def test_ratios_to_another_category_than_the_one_their_header_names_are_errors(
     header, white, options
 ):
     """They passed: Asian was called the chosen group that the printed ratios compare with."""
-    told = TOLD | {"ratio": header}
+    told = HEADERS_OF | {"ratio": header}
     found = check(TO_ASIAN.format(header, white), columns=told, rules=FOUR_FIFTHS, **options)
     (table,) = found.tables
     assert (table.reference, table.printed_reference, found.exit_code) == ("White", "White", 1)

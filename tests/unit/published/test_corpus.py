@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
-from told import check
+from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.published.sources import read_sources

@@ -6,7 +6,7 @@ import re
 from itertools import product
 
 import pytest
-from told import check
+from stated_headers import check
 
 from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from told import check
+from stated_headers import check
 
 from fairgauge.render.words.check_sentences import describe_fault_in_place
 from fairgauge.results.check import FaultCode

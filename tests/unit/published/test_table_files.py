@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 
 import pytest
-from told import check
+from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.published.printed_numbers import is_blank, read_number

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 from hypothesis import strategies as st
+from stated_headers import check
 from tests.needs import EVERY_CASE
-from told import check
 
 import fairgauge as fg
 from fairgauge.published._table_files import tables_to_publish

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import check
+from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.enums import Outcome

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from told import check
+from stated_headers import check
 
 from fairgauge.cli import main
 from fairgauge.results.check import FaultCode

@@ -45,7 +45,7 @@ _ROLES = {
     "--columns",
     "mapping",
     metavar="FILE",
-    help="TOML file that tells the columns of all tables: n = ['Applicants', 'Candidates'], "
+    help="TOML file that states the columns of all tables: n = ['Applicants', 'Candidates'], "
     "selected = 'Hired', rate, ratio, group; of several headers the first that a table has.",
 )
 @click.option(
@@ -83,8 +83,8 @@ def command(
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
 
-    Their columns are told: --n, --selected, --rate, --ratio, or --columns FILE for pages of several
-    tables. The tables to publish of a report of fairgauge need none.
+    Their columns are stated: --n, --selected, --rate, --ratio, or --columns FILE for pages of
+    several tables. The tables to publish of a report of fairgauge need none.
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
@@ -100,7 +100,7 @@ def command(
 
     \b
     fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'
-    fairgauge check published/ --columns told.toml --rule 'selection_rate.ratio >= 0.8'
+    fairgauge check published/ --columns stated.toml --rule 'selection_rate.ratio >= 0.8'
     """  # noqa: D301 - the paragraph mark of click
     out = replace(out, chosen=csv_table)
     out.check(tables)
@@ -110,7 +110,7 @@ def command(
     found = check(
         _sources(tables),
         config=config,
-        columns=_told({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
+        columns=_stated({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
         reference=references,
         test=test,
         **given_options(flags),
@@ -134,15 +134,15 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
     return f"{text}\n\n"
 
 
-def _told(
+def _stated(
     columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
 ) -> str | dict[str, str | tuple[str, ...]] | None:
-    """Return what the columns are told to be."""
-    told: dict[str, str | tuple[str, ...]] = {
+    """Return what the columns are stated to be."""
+    stated: dict[str, str | tuple[str, ...]] = {
         role: header for role, header in columns.items() if header is not None
     }
     if group:
-        told["group"] = group
-    if mapping is not None and told:
-        raise click.UsageError("--columns tells all columns: give it without --n, --group ...")
-    return mapping if mapping is not None else told or None
+        stated["group"] = group
+    if mapping is not None and stated:
+        raise click.UsageError("--columns states all columns: give it without --n, --group ...")
+    return mapping if mapping is not None else stated or None

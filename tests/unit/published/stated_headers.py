@@ -6,7 +6,7 @@ import re
 
 import fairgauge as fg
 
-TOLD = {
+HEADERS_OF = {
     "n": ["n", "# of applicants", "applicants", "applied", "candidates", "number of candidates",
           "total candidates", "people", "tested", "total", "scored", "applications", "all",
           "unweighted rows", "unweighted applicants", "number of applicants", "# scored"],
@@ -37,4 +37,4 @@ def check(source, *, columns=None, **options):
     """Check tables whose columns are told."""
     if isinstance(source, str) and "\n" in source.strip():
         source = as_csv(source)
-    return fg.check(source, columns=TOLD if columns is None else columns, **options)
+    return fg.check(source, columns=HEADERS_OF if columns is None else columns, **options)

@@ -1,4 +1,4 @@
-"""Published tables of grids: by the columns that are told, or those that fairgauge prints."""
+"""Published tables of grids: by the columns that are stated, or those that fairgauge prints."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
 
 
-def told_columns(
-    grid: Grid, told: Mapping[ColumnRole, Sequence[str]]
+def stated_columns(
+    grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]
 ) -> dict[ColumnRole, tuple[int, ...]]:
-    """Return the positions of the columns that are told, by what they hold; none it does not have.
+    """Return where the columns are that are stated, by what they hold.
 
     Of several headers of one role, which are of several tables, the first one that the table has
-    counts. Categories that are not told are all columns in front of the first one that is.
+    counts. Categories that are not stated are all columns in front of the first one that is.
     """
     headers = [_plain(name) for name in grid.header]
-    if told is OWN:  # of weighted rows
+    if stated is OWN:  # of weighted rows
         headers = [_UNWEIGHTED.sub("n", name).removeprefix("weighted ") for name in headers]
     places = {name: i for i, name in reversed([*enumerate(headers)])}
     found: dict[ColumnRole, tuple[int, ...]] = {}
-    for role, names in told.items():
+    for role, names in stated.items():
         held = [places[_plain(name)] for name in names if _plain(name) in places]
         if held:
             found[role] = tuple(held) if role is ColumnRole.CATEGORY else (held[0],)
@@ -80,7 +80,7 @@ def _plain(header: str) -> str:
 
 
 def tables_of(
-    grid: Grid, told: Mapping[ColumnRole, Sequence[str]] = OWN
+    grid: Grid, stated: Mapping[ColumnRole, Sequence[str]] = OWN
 ) -> Iterator[PublishedTable]:
     r"""Yield the tables of a grid: one, or those that stand below one header, each with its name.
 
@@ -93,18 +93,18 @@ def tables_of(
     --------
     >>> from fairgauge.published._table_files import grids_of_text
     >>> (grid,) = grids_of_text("sex,applied,hired,share\nMale,80,48,60%\nFemale,40,12,30%")
-    >>> told = {ColumnRole.N: ["applied"], ColumnRole.SELECTED: ["hired"]}
-    >>> (table,) = tables_of(grid, told)
+    >>> stated = {ColumnRole.N: ["applied"], ColumnRole.SELECTED: ["hired"]}
+    >>> (table,) = tables_of(grid, stated)
     >>> table.dimensions, table.rows[1].selected.value, table.ignored
     (('sex',), 12.0, ('share',))
     """
     for part in _parts(grid):
-        yield _table(part, told)
+        yield _table(part, stated)
 
 
-def _table(grid: Grid, told: Mapping[ColumnRole, Sequence[str]]) -> PublishedTable:
+def _table(grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]) -> PublishedTable:
     differing = tuple(differing_cells(grid))
-    found = told_columns(grid, told)
+    found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.CATEGORY)
     columns = {role: places[0] for role, places in found.items()}
     grid = _without_marks(_with_points(grid), category)
@@ -331,7 +331,7 @@ def _with_counts(row: PublishedRow, columns: Mapping[ColumnRole, int]) -> Publis
 def _check_possible(
     grid: Grid, columns: Mapping[ColumnRole, int], rows: Sequence[PublishedRow]
 ) -> None:
-    """Refuse a column in which most numbers cannot be what they are told to be.
+    """Refuse a column in which most numbers cannot be what they are stated to be.
 
     A publisher errs in some rows; most are wrong where another column is named, which must not be
     reported as errors of the publisher.
