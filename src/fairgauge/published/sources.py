@@ -115,19 +115,11 @@ def _tables(
     """
     known = [grid for grid in grids if stated_columns(grid, stated)]
     if not known:
-        headers = next((grid.header for grid in grids if has_numbers(grid)), grids[0].header)
-        group, *others = [each or "HEADER" for each in headers]
-        flags = zip(
-            ("--n", "--selected", "--rate", "--ratio"), [*others, *["HEADER"] * 4], strict=False
-        )
-        command = " ".join(
-            ["fairgauge check", shlex.quote(name or "FILE"), "--group", shlex.quote(group)]
-            + [f"{flag} {shlex.quote(header)}" for flag, header in flags]
-        )
+        command = f"fairgauge check {shlex.quote(name or 'FILE')} --n HEADER --selected HEADER"
         raise DataError(
             f"no table has the columns that are stated ({_stated_words(stated)}). Found: "
-            f"{headers_found(grids)}. Name those that it has, for example: {command} (or a TOML "
-            "file of them for all tables: --columns FILE)"
+            f"{headers_found(grids)}. Name those that it has: {command} (and --rate, --ratio, "
+            "--group; or a TOML file of them for all tables: --columns FILE)"
         )
     tables = [table for grid in known for table in tables_of(grid, stated)]
     return tables, [grid for grid in grids if grid not in known]

@@ -67,7 +67,7 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
     ]
     (table,) = [each for each in found.unread if each.counts]
     assert table.source == "who.csv"
-    flags = "--group a --n b --selected HEADER"
+    flags = "--n HEADER --selected HEADER"
     assert flags in table.reason
     with pytest.raises(fg.DataError, match=flags):
         check(folder / "who.csv")  # a file that is named itself
