@@ -1,4 +1,4 @@
-"""Checks of tables whose columns are told: the headers that the tables of tests have."""
+"""Checks of tables whose columns are stated: the headers that the tables of tests have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEADERS_OF = {
           "unweighted rows", "unweighted applicants", "number of applicants", "# scored"],
     "selected": ["selected", "# selected", "hired", "hires", "approved", "advanced", "passed",
                  "number above median score", "above median", "number selected", "accepted"],
-    "not_selected": ["not selected", "denied", "denials", "rejected", "declined"],
+    "not_selected": ["not selected", "denied", "denials", "rejected", "refused", "not hired"],
     "rate": ["rate", "hire rate", "pass rate", "selection rate", "selection_rate",
              "scoring rate", "advancement rate (%)", "approval rate", "% selected"],
     "denial_rate": ["denial rate", "denial_rate", "rejection rate"],
@@ -34,7 +34,7 @@ def as_csv(text: str) -> str:
 
 
 def check(source, *, columns=None, **options):
-    """Check tables whose columns are told."""
+    """Check tables whose columns are stated."""
     if isinstance(source, str) and "\n" in source.strip():
         source = as_csv(source)
     return fg.check(source, columns=HEADERS_OF if columns is None else columns, **options)

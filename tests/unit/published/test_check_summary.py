@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
 
 def test_a_file_that_cannot_be_read_is_undecided_and_one_without_a_table_is_not(tmp_path):
     (tmp_path / "one.csv").write_text("group,n,hired\nA,1000,500\nB,1000,490\n", encoding="utf-8")
-    (tmp_path / "notes.txt").write_text("Sources\n", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("Sources\n", encoding="utf-8")
     assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 0
     (tmp_path / "broken.xlsx").write_bytes(b"PK no workbook")
     assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 3

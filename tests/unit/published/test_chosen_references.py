@@ -121,14 +121,14 @@ def test_headers_that_name_the_control_group_mean_a_chosen_group(header):
      "Impact ratio to White, the most selected"],
 )  # fmt: skip
 def test_a_reference_that_no_header_names_is_an_error_and_the_option_is_offered(header):
-    told = HEADERS_OF | {"ratio": header}
-    (table,) = check(CONTROL.format(header), columns=told).tables
+    stated = HEADERS_OF | {"ratio": header}
+    (table,) = check(CONTROL.format(header), columns=stated).tables
     (fault,) = table.errors
     assert fault.message == (
         "the reference of the ratios has a rate of 0.85, but 'Asian' has the highest, 0.8703; "
         "if White is the control group, name it: --reference White"
     )
-    assert check(CONTROL.format(header), columns=told, reference="White").errors == 0
+    assert check(CONTROL.format(header), columns=stated, reference="White").errors == 0
 
 
 TO_ASIAN = (
@@ -148,8 +148,8 @@ def test_ratios_to_another_category_than_the_one_their_header_names_are_errors(
     header, white, options
 ):
     """They passed: Asian was called the chosen group that the printed ratios compare with."""
-    told = HEADERS_OF | {"ratio": header}
-    found = check(TO_ASIAN.format(header, white), columns=told, rules=FOUR_FIFTHS, **options)
+    stated = HEADERS_OF | {"ratio": header}
+    found = check(TO_ASIAN.format(header, white), columns=stated, rules=FOUR_FIFTHS, **options)
     (table,) = found.tables
     assert (table.reference, table.printed_reference, found.exit_code) == ("White", "White", 1)
     other, wrong = FaultCode.RATIO_OF_ANOTHER_REFERENCE, FaultCode.RATIO_MISMATCH

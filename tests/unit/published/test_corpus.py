@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
-from stated_headers import check
+from stated_headers import HEADERS_OF, check
 
 import fairgauge as fg
 from fairgauge.published.sources import read_sources
@@ -232,11 +232,6 @@ def test_a_header_that_stands_again_begins_a_table():
     assert [group.name for group in tables[1].groups] == ["White", "Asian"]
 
 
-def test_the_total_of_a_turned_table_is_held_against_its_columns():
-    text = CLEAN["turned with totals"].replace("1400", "1500")
-    assert (FaultCode.TOTAL_MISMATCH, 3) in errors(text)
-
-
 def test_a_rate_in_another_unit_states_the_rate_in_the_unit_of_the_column():
     text = "group,n,hired,rate\nA,500,250,50\nB,400,160,0.40\nC,300,90,30\n"
     (fault,) = check(text).tables[0].errors
@@ -329,7 +324,7 @@ PLANTED = {
     FaultCode.CATEGORY_MISSING: (printed(CROSSED[:-1], ("Sex", "Race")), None),
     FaultCode.UNKNOWN_NOT_STATED: (printed(CROSSED, ("Sex", "Race")), None),
 }
-STYLES_OF_FAULTS = ("csv", "markdown", "merged", "html", "columns")
+STYLES_OF_FAULTS = ("csv", "markdown", "merged", "html")
 
 
 @pytest.mark.one_in(6)
@@ -414,7 +409,6 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.NO_COMMON_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.RATIOS_OF_TWO_BASES,
-        FaultCode.BASE_NOT_STATED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.REFERENCE_TIED,
         FaultCode.REFERENCE_NOT_SHOWN,
@@ -468,7 +462,7 @@ def test_any_consistent_table_in_any_style_is_clean(audit, style):
     assert errors(STYLES[style](audit)) == []
 
 
-@given(audits(), st.sampled_from(sorted({*STYLES} - {"one_space"})), st.sampled_from(TEXTS),
+@given(audits(), st.sampled_from(sorted(STYLES)), st.sampled_from(TEXTS),
        st.data())  # fmt: skip
 def test_text_for_a_number_leaves_any_table_readable(audit, style, text, data):
     """All categories stay, whichever number of a table is text."""
@@ -476,7 +470,7 @@ def test_text_for_a_number_leaves_any_table_readable(audit, style, text, data):
     role = data.draw(st.sampled_from([N, SELECTED]))
     before, after = (
         [(table.dimensions, table.columns, [each.name for each in table.rows])
-         for source in read_sources(STYLES[style](each), {})[0] for table in source.tables]
+         for source in read_sources(STYLES[style](each), HEADERS_OF)[0] for table in source.tables]
         for each in (audit, audit.changed(row, **{role: text}))
     )  # fmt: skip
     assert before == after

@@ -157,7 +157,7 @@ def test_tables_of_one_file_and_of_a_folder(tmp_path):
         ("audit.csv", b"\xff\xfe\x00", "not UTF-8 text; .* iconv -f windows-1252 -t utf-8"),
         ("audit.xlsx", b"not a workbook", "as XLSX"),
         ("audit.csv", b"sex,n,hired,ratio\nF,9,3,2 x\nM,10,2,1 x\n", "row 1 .* has '2 x'"),
-        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no table has the columns that are told"),
+        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no table has the columns that are stated"),
     ],
 )
 def test_what_is_no_table_is_named(tmp_path, name, content, message):

@@ -151,7 +151,7 @@ RATIOS = ["Sex,Ratio\nM,1.00\nF,0.84\n", "Sex,n,Ratio\nM,90,1.00\nF,80,0.84\n"]
 
 @pytest.mark.parametrize("text", RATIOS)
 def test_ratios_alone_cannot_be_checked(text):
-    with pytest.raises(fg.DataError, match="no table has the columns that are told"):
+    with pytest.raises(fg.DataError, match="no table has the columns that are stated"):
         check(text)
 
 
