@@ -24,7 +24,7 @@ from fairgauge.published._own_reports import (
     sheets_to_publish,
     tables_to_publish,
 )
-from fairgauge.published.printed_numbers import adjacent_numbers
+from fairgauge.published.printed_numbers import adjacent_numbers, read_number
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -238,6 +238,18 @@ def _decoded(content: bytes, path: Path) -> str:
     raise DataError(f"{quote(path)} is {NOT_UTF_8}")
 
 
+def _whole(blocks: Iterable[list[list[str]]]) -> list[list[list[str]]]:
+    """Return blocks of rows; one that begins with a row of numbers goes on with the one above."""
+    found: list[list[list[str]]] = []
+    for block in blocks:
+        goes_on = found and block and len(block[0]) == len(found[-1][-1])
+        if goes_on and any(read_number(cell.strip()) is not None for cell in block[0][1:]):
+            found[-1] += block
+        else:
+            found.append(list(block))
+    return found
+
+
 def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     """Return a grid of rows whose first is the header; none where there is no table."""
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
@@ -285,7 +297,7 @@ def _of_csv(text: str, delimiter: str) -> list[Grid]:
                 blocks.append([])
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
-    return [grid for block in blocks for grid in _grid("", block)]
+    return [grid for block in _whole(blocks) for grid in _grid("", block)]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
@@ -300,7 +312,7 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
                 blocks.append([[name], *rows] if name else rows)
             name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
             rows = []
-    return [grid for block in blocks for grid in _grid("", block)]
+    return [grid for block in _whole(blocks) for grid in _grid("", block)]
 
 
 def _pipe_cells(line: str) -> list[str]:
@@ -416,7 +428,7 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 def _of_html(text: str) -> list[Grid]:
     blocks = [[[name], *rows] if name else rows for name, rows in _tables_of_html(text)]
-    return [grid for block in blocks for grid in _grid("", block)]
+    return [grid for block in _whole(blocks) for grid in _grid("", block)]
 
 
 def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str]]]:

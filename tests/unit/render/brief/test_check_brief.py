@@ -65,7 +65,7 @@ def test_the_interval_is_complete_where_the_lowest_ratio_has_no_room_above_it() 
 def test_people_of_a_scoring_rate_are_not_called_selected() -> None:
     for table in (
         "sex,scored,scoring rate\nMale,1390,52%\nFemale,1181,47%\n",
-        "sex,n,above median,selection rate\nMale,1390,723,52%\nFemale,1181,555,47%\n",
+        "sex,n,above median,scoring rate\nMale,1390,723,52%\nFemale,1181,555,47%\n",
     ):
         text = render(fg.check(table), "text", full=True)
         assert "score above the threshold for every 100 of Male" in " ".join(text.split())
