@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -81,6 +82,8 @@ _MOST_UNCLEAR = 0.02
 """Share of people with several values of a feature up to which these are taken for mistakes."""
 _MOST_JOINT_CELLS = 2_000_000
 """The same where rows cannot be read in batches: a cell takes about 2 KB."""
+_MOST_NUMBERED = 1 << 62
+"""Cells that can be numbered."""
 _MANY_EXCLUDED = 0.01
 """Share of rows from which those that are not searched are a warning."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
@@ -543,7 +546,9 @@ def _counted(
         _check_people(people, columns)
         return _Counted(people, source, spec)
     cells = most_cells(apart, one_hot)
-    batches = cells > _MOST_CELLS and not together
+    # the values of every axis, with as much room as counting in batches leaves between them
+    room = math.prod(2 * len(apart.levels[axis]) + 2 for axis in apart.plan.axes)
+    batches = (cells > _MOST_CELLS or room > _MOST_NUMBERED) and not together
     if batches and isinstance(source, Streamed) and source.streams:
         return _Counted(apart, source, spec, partial(coded_rows, source, apart))
     if cells > _MOST_JOINT_CELLS:

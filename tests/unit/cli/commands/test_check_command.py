@@ -33,7 +33,7 @@ def run(*args, text=None):
         (CLEAN, ("--rule", "selection_rate.ratio >= 8"), 2),
         (CLEAN, ("--n", "nobody"), 2),
         (CLEAN, ("--n", "n", "--columns", "told.toml"), 2),
-        (CLEAN, ("--selected", "selected", "--n", "n", "--group", "group"), 0),
+        (CLEAN, ("--selected", "selected", "--n", "n", "--group", "group"), 3),
         ("", (), 2),
         (CONTROL, ("--preset", "ugesp"), 1),
         (CONTROL, ("--preset", "nyc-ll144"), 1),
