@@ -140,12 +140,10 @@ def test_a_file_of_a_database_is_named_by_a_url(fails, people, tmp_path, engine,
     )
 
 
-def test_spark_reads_files_of_one_format(fails, loans, tmp_path):
+def test_spark_counts_parquet_files_alone(fails, loans):
     pytest.importorskip("pyspark")
-    other = tmp_path / "loans.txt"
-    other.write_text("a b\n", encoding="utf-8")
-    said = fails("audit", loans, str(other), "--spark", "local[1]", *QUESTION)
-    assert said.startswith("Spark reads files of one format: .parquet")
+    said = fails("audit", loans, "--spark", "local[1]", *QUESTION)
+    assert said.startswith("Spark counts Parquet files, not 'loans.csv'; omit --spark")
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def prepared(tmp_path_factory):
             [(i // 4, f"name{i % 4}", "FM"[i % 2], i % 7) for i in range(120)],
         )
     )
-    (tmp_path / "table.txt").write_text("sex,n,hired,ratio\nM,80,48,1\nF,40,12,0.5\n")
+    (tmp_path / "table.csv").write_text("sex,n,selected,AIR\nM,80,48,1\nF,40,12,0.5\n")
     (tmp_path / "monitor.toml").write_text(MONITOR)
     for path in ("clarify.json", "job/processing/input/config/analysis_config.json"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
