@@ -244,8 +244,8 @@ def _whole(blocks: Iterable[list[list[str]]]) -> list[list[list[str]]]:
     for block in blocks:
         rows = [row for row in block if len(row) > 1]  # without "continued on the next page"
         above = next((each for each in reversed(found) if len(each[-1]) > 1), None)
-        goes_on = above and rows and len(rows[0]) == len(above[-1])
-        if goes_on and any(read_number(cell.strip()) is not None for cell in rows[0][1:]):
+        numbered = rows and any(read_number(cell.strip()) is not None for cell in rows[0][1:])
+        if above and numbered and len(rows[0]) == len(above[-1]):
             above += rows
         else:
             found.append(list(block))
