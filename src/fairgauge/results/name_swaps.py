@@ -408,7 +408,8 @@ class PairsAudit(ShownResult):
         title="Audit by swapped names",
         called="an audit by swapped names",
         document="fairgauge.render.documents.pairs_document:pairs_document",
-        brief="fairgauge.render.brief.pairs_brief:pairs_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.swaps:swaps_page",
         tables={
             "differences": "fairgauge.render.documents.pairs_document:differences_of",
             "changes": "fairgauge.render.documents.pairs_document:changes_of",

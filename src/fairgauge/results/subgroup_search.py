@@ -283,7 +283,8 @@ class SubgroupSearch(ResultOfMetrics):
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
         document="fairgauge.render.documents.search_document:search_document",
-        brief="fairgauge.render.brief.search_brief:search_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.search:search_page",
         tables={"subgroups": "fairgauge.render.documents.search_document:subgroups_of"},
     )
     DERIVED: ClassVar = ("metrics", "summary", "_brief")
