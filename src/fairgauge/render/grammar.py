@@ -83,6 +83,7 @@ class Grammar:
             "abs": abs,
             "points": self.points,
             "about": self.about,
+            "after": lambda text, mark: f"{mark}{text}" if text else "",
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
         }
         self.env.globals |= {

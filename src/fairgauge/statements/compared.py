@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, ReferenceKind, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.results.disadvantage import (
     adverse_sign,
@@ -301,3 +301,14 @@ def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement]) ->
 def step(code: str, **facts: Any) -> Statement:
     """Return what to do next, as a statement."""
     return Statement(code=code, facts=facts)
+
+
+def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
+    """Yield which rows are excluded, from the notes of a result."""
+    excluded = [
+        (each["rows"], each.get("unit") or "rows", each["reason"])
+        for each in diagnostics
+        if each.code is DiagnosticCode.EXCLUDED
+    ]
+    if excluded:
+        yield Statement(code="excluded", facts={"excluded": excluded}, sources=("diagnostics",))

@@ -15,12 +15,13 @@ from fairgauge.render.documents._document_parts import (
 )
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
-from fairgauge.render.words import search_sentences as words
-from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
+from fairgauge.render.words.command_line import command_against, command_inside
 from fairgauge.render.words.display_names import all_called, called, capitalised
+from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import FEW, SearchQuestion, Subgroup, SubgroupSearch
+from fairgauge.statements.search import guaranteed
 
 _MOST_CLAIMS = 200
 _MOST_UNDECIDED = 25
@@ -50,21 +51,17 @@ METHOD_OF_DISCOVERIES = (
 def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a search for subgroups."""
     question, overall = found.question, found.overall
-    beside = f"{numbers.numbered(overall.n, words.counted(found))}{words.complete(found)}"
-    if overall.n != overall.rows:
-        beside += f" of {numbers.numbered(overall.rows, words.of_whom(found))}"
+    beside = numbers.numbered(overall.rows, unit_of(found.spec))
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
     return document_of(
         found,
-        title=_title(question),
+        title=f"Where is the {called(question.definition.title)} {question.worse}?",
         beside=beside,
-        lead=(words.examined(found),),
         warnings=opening_warnings(report_warnings(found.diagnostics)),
         verdict=_verdict(found),
         tone=tree.Tone.BAD if found.worse else tree.Tone.PLAIN,
         sections=[
-            *([listed("worse", words.HEADING, *_summary(found))] if found.worse else []),
-            listed("bounds", "What else is shown", *_bounds(found)),
+            *([listed("worse", "Where it is worse", *_summary(found))] if found.worse else []),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
         ],
@@ -72,65 +69,34 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.Documen
     )
 
 
-def _title(question: SearchQuestion) -> str:
-    return f"Where is the {called(question.definition.title)} {question.worse}?"
-
-
 def _verdict(found: SubgroupSearch) -> str:
+    number = len(found.worse)
     if not found.examined:
         return "No subgroup could be examined"
-    if words.is_constant(found):
-        return f"Nothing is decided: the rate is {numbers.percent(found.overall.rate)} everywhere"
-    number = len(found.worse)
     if not number:
-        rows = numbers.numbered(found.overall.rows, words.of_whom(found))
-        return f"No subgroup is shown to be worse ({found.examined:,} examined, {rows})"
+        return f"No subgroup is shown to be worse ({found.examined:,} examined)"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} worse"
 
 
 def _summary(found: SubgroupSearch) -> Iterator[tree.Block]:
-    yield tree.Paragraph(words.claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
     first = called(members[0].name)
-    if (against := command_against(found, members[0])) is not None:
+    against, inside = command_against(found, members[0]), command_inside(found, members[0])
+    if against is not None:
         yield tree.Paragraph(f"To compare {first} with all others in a report:")
         yield tree.Code(against)
-    inside = command_inside(found, members[0])
     if inside is not None:
+        rows = numbers.numbered(members[0].rows, unit_of(found.spec))
         yield tree.Paragraph(
-            f"To audit the {numbers.numbered(members[0].rows, words.of_whom(found))} of {first} "
-            f"{words.audited_by(found, members[0])}, which compares groups inside it, and not it "
-            "with other rows:"
+            f"To audit the {rows} of {first} by the other features of few values, which compares "
+            "groups inside it, and not it with other rows:"
         )
         yield tree.Code(inside)
-        if f" {NO_FILE} " in inside:
-            where = f"where=found.where(found.worse[{found.worse.index(members[0])}])"
-            yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
-    worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
-    if worst.explained_by is not None:
-        yield tree.Paragraph(
-            f"Worst guaranteed: {called(worst.name)} ({words.sized(found, worst)}): "
-            f"{numbers.points(worst.difference)} pp, at least "
-            f"{numbers.points(words.guaranteed(found, worst))} pp."
-        )
-
-
-def _bounds(found: SubgroupSearch) -> Iterator[tree.Block]:
-    if not found.examined or words.is_constant(found):
-        return
-    yield tree.Paragraph(words.decided(found))
-    largest = found.largest
-    if largest.by_at_most is not None:
-        text = (
-            f"With {_level(found.question)} confidence no subgroup examined is worse by more than "
-            f"{words.in_points(largest.by_at_most)}{words.among(found)}"
-        )
-        if largest.by_at_most_of_large is not None:
-            large = words.in_points(largest.by_at_most_of_large)
-            text += f"; of those with 10% of the {words.counted(found)}, by more than {large}"
-        yield tree.Paragraph(f"{text}.")
-    yield tree.Paragraph(words.detectable(found))
+    index = found.worse.index(members[0])
+    yield tree.Paragraph(
+        f"In Python: the same data and columns with where=found.where(found.worse[{index}])."
+    )
 
 
 def _record(found: SubgroupSearch) -> Iterator[tree.Section]:
@@ -172,16 +138,14 @@ def _funnel(found: SubgroupSearch) -> tree.FunnelChart:
     ]
     members = [each for each in found.worse if each.explained_by is None][:_MOST_LABELS]
     dots += [
-        tree.FunnelDot(
-            each.n, each.difference, 1, tree.Tone.BAD, words.guaranteed(found, each), f"{i}"
-        )
+        tree.FunnelDot(each.n, each.difference, 1, tree.Tone.BAD, guaranteed(found, each), f"{i}")
         for i, each in enumerate(members, 1)
     ]
     edge = " Dashed: the smallest difference that is shown to be worse." * bool(found.funnel.edge)
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
     return tree.FunnelChart(
         _charted(found.question),
-        f"{words.counted(found)} in the subgroup".capitalize(),
+        "n of the subgroup",
         tuple(dots),
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
@@ -208,7 +172,7 @@ def _table(
         at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
     last: Field[Subgroup] = ("rows needed", _needed)
     if not needed:
-        last = ("at least, pp", lambda each: numbers.points(words.guaranteed(found, each)))
+        last = ("at least, pp", lambda each: numbers.points(guaranteed(found, each)))
     return table_of_rows(
         caption,
         subgroups,
@@ -216,7 +180,7 @@ def _table(
             tree.Column("subgroup", numeric=False),
             lambda each: tree.Cell(called(each.name), name=True),
         ),
-        (words.counted(found), lambda each: numbers.count(each.n)),
+        ("n", lambda each: numbers.count(each.n)),
         ("rate", lambda each: numbers.percent(each.rate)),
         (str(question.reference), lambda each: numbers.percent(each.reference_rate)),
         ("difference, pp", lambda each: numbers.points(each.difference)),
@@ -272,7 +236,7 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
     if found.close:
         close = (
             f"{found.close:,} {are} from a listed one, or from all, by fewer than {base or FEW} "
-            f"{words.of_whom(found)}"
+            f"{unit_of(found.spec)}"
         )
         if base is None:
             both = "both counts together disclose these few"
