@@ -16,6 +16,7 @@ from typing import Any
 
 import jinja2
 
+from fairgauge.errors import quote
 from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
 from fairgauge.render.brief._frequencies import (
     Share,
@@ -25,7 +26,8 @@ from fairgauge.render.brief._frequencies import (
     counted_changes,
     size_words,
 )
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.numbers import probability
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -84,6 +86,12 @@ class Grammar:
             "points": self.points,
             "about": self.about,
             "after": lambda text, mark: f"{mark}{text}" if text else "",
+            "before": lambda text, mark: f"{text}{mark}" if text else "",
+            "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
+            "signed": lambda v, digits: self.decimals(v, digits, sign=True),
+            "prob": probability,
+            "quoted": quote,
+            "in_feature": group_called,
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
         }
         self.env.globals |= {
@@ -130,6 +138,12 @@ class Grammar:
     def number(self, value: float, digits: int = 4) -> str:
         """Return a number with few digits, its minus sign a minus sign."""
         return self.localised(f"{value:.{digits}g}").replace("-", "−")
+
+    def decimals(self, value: float, digits: int, *, sign: bool = False) -> str:
+        """Return a number in so many decimals, also with the sign of a difference."""
+        text = f"{value:{'+' * sign},.{digits}f}"
+        text = text if float(text.replace(",", "")) else text.lstrip("+-")
+        return self.localised(text).replace("-", "−")
 
     def about(self, value: float) -> str:
         """Return a number of rows to collect: two digits, rounded up."""

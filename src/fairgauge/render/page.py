@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from fairgauge.render.grammar import LANGUAGES, Grammar
@@ -98,3 +99,14 @@ def told(result: ShownResult, language: str = "en") -> Told:
 def brief_of(result: ShownResult) -> Brief:
     """Return the first page of a result as every writer shows it."""
     return brief_of_page(told(result))
+
+
+def said(stated_by: str, place: str, *parts: Any) -> str:
+    """Return what a part of a result states, without words of the user."""
+    s: Statement = function_at(stated_by)(*parts)
+    return _plain().say(s.code, place, s) or ""
+
+
+@cache
+def _plain() -> Grammar:
+    return Grammar({})

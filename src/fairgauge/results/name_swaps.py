@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
@@ -69,8 +69,6 @@ class SwapNote:
     count : how many it counts.
     """
 
-    DERIVED: ClassVar = ("message",)
-
     code: SwapNoteCode
     name: str | None = None
     count: int | None = None
@@ -78,7 +76,10 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        return in_words("swap_sentences:describe_note", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:note_statement", str(self.code), self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +184,7 @@ class SwapDifference:
         are those of the changes of both sides' answers.
     """
 
-    DERIVED: ClassVar = ("ratio", "says")
+    DERIVED: ClassVar = ("ratio",)
 
     model: str | None
     pooled: bool
@@ -245,7 +246,10 @@ class SwapDifference:
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        return in_words("swap_sentences:describe_difference", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:swap_statement", "says", self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

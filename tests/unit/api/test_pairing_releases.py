@@ -179,7 +179,7 @@ def test_the_exit_code_is_of_the_newest_release(tmp_path):
 
 def test_the_first_page_counts_the_changes_of_the_newest_release():
     found = audit(CHANGING, margins={"score": 0.5})
-    text = str(found.brief().verdict[0])
+    text = " ".join(map(str, found.brief().verdict))
     assert text == (
         "Of 1 comparison of the newest release, v11, 1 differs. Earlier, the difference changed in "
         "v10 (since v9). Of 1 change since v10, 1 is unchanged within 0.5."

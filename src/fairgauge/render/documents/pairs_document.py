@@ -8,9 +8,9 @@ from fairgauge.enums import Status
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words import swap_sentences as words
-from fairgauge.render.words.display_names import all_called, called, group_called
+from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import shown, shown_range
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.name_swaps import (
@@ -20,6 +20,7 @@ from fairgauge.results.name_swaps import (
     SwapVariant,
     SwapVerdict,
 )
+from fairgauge.statements.swaps import spread_statement
 
 _TONES = {
     SwapVerdict.DIFFERS: tree.Tone.BAD,
@@ -71,27 +72,12 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> tree.DocumentTree
         audit,
         title="Audit by swapped names",
         beside=numbers.numbered(counts.answers, "answers"),
-        lead=(_lead(audit),),
-        verdict=words.verdict_words(audit),
+        verdict=str(audit.verdict).upper(),
         tone=_TONES[audit.verdict],
         sections=sections,
         not_shown=() if full else ("every variant", "what the answers vary by", "who answered"),
         file_name="pairs",
         warnings=opening_warnings(report_warnings(audit.diagnostics)),
-    )
-
-
-def _lead(audit: PairsAudit) -> str:
-    counts = audit.data
-    models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
-    if audit.releases:
-        models = f", the releases {all_called(audit.releases)} (in this order)"
-    feature = called(audit.differences[0].feature)
-    return (
-        f"Answers to the same items under names of groups of {feature}: "
-        f"{numbers.numbered(counts.items, 'items')}, "
-        f"{numbers.numbered(counts.variants, 'variants')}{models}, up to "
-        f"{numbers.numbered(counts.runs, 'answers')} to an item under a variant."
     )
 
 
@@ -109,9 +95,9 @@ def _difference_charts(
                 each.high,
                 sparse=each.status is not Status.OK,
             ),
-            words.change_text(each, each.value or 0.0),
+            shown(each.value, _unit(audit), sign=True),
             below=_p(each),
-            badge=words.badge(each),
+            badge=str(each.verdict),
             tone=_TONES[each.verdict],
         )
         for each in shown_rows
@@ -220,8 +206,18 @@ def _variation(audit: PairsAudit) -> Iterator[tree.Section]:
     if all(each.runs is None for each in audit.components):
         note += " With single answers, the interaction holds what varies between runs."
     table = tree.Table("What the answers vary by", columns, tuple(rows), notes=(note,))
-    edits = [tree.Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
-    yield listed("variation", "What the answers vary by", table, *edits, short="Variation")
+    edits = [
+        text
+        for each in audit.placebo
+        if (text := told(audit).language.say("spread", "certain", spread_statement(each)))
+    ]
+    yield listed(
+        "variation",
+        "What the answers vary by",
+        table,
+        *([tree.Items(tuple(edits))] if edits else []),
+        short="Variation",
+    )
 
 
 def _answered_section(audit: PairsAudit) -> tree.Section:
