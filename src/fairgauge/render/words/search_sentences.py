@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairgauge.enums import DiagnosticCode, SearchControl, SearchedReference, Worse
+from fairgauge.enums import DiagnosticCode, SearchedReference, Worse
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import other_features
 from fairgauge.render.words.display_names import called
@@ -49,12 +49,6 @@ def examined(found: SubgroupSearch) -> str:
         f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
         f"{numbers.numbered(features, 'features')}, each against {against}."
     )
-    if question.split is not None and found.chosen_from is not None:
-        text += (
-            f" They had the most evidence, of {found.chosen_from:,}, in {100 * question.split:.4g}%"
-            f" of the {of_whom(found)}, chosen at random; all numbers are of the others, which had "
-            "no part in the choice."
-        )
     if question.tolerance:
         text += f" Worse means {question.worse} by more than {in_points(question.tolerance)}."
     return text
@@ -63,13 +57,7 @@ def examined(found: SubgroupSearch) -> str:
 def claim(found: SubgroupSearch) -> str:
     """State how many subgroups are worse, with which chance of error, and what explains them."""
     number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
-    if found.question.multiplicity is SearchControl.FDR:
-        chance = (
-            f"of such claims at most {alpha} are expected to be wrong, which is not proven for "
-            "subgroups that overlap"
-        )
-    else:
-        chance = f"at most {alpha} of such searches name any that is not"
+    chance = f"at most {alpha} of such searches name any that is not"
     are = numbers.plural(number, "is", "are")
     text = f"{number:,} {are} shown to be worse ({chance})"
     members, others = len(found.summary), number - len(found.summary)
@@ -135,8 +123,7 @@ def detectable(found: SubgroupSearch) -> str:
     by_share = detected(found)
     if not by_share:
         return "No difference would probably have been found: the table is too small."
-    at = ", once chosen" if found.question.split is not None else ""
-    at += f",{among(found)}" if among(found) else ""
+    at = f",{among(found)}" if among(found) else ""
     (largest, by), *others = by_share.items()
     more = "".join(f", {each} in one of {100 * share:g}%" for share, each in others)
     return (
@@ -151,10 +138,9 @@ def would_have_been_found(found: SubgroupSearch, usual: float) -> str | None:
     if not by_share:
         return None
     share = usual if usual in by_share else next(iter(by_share))
-    once = ", once chosen" if found.question.split is not None else ""
     return (
         f"{_off(found.question)} {by_share[share]} in a subgroup of {100 * share:g}% of the "
-        f"{counted(found)} would probably have been found{once}"
+        f"{counted(found)} would probably have been found"
     )
 
 

@@ -262,9 +262,9 @@ def test_mistakes_end_with_2_and_what_to_do(fails, write, flags, message):
 
 def test_the_words_of_flags_are_those_of_python(run, write):
     data = write(0.4)
-    flags = ("--worse", "higher", "--reference", "overall", "--multiplicity", "fdr")
+    flags = ("--worse", "higher", "--reference", "overall")
     result = run("find", data, *ASKED, *flags, "--missing", "exclude", "--format", "json")
     assert result.exit_code == 0, result.output
     question = json.loads(result.stdout)["question"]
-    words = ("worse", "reference", "multiplicity", "missing")
-    assert [question[word] for word in words] == ["higher", "overall", "fdr", "exclude"]
+    words = ("worse", "reference", "missing")
+    assert [question[word] for word in words] == ["higher", "overall", "exclude"]
