@@ -737,7 +737,6 @@ class SearchedValues(StrEnum):
     CUTS = "cuts"
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
-    ONE_HOT = "one_hot"
 
 
 class SearchedReference(StrEnum):
@@ -745,10 +744,3 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-
-
-class SearchControl(StrEnum):
-    """Which error rate a search controls: of any wrong claim, or of the share of wrong ones."""
-
-    FAMILYWISE = "familywise"
-    FDR = "fdr"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.enums import Level, SearchControl, SearchedValues, SubgroupStatus
+from fairgauge.enums import Level, SearchedValues, SubgroupStatus
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import (
     Field,
@@ -16,7 +16,7 @@ from fairgauge.render.documents._document_parts import (
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import command_against, command_inside
-from fairgauge.render.words.display_names import all_called, called, capitalised
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
@@ -37,14 +37,6 @@ METHOD = (
     "agree, and the end of the subgroup that is picked as the worst holds too. Rows are taken to "
     "be independent. A subgroup is a place to look: its difference has no known cause, and may be "
     "due to something that no feature holds."
-)
-METHOD_OF_DISCOVERIES = (
-    "Each subgroup is compared with all other rows by the signed root of the likelihood ratio. "
-    "P-values from its normal tail are adjusted by Benjamini and Hochberg, and all ends are at the "
-    "level of the last claim (Benjamini and Yekutieli 2005), so that claims and ends agree. That "
-    "the expected share of wrong claims is at most the error rate is not proven for subgroups that "
-    "overlap. Rows are taken to be independent. A subgroup is a place to look: its difference has "
-    "no known cause, and may arise from something that no feature holds."
 )
 
 
@@ -73,8 +65,11 @@ def _verdict(found: SubgroupSearch) -> str:
     number = len(found.worse)
     if not found.examined:
         return "No subgroup could be examined"
+    if found.is_constant and found.question.min_cell is None:  # rounded counts hide it
+        return f"Nothing is decided: the rate is {numbers.percent(found.overall.rate)} everywhere"
     if not number:
-        return f"No subgroup is shown to be worse ({found.examined:,} examined)"
+        rows = numbers.numbered(found.overall.rows, unit_of(found.spec))
+        return f"No subgroup is shown to be worse ({found.examined:,} examined, {rows})"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} worse"
 
 
@@ -166,10 +161,7 @@ def _table(
     found: SubgroupSearch, caption: str, subgroups: Sequence[Subgroup], *, needed: bool = False
 ) -> tree.Table:
     question = found.question
-    if question.multiplicity is SearchControl.FDR:
-        at_least = "at least: one end of intervals at the level of the last claim"
-    else:
-        at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
+    at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
     last: Field[Subgroup] = ("rows needed", _needed)
     if not needed:
         last = ("at least, pp", lambda each: numbers.points(guaranteed(found, each)))
@@ -204,12 +196,10 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[tree.Block]:
     notes = [*_values_made(found.question)]
     if found.too_few:
         are = numbers.plural(found.too_few, "was", "were")
-        # smaller ones are not counted; those that other rows chose may be smaller in these
-        least = f" of at least {numbers.numbered(found.question.min_rows)}"
-        size = least if found.chosen_from is None else ""
+        least = numbers.numbered(found.question.min_rows)
         notes.append(
-            f"{numbers.numbered(found.too_few, 'subgroups')}{size} {are} not tested: fewer than 20 "
-            "rows that the rate is a share of, in it or outside it."
+            f"{numbers.numbered(found.too_few, 'subgroups')} of at least {least} {are} not tested: "
+            "fewer than 20 rows that the rate is a share of, in it or outside it."
         )
     if found.duplicates:
         hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")
@@ -226,7 +216,7 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[tree.Block]:
     if notes:
         yield tree.Items(tuple(notes))
     if full:
-        yield tree.Paragraph(_method(found.question), tree.Tone.SOFT)
+        yield tree.Paragraph(METHOD, tree.Tone.SOFT)
 
 
 def _disclosed(found: SubgroupSearch) -> Iterator[str]:
@@ -245,10 +235,6 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
             yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
     if base is not None:
         yield f"Counts are rounded to multiples of {base}, and rates to whole percentages."
-
-
-def _method(question: SearchQuestion) -> str:
-    return METHOD_OF_DISCOVERIES if question.multiplicity is SearchControl.FDR else METHOD
 
 
 def _values_made(question: SearchQuestion) -> Iterator[str]:
@@ -271,9 +257,6 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
                 "of fewer values, as the months of dates, would be searched whole, and one of "
                 "identifiers makes no subgroups."
             )
-        elif feature.made is SearchedValues.ONE_HOT:
-            columns = all_called(feature.columns, most=_MOST_LABELS)
-            yield f"The one-hot columns {columns} were searched as {called(feature.name)}."
 
 
 def subgroups_of(found: SubgroupSearch) -> FlatTable:
