@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,6 +17,7 @@ from typing import Any
 
 import jinja2
 
+from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
 from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
 from fairgauge.render.brief._frequencies import (
@@ -27,7 +29,7 @@ from fairgauge.render.brief._frequencies import (
     size_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.numbers import probability
+from fairgauge.render.words.numbers import decimals_beside, probability
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -92,6 +94,9 @@ class Grammar:
             "prob": probability,
             "quoted": quote,
             "in_feature": group_called,
+            "named": listing_of_names,
+            "shell": shlex.quote,
+            "beside": lambda v, limits: f"{v:,.{decimals_beside(v, limits, 0)}f}",
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
         }
         self.env.globals |= {

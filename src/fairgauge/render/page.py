@@ -104,9 +104,10 @@ def brief_of(result: ShownResult) -> Brief:
 def said(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
-    return _plain().say(s.code, place, s) or ""
+    return plain().say(s.code, place, s) or ""
 
 
 @cache
-def _plain() -> Grammar:
+def plain() -> Grammar:
+    """Return English without words of the user."""
     return Grammar({})

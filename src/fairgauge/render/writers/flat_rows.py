@@ -214,7 +214,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
 
 CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
                   *map(str, Decision), "errors", "notes")  # fmt: skip
-FAULTS = ("source", "table", "level", "code", "row", "category", "message")
+FAULTS = ("source", "table", "level", "code", "row", "category")
 RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_selected", "rate",
           "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high",
           "p_value", "flips", "lowest_possible", "highest_possible", "decision", "verdict",
