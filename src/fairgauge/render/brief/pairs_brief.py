@@ -23,13 +23,13 @@ _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS = 3, 4, 3
 def pairs_brief(audit: PairsAudit) -> Brief:
     """Return the brief of an audit by swapped names."""
     by_verdict = {
-        verdict: [each for each in audit.newest(audit.distinct) if each.verdict is verdict]
+        verdict: [each for each in audit.distinct if each.verdict is verdict]
         for verdict in SwapVerdict
     }
     differing = sorted(by_verdict[SwapVerdict.DIFFERS], key=lambda d: d.p_adjusted or 0.0)
     return Brief(
         headline=Sentence(_headline(audit, differing)),
-        verdict=(Sentence(_verdict(audit, by_verdict), ("verdict",)),),
+        verdict=(Sentence(_verdict(by_verdict), ("verdict",)),),
         looked_at=tuple(_looked_at(audit)),
         found=tuple(_found(audit, differing)),
         certainty=tuple(_certainty(audit, by_verdict)),
@@ -40,17 +40,13 @@ def pairs_brief(audit: PairsAudit) -> Brief:
 
 
 def _source(audit: PairsAudit, difference: SwapDifference) -> tuple[str, ...]:
-    if difference.since is not None:
-        return (f"changes[{audit.changes.index(difference)}]",)
     return (f"differences[{audit.differences.index(difference)}]",)
 
 
 def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
-    of = f" of {called(audit.releases[-1])}" if audit.releases else ""
     if differing:
         first = differing[0]
-        by = "release" if audit.releases else "answers of"
-        where = "" if first.model is None else f" in {by} {called(first.model)}"
+        where = "" if first.model is None else f" in answers of {called(first.model)}"
         how = "are selected" if first.of_decisions else "score"
         less, more = ("less often", "more often") if first.of_decisions else ("lower", "higher")
         group = group_called(first.group, first.feature)
@@ -59,53 +55,31 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
             other = f"those of {group_called(first.reference, first.feature)}"
         low = (first.value or 0.0) < 0
         return f"Names of {group} {how} {less if low else more} than {other}{where}"
-    newest = audit.newest(audit.distinct)
-    if all(each.reason not in UNDECIDED for each in newest):
-        return f"The answers{of} allow no verdict: too few names or items, or no variation"
+    if all(each.reason not in UNDECIDED for each in audit.distinct):
+        return "The answers allow no verdict: too few names or items, or no variation"
     if audit.verdict is SwapVerdict.EQUIVALENT:
-        return f"Mean answers to names of all groups differ by less than {_margin(audit)}{of}"
-    return f"The answers{of} do not show a difference between groups of names"
+        return f"Mean answers to names of all groups differ by less than {_margin(audit)}"
+    return "The answers do not show a difference between groups of names"
 
 
 def _margin(audit: PairsAudit) -> str:
     return words.margin_text(audit.differences[0])
 
 
-def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> str:
-    of = f" of the newest release, {called(audit.releases[-1])}," if audit.releases else ""
-    text = f"Of {numbered(sum(map(len, by.values())), 'comparisons')}{of} {_counted(by)}."
-    text += _earlier(audit)
-    changes = audit.newest(audit.distinct_changes)
-    if not changes:
-        return text
-    of_changes = {verdict: [d for d in changes if d.verdict is verdict] for verdict in SwapVerdict}
-    total = numbered(len(changes), "changes")
-    since = called(changes[0].since)
-    return f"{text} Of {total} since {since}, {_counted(of_changes, changed=True)}."
+def _verdict(by: dict[SwapVerdict, list[SwapDifference]]) -> str:
+    return f"Of {numbered(sum(map(len, by.values())), 'comparisons')} {_counted(by)}."
 
 
-def _earlier(audit: PairsAudit) -> str:
-    """Return which of the earlier releases changed."""
-    newest = audit.newest(audit.distinct_changes)
-    changed = dict.fromkeys(
-        f"{called(each.model)} (since {called(each.since)})"
-        for each in audit.distinct_changes
-        if each.verdict is SwapVerdict.DIFFERS and each not in newest
-    )
-    return f" Earlier, the difference changed in {listing([*changed])}." if changed else ""
-
-
-def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = False) -> str:
-    """Return how many comparisons, or changes, came to what."""
+def _counted(by: dict[SwapVerdict, list[SwapDifference]]) -> str:
+    """Return how many comparisons came to what."""
     differ, equal, are = (plural(len(by[v]), *verbs) for v, verbs in (
         (SwapVerdict.DIFFERS, ("differs", "differ")), (SwapVerdict.EQUIVALENT, ("is", "are")),
         (SwapVerdict.CANNOT_TELL, ("is", "are")),
     ))  # fmt: skip
     margin = next((words.margin_text(d) for d in by[SwapVerdict.EQUIVALENT]), "")
-    alike = f"{'unchanged' if changed else 'equivalent'} within {margin}"
     verbs = {
-        SwapVerdict.DIFFERS: "changed" if changed else differ,
-        SwapVerdict.EQUIVALENT: f"{equal} {alike}",
+        SwapVerdict.DIFFERS: differ,
+        SwapVerdict.EQUIVALENT: f"{equal} equivalent within {margin}",
         SwapVerdict.CANNOT_TELL: f"{are} inconclusive",
     }
     several = len({each.model for found in by.values() for each in found}) > 1
@@ -120,28 +94,23 @@ def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = Fal
 
 def _which(differences: Sequence[SwapDifference]) -> str:
     """Return the models that differences are of."""
-    models = dict.fromkeys(words.model_called(each) for each in differences)
+    models = dict.fromkeys(called(each.model) for each in differences)
     return f" ({listing([*models], most=_MOST_NAMED)})"
 
 
 def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
     data = audit.data
-    what = "releases" if audit.releases else "models"
-    models = f" of {count(data.models)} {what}" if data.models > 1 else ""
+    models = f" of {count(data.models)} models" if data.models > 1 else ""
     yield Sentence(
         f"{numbered(data.answers, 'answers')}{models} to {numbered(data.items, 'items')} under "
         f"{numbered(data.variants, 'variants')}, up to {count(data.runs)} to one item under one "
         "variant.",
         ("data",),
     )
-    if data.families is None:
-        yield Sentence(
-            "Items are taken as independent; where several are made from one text (a CV, a "
-            "vignette), name its column (family)."
-        )
-    else:
-        made = numbered(data.families, "families")
-        yield Sentence(f"The items are of {made}, and those of one are no independent answers.")
+    yield Sentence(
+        "Items are taken as independent: where several are made from one text (a CV, a vignette), "
+        "that text is the item."
+    )
     if data.missing:
         verb = plural(data.missing, "is", "are")
         yield Sentence(
@@ -158,12 +127,9 @@ def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[S
     unequal = words.unequal_answers(audit)
     if unequal:
         yield Sentence(unequal, ("answered",))
-    newest = audit.newest(audit.distinct)
-    for each in audit.newest(audit.distinct_changes)[:_MOST_FOUND]:
-        yield Sentence(words.describe_difference(each), _source(audit, each))
-    shown = differing or [each for each in newest if each.value is not None]
+    shown = differing or [each for each in audit.distinct if each.value is not None]
     for each in shown[:_MOST_FOUND]:
-        verdict = "" if differing else f" {words.badge(each).capitalize()}."
+        verdict = "" if differing else f" {str(each.verdict).capitalize()}."
         yield Sentence(words.value_sentence(each) + verdict, _source(audit, each))
     if len(shown) > _MOST_FOUND:
         more = len(shown) - _MOST_FOUND
@@ -205,11 +171,11 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
     reasons = {each.reason for each in audit.distinct}
     if SwapReason.ONE_VARIANT in reasons or SwapReason.FEW_VARIANTS in reasons:
         yield analyst("ask under at least 3, better 6 or more, names of every group.")
-    needed = [each for each in audit.distinct if each.needed is not None]
-    if needed:
+    if SwapReason.IMPRECISE in reasons:
         yield analyst(
-            "add names, items or runs: how many would probably decide a comparison stands with it.",
-            _source(audit, needed[0]),
+            "add names, items or answers to each: fairgauge plan --pairs states how many would "
+            "decide it, from what the answers vary by.",
+            ("components",),
         )
     if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
         yield analyst(

@@ -1294,10 +1294,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
         "table was written more than once, "
         + (
-            "there are fewer answers than are counted, and how far runs vary is underestimated"
-            if d.get("answers")
-            else f"each of the {d['unnamed']:,} rows without an identifier counts as a person of "
-            "its own"
+            f"each of the {d['unnamed']:,} rows without an identifier counts as a person of its own"
             if d.get("unnamed")
             else "intervals are too narrow"
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from fairgauge.errors import quote
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.results.name_swaps import (
@@ -20,7 +19,6 @@ from fairgauge.results.name_swaps import (
 )
 
 _MOST_DECIMALS = 6
-_ALL_MODELS = "all models"
 _FAR_APART = 0.05
 """Shares of missing answers that differ by more are shown with what was found."""
 LIMITATIONS = (
@@ -32,17 +30,8 @@ LIMITATIONS = (
 
 
 def verdict_words(audit: PairsAudit) -> str:
-    """Return what an audit came to, in few words; of releases, the newest and its change."""
-    text = _verdict_words(audit.newest(audit.distinct)).upper()
-    if not audit.releases:
-        return text
-    text = f"{called(audit.releases[-1])}: {text}"
-    changes = audit.newest(audit.distinct_changes)
-    if not changes:
-        return text
-    how = {SwapVerdict.DIFFERS: "changed", SwapVerdict.EQUIVALENT: "unchanged"}
-    changed = how.get(audit.change or SwapVerdict.CANNOT_TELL, "cannot tell whether it changed")
-    return f"{text}; {changed.upper()} since {called(changes[0].since)}"
+    """Return what an audit came to, in few words."""
+    return _verdict_words(audit.distinct).upper()
 
 
 def _verdict_words(differences: Sequence[SwapDifference]) -> str:
@@ -57,14 +46,7 @@ def _verdict_words(differences: Sequence[SwapDifference]) -> str:
 def _differs_words(difference: SwapDifference) -> str:
     variance = difference.variance
     edits = variance is not None and variance.placebo is not None
-    verb = "differs" if difference.since is None else "changed"
-    return f"{verb} beyond {'placebo' if edits else 'names and items'}"
-
-
-def badge(d: SwapDifference) -> str:
-    """Return a verdict in a word."""
-    changed = {SwapVerdict.DIFFERS: "changed", SwapVerdict.EQUIVALENT: "unchanged"}
-    return str(d.verdict) if d.since is None else changed.get(d.verdict, str(d.verdict))
+    return f"differs beyond {'placebo' if edits else 'names and items'}"
 
 
 def describe_difference(difference: SwapDifference) -> str:
@@ -83,13 +65,11 @@ def value_sentence(d: SwapDifference) -> str:
     """Return a difference with its confidence interval, without its verdict."""
     group = names_of(d.variants_group, d.group, d.feature)
     reference = names_of(d.variants_reference, d.reference, d.feature)
-    if d.since is not None:
-        return _change_sentence(d, group, reference)
-    where = f"{model_called(d)}: " if d.model is not None or d.pooled else ""
+    where = f"{called(d.model)}: " if d.model is not None else ""
     if d.value is None or d.mean_group is None or d.mean_reference is None:
         other = "other groups" if d.reference == "others" else called(d.reference)
         return f"{where}No item was answered under names of both {called(d.group)} and {other}."
-    items = _items(d)
+    items = numbers.numbered(d.items, "items")
     selected = d.of_decisions
     many = d.variants_group != 1
     if d.value == 0:
@@ -109,34 +89,6 @@ def value_sentence(d: SwapDifference) -> str:
     return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
 
 
-def _items(d: SwapDifference) -> str:
-    items = numbers.numbered(d.items, "items")
-    return items if d.families is None else f"{items} of {numbers.numbered(d.families, 'families')}"
-
-
-def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
-    """Return by how much a difference changed between two releases."""
-    then, now = called(d.since), called(d.model)
-    if d.value is None or d.before is None:
-        return (
-            f"{now}: no item was answered under the same names of both {called(d.group)} and "
-            f"{called(d.reference)} as in {then}."
-        )
-    items = _items(d)
-    adjusted = "" if d.complete else "adjusted for items: "
-    sizes = (
-        f"difference {change_text(d, d.before)} in {then}, "
-        f"{change_text(d, d.before + d.value)} in {now} "
-        f"({adjusted}change {change_text(d, d.value)}{_interval(d)})"
-    )
-    return f"{now} since {then}: {group} against {reference}, on the same {items}: {sizes}."
-
-
-def model_called(d: SwapDifference) -> str:
-    """Return the model that a difference is of."""
-    return _ALL_MODELS.capitalize() if d.pooled else called(d.model)
-
-
 def _interval(d: SwapDifference) -> str:
     if d.low is None or d.high is None:
         return ", no confidence interval"
@@ -149,38 +101,13 @@ def _verdict_sentence(d: SwapDifference) -> str:
         return f"{_differs_words(d).upper()} ({numbers.probability(d.p_adjusted, 'adjusted p')})."
     if d.verdict is SwapVerdict.EQUIVALENT:
         p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
-        word = "EQUIVALENT" if d.since is None else "UNCHANGED"
-        text = f"{word} within {margin_text(d)} ({p})."
+        text = f"EQUIVALENT within {margin_text(d)} ({p})."
         if d.p_adjusted is not None and d.p_adjusted <= 1 - d.confidence:
             apart = numbers.probability(d.p_adjusted, "adjusted p")
             text += f" Within the margin, the difference is statistically significant ({apart})."
         return text
     assert d.reason is not None
-    return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", _needed_sentence(d)]))
-
-
-def _needed_sentence(d: SwapDifference) -> str:
-    """Return what would decide, the cheapest first."""
-    if d.reason is not SwapReason.IMPRECISE:
-        return ""
-    needed = d.needed
-    if needed is None:
-        return "To decide this would take more names, items or runs than is practical."
-    ways = {
-        "names": f"{numbers.count(needed.names)} names a side",
-        "items": f"{numbers.count(needed.items)} {'items' if d.families is None else 'families'}",
-        "runs": f"{numbers.count(needed.runs)} answers to each item under each name",
-    }
-    enough = [what for what in ways if getattr(needed, what) is not None]
-    enough.sort(key=lambda what: what != needed.cheapest)
-    listed = numbers.listing([ways[what] for what in enough], "or")
-    alike = [what for what in ways if what not in enough]
-    not_enough = [f"more {what}" for what in alike if what != "runs" or needed.runs_known]
-    alone = f" ({numbers.listing(not_enough, 'or')} alone would not)" if not_enough else ""
-    return (
-        f"About {listed} would probably decide it{alone}, with 80% power, if the values are as "
-        "estimated."
-    )
+    return f"CANNOT TELL: {_REASONS[d.reason](d)}."
 
 
 def _side_of_fewest(d: SwapDifference) -> str:
@@ -196,7 +123,7 @@ def _side_of_fewest(d: SwapDifference) -> str:
 
 def _imprecise(d: SwapDifference) -> str:
     text = (
-        f"the {'difference' if d.since is None else 'change'} is not statistically significant "
+        "the difference is not statistically significant "
         f"({numbers.probability(d.p_adjusted, 'adjusted p')})"
     )
     if d.low is not None and d.high is not None and not d.low <= 0 <= d.high:
@@ -223,15 +150,11 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
         f"{_side_of_fewest(d)} two names; a verdict needs at least 3 names of each side"
     ),
     SwapReason.FEW_ITEMS: lambda d: (
-        f"a verdict needs at least 3 {'items' if d.families is None else 'families of items'} with "
-        f"names of both sides, not {d.units}"
+        f"a verdict needs at least 3 items with names of both sides, not {d.items}"
     ),
-    SwapReason.NO_ITEMS: lambda d: (
-        f"no item has names of both sides{'' if d.since is None else ' in both releases'}"
-    ),
-    SwapReason.NO_VARIATION: lambda d: (
-        f"the {'answers' if d.since is None else 'changes of the answers'} do not vary by name or "
-        "item, so that their variation cannot be estimated"
+    SwapReason.NO_ITEMS: lambda _: "no item has names of both sides",
+    SwapReason.NO_VARIATION: lambda _: (
+        "the answers do not vary by name or item, so that their variation cannot be estimated"
     ),
     SwapReason.UNEQUAL_ANSWERS: lambda d: (
         f"the answers given are equivalent within {margin_text(d)}, but answers are missing more "
@@ -250,9 +173,8 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
 
 def describe_spread(spread: PlaceboSpread) -> str:
     """Return how far irrelevant edits and names move the answers."""
-    where = _ALL_MODELS.capitalize() if spread.pooled else called(spread.model)
     edits = numbers.numbered(spread.variants, "irrelevant edits")
-    text = "" if spread.model is None and not spread.pooled else f"{where}: "
+    text = "" if spread.model is None else f"{called(spread.model)}: "
     if spread.spread is None:
         return f"{text}{edits}, whose variation cannot be estimated."
     text += f"{edits} vary by SD {numbers.amount(spread.spread, 2)}"
@@ -318,38 +240,13 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
     SwapNoteCode.INCOMPLETE: lambda _: (
         "Not every item has every name: differences are adjusted for items (least squares)."
     ),
-    SwapNoteCode.REPEATED_RUNS: lambda n: (
-        f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'run has', 'runs have')} several "
-        f"answers to one item under one variant (column {called(n.name)}); they are averaged. Rows "
-        "that are in the data twice look the same."
-    ),
-    SwapNoteCode.SAME_ANSWERS: lambda _: (
-        "Every item has several answers under each variant, and these are all the same. Where "
-        "the model does not answer alike each time, the rows are in the data several times: "
-        "remove the repetitions, or name the column of runs (run)."
-    ),
     SwapNoteCode.UNFAVOURABLE: lambda n: (
         f"Counted as not positive: {n.name}. A value that is no decision is made unknown by "
         "--unknown or --recode."
     ),
-    SwapNoteCode.SPELLED_ALIKE: lambda n: (
-        f"{numbers.count(n.count)} "
-        f"{numbers.plural(n.count or 0, 'name', 'names')} of variants or items "
-        f"{numbers.plural(n.count or 0, 'differs', 'differ')} from another in "
-        f"case, blanks or encoding alone, such as {quote(n.name or '')}, and each is a name of its "
-        "own here; recode (--recode) spellings of one name."
-    ),
     SwapNoteCode.ITEMS_EXCLUDED: lambda n: (
         f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'item has', 'items have')} no "
         "answers under names of both sides of a comparison, and are not in it."
-    ),
-    SwapNoteCode.WIDE_MARGIN: lambda _: (
-        "The margin is as wide as all mean answers lie apart: no difference in these data could "
-        "be beyond it."
-    ),
-    SwapNoteCode.MODELS_DIFFER: lambda _: (
-        "No item was answered under the same variant by all models, so that there is no mean over "
-        "models."
     ),
 }
 
