@@ -297,10 +297,8 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
-    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
-    RUN = "run"
     CONDITION = "condition"
     PROXY = "proxy"  # the cell of the probabilities of groups that are not recorded
     KNOWN = "known group"  # of those who reported it, where it is otherwise not recorded
@@ -521,7 +519,7 @@ class DiagnosticCode(StrEnum):
     OPEN_DECISIONS = "open_decisions"  # columns, rows: people, total, ruled; order of the last
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
-    DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
+    DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule, Status
+from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule
 from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
 from fairgauge.question.rules import Rule
@@ -19,9 +18,6 @@ from fairgauge.resolve.references import Tie, admissible_groups
 from fairgauge.results.estimates import Measured, OtherReference
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import Verdict
-
-if TYPE_CHECKING:  # which an audit does not need
-    from fairgauge.results.threshold_choice import FeatureThresholds
 
 MOST_REFERENCES = 10
 """How many other references are tried for a feature: the largest."""
@@ -151,31 +147,6 @@ def _turned(limit: Rule) -> Rule | None:
         return None
     low, high = metric.turn((limit.low, limit.high))
     return replace(limit, low=low, high=high)
-
-
-def reference_at_thresholds(chosen: FeatureThresholds, goal: Rule) -> Iterator[Diagnostic]:
-    """Warn of a choice whose values meet a goal that the reference, compared with them, misses."""
-    turn = goal.definition.turn if isinstance(goal.definition, Contrast) else None
-    if turn is None:
-        return
-    low, high = turn((goal.low, goal.high))
-    least, most = max(goal.low, float(f"{low:.3g}")), min(goal.high, float(f"{high:.3g}"))
-    for effect in (chosen.common, chosen.by_group):
-        beyond = [
-            (max(low - each.new, each.new - high), each.new, each.group, str(each.reference.group))
-            for each in (effect.disparities if effect and effect.value_meets else ())
-            if each.new is not None and not low <= each.new <= high
-            if each.status is not Status.TOO_FEW
-            if each.reference is not None and each.reference.kind in _SINGLE
-        ]
-        if beyond:
-            _, value, group, reference = max(beyond)
-            yield Diagnostic.warning(
-                DiagnosticCode.REFERENCE_DECIDES, chosen.feature,
-                rule=str(goal), group=group, references=(reference,),
-                value=turn((value, value))[0], by_group=effect is chosen.by_group,
-                both=str(replace(goal, low=least, high=most)) if least <= most else None,
-            )  # fmt: skip
 
 
 def _other_groups(

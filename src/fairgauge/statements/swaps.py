@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fairgauge.results.name_swaps import (
@@ -30,10 +30,7 @@ def swaps_page(audit: PairsAudit) -> Page:
 
 
 def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
-    """Return a difference between names of two groups, or its change since a release."""
-    code = "swap" if d.since is None else "swap_change"
-    if None in (d.value, d.mean_group, d.mean_reference) or (d.since and d.before is None):
-        code = "not_swapped"
+    """Return a difference between names of two groups."""
     sides = {}
     for name, rate, n in (
         (d.group, d.mean_group, d.variants_group),
@@ -48,20 +45,14 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
     digits = 2 if scale == 1 else 1
     if ends and ends[1] > ends[0]:  # as many as the confidence interval supports
         digits = 1 - math.floor(math.log10(scale * (ends[1] - ends[0]) / 2))
-    needed = {w: getattr(d.needed, w) for w in ("names", "items", "runs")} if d.needed else {}
     facts = {
         "decisions": d.of_decisions,
         "scale": scale,
         "digits": min(max(digits, 0), _MOST_DECIMALS),
         "model": d.model,
-        "pooled": d.pooled,
         "items": d.items,
-        "units": d.units,
-        "families": d.families,
         "complete": d.complete,
         "ratio": d.ratio,
-        "since": d.since,
-        "before": d.before,
         "edits": d.variance is not None and d.variance.placebo is not None,
         "margin": d.margin,
         "p": d.p_adjusted,
@@ -77,16 +68,9 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         and d.margin is not None
         and -d.margin < ends[0]
         and ends[1] < d.margin,
-        "needed": sorted(
-            ((way, n) for way, n in needed.items() if n is not None),
-            key=lambda each: each[0] != d.needed.cheapest,
-        ),
-        "would_not": [
-            way for way, n in needed.items() if n is None and (way != "runs" or d.needed.runs_known)
-        ],
     }
     return Statement(
-        code=code,
+        code="not_swapped" if d.value is None else "swap",
         who=who,
         than=than,
         value=d.value,
@@ -108,58 +92,42 @@ def note_statement(note: SwapNote) -> Statement:
 
 def spread_statement(spread: PlaceboSpread) -> Statement:
     """Return how far irrelevant edits and names move the answers."""
-    facts = {"model": spread.model, "pooled": spread.pooled, "n": spread.variants}
+    facts = {"model": spread.model, "n": spread.variants}
     return Statement(
         code="spread", facts={**facts, "edits": spread.spread, "names": spread.spread_names}
     )
 
 
 def _statements(audit: PairsAudit) -> Iterator[Statement]:
-    newest, changes = audit.newest(audit.distinct), audit.newest(audit.distinct_changes)
     first, data = audit.differences[0], audit.data
     stated = {
-        id(d): swap_statement(d, (f"{name}[{i}]",))
-        for name in ("differences", "changes")
-        for i, d in enumerate(getattr(audit, name))
+        id(d): swap_statement(d, (f"differences[{i}]",)) for i, d in enumerate(audit.differences)
     }
-    by_p = sorted(newest, key=lambda d: d.p_adjusted or 0.0)
+    by_p = sorted(audit.distinct, key=lambda d: d.p_adjusted or 0.0)
     differing = [stated[id(d)] for d in by_p if d.verdict is SwapVerdict.DIFFERS]
-    release = audit.releases[-1] if audit.releases else None
     code = "swaps_differ" if differing else "swaps_not_shown"
-    if not differing and all(d.reason not in UNDECIDED for d in newest):
+    if not differing and all(d.reason not in UNDECIDED for d in audit.distinct):
         code = "swaps_few"
     elif audit.verdict is SwapVerdict.EQUIVALENT:
         code = "swaps_equivalent"
-    facts = {"release": release, "margin": first.margin, "decisions": first.of_decisions}
-    facts |= _counts(newest) | {"error": 1 - first.confidence}
+    facts = {"margin": first.margin, "decisions": first.of_decisions, "n": len(audit.distinct)}
+    facts |= {v.name.lower(): sum(d.verdict is v for d in audit.distinct) for v in SwapVerdict}
     yield Statement(code=code, parts=tuple(differing), facts=facts, sources=("verdict",))
     yield Statement(code="swaps_counted", facts=facts, sources=("verdict",))
-    earlier = [
-        (d.model, d.since)
-        for d in audit.distinct_changes
-        if d.verdict is SwapVerdict.DIFFERS and d not in changes
-    ]
-    if earlier:
-        yield step("changed_earlier", releases=list(dict.fromkeys(earlier)))
-    if changes:
-        yield step("changes_counted", since=changes[0].since, **facts | _counts(changes))
     counted = {name: getattr(data, name) for name in data.__slots__}
-    yield Statement(
-        code="answers", sources=("data",), facts={**counted, "releases": audit.releases}
-    )
+    yield Statement(code="answers", sources=("data",), facts=counted)
     if (unequal := _unequal_answers(audit)) is not None:
         yield unequal
-    yield from (stated[id(d)] for d in changes[:_MOST_FOUND])
-    shown = differing or [stated[id(d)] for d in newest if d.value is not None]
+    shown = differing or [stated[id(d)] for d in audit.distinct if d.value is not None]
     yield from shown[:_MOST_FOUND]
     if len(shown) > _MOST_FOUND:
         yield step("more_swaps", n=len(shown) - _MOST_FOUND)
     if differing:
         edits = any(each.facts["edits"] for each in differing)
-        yield Statement(code="beyond_names", facts={**facts, "edits": edits})
+        yield Statement(code="beyond_names", facts={"error": 1 - first.confidence, "edits": edits})
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield replace(spread_statement(spread), sources=(f"placebo[{i}]",))
-    undecided = [d for d in newest if d.verdict is SwapVerdict.CANNOT_TELL]
+    undecided = [d for d in audit.distinct if d.verdict is SwapVerdict.CANNOT_TELL]
     if any(d.reason is SwapReason.IMPRECISE for d in undecided):
         yield step("not_no_difference")
     if few := [d for d in undecided if d.reason not in UNDECIDED]:
@@ -172,22 +140,14 @@ def _steps(audit: PairsAudit) -> Iterator[Statement]:
     reasons = {d.reason for d in audit.distinct}
     if reasons & {SwapReason.ONE_VARIANT, SwapReason.FEW_VARIANTS}:
         yield step("more_names")
-    if any(d.needed is not None for d in audit.distinct):
-        yield step("more_answers")
+    if SwapReason.IMPRECISE in reasons:
+        yield replace(step("more_answers"), sources=("components",))
     if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
         yield step("add_edits")
     if audit.verdict is SwapVerdict.DIFFERS:
         yield step("read_answers")
     elif audit.differences[0].margin is None:
         yield step("state_margin")
-
-
-def _counts(differences: Sequence[SwapDifference]) -> dict[str, int]:
-    verdicts = [str(d.verdict).replace(" ", "_") for d in differences]
-    return {
-        "n": len(verdicts),
-        **{v.name.lower(): verdicts.count(v.name.lower()) for v in SwapVerdict},
-    }
 
 
 def _unequal_answers(audit: PairsAudit) -> Statement | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -27,16 +26,6 @@ def test_every_value_follows_from_the_counts(rows, tmp_path):
     assert found.beside == ("placebo", "reference", "margins")
     assert found.report.differences == audit.differences
     assert str(found).startswith("REPRODUCED")
-
-
-def test_a_wide_table_is_sealed(tmp_path):
-    groups = {"Ann": "A", "Amy": "A", "Ada": "A", "Bea": "B", "Bob": "B", "Ben": "B"}
-    wide = pl.DataFrame(
-        {"cv": range(6), **{n: [i * k % 7 for k in range(6)] for i, n in enumerate(groups, 2)}}
-    )
-    asked = {"item": "cv", "variant": groups, "sensitive": "group", "score": "score"}
-    found = sealed(fg.pairs(wide, **asked), fg.count(wide, **asked), tmp_path)
-    assert found.finding == "reproduced"
 
 
 @pytest.mark.parametrize("field", ["value", "low", "p_adjusted", "verdict"])

@@ -36,21 +36,13 @@ from fairgauge.render.words.metric_words import (
     shown,
     unit,
 )
-from fairgauge.render.words.numbers import listing, numbered, plural
+from fairgauge.render.words.numbers import numbered, plural
 from fairgauge.render.words.threshold_sentences import (
-    HOW,
-    TESTED,
-    WARNING,
     alone,
     changes_decisions,
     choice_sentence,
-    closer_sentence,
-    costly_sentence,
-    cut_of,
     decided,
     grown_error,
-    kept_words,
-    needed_rows_words,
     none_proposed,
     points,
     question_sentence,
@@ -61,13 +53,6 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.threshold_choice import OperatingPoint, ThresholdChoice, ThresholdEffect
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
-_SEPARATE = {
-    Outcome.PASS: "; separate ones, which the law may forbid, do",
-    Outcome.FAIL: "",
-    Outcome.INCONCLUSIVE: "; separate ones, which the law may forbid, might",
-    Outcome.NOT_EVALUATED: "",
-}
-"""What thresholds of each group come to, where none for all groups is enough."""
 _WORST = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
@@ -107,8 +92,8 @@ class _ThresholdsBrief:
         self.of = max(choice.features, key=lambda each: _WORST.index(each.outcome))
         self.place = f"features[{choice.features.index(self.of)}]"
         self.effect: ThresholdEffect | None = self.of.common
-        self._at_effect = f"{self.place}.{'costly' if self.effect is None else 'common'}"
-        groups = [(self.of.feature, group) for group in self.of.reweighing]
+        self._at_effect = f"{self.place}.common"
+        groups = [(self.of.feature, group) for group in self.of.groups]
         self.words = Vocabulary(
             choice.spec,
             [(feature, group, None, None) for feature, group in groups],
@@ -122,16 +107,11 @@ class _ThresholdsBrief:
         kept = choice.kept_rate.title
         source = (f"{self.place}.common",)
         if effect is None:
-            separate = self.of.by_group
-            beside = "" if separate is None else _SEPARATE[separate.outcome]
             does = f"meets the goal{of} and keeps {kept}"
             if self.of.outcome is not Outcome.FAIL:
                 does = f"is shown to meet the goal{of} and keep {kept}"
-            return Sentence(
-                f"No single threshold {does}{beside}",
-                (*source, f"{self.place}.by_group"),
-            )
-        at = f"At the threshold {cut_of(effect):g} for all"
+            return Sentence(f"No single threshold {does}", source)
+        at = f"At the threshold {effect.threshold:g} for all"
         if not changes_decisions(choice, effect):
             at = f"At today's threshold, {choice.today:g},"
         goal = {
@@ -172,8 +152,8 @@ class _ThresholdsBrief:
                 text = none_proposed(self.choice, each)
                 yield Sentence(f"{of}{text}", (f"features[{i}].common",))
                 continue
-            text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
-            of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
+            text = decided(self.choice, each.common)
+            of = f"{called(each.feature)}, at {each.common.threshold:g}: " if several else ""
             yield Sentence(f"{of}{text}", (f"features[{i}].common",))
             for grown in self._grown(each.common):
                 yield Sentence(
@@ -185,7 +165,7 @@ class _ThresholdsBrief:
     def _grown(self, effect: ThresholdEffect) -> Iterator[str]:
         """Yield which wrong decisions become strongly more frequent, if any."""
         if (grown := grown_error(self.choice, effect)) is not None:
-            yield self._counted(grown, cut_of(effect)) or (
+            yield self._counted(grown, effect.threshold) or (
                 f"{capitalised(grown.definition.title)}: {describe_rate_shift(grown)}."
             )
 
@@ -212,17 +192,14 @@ class _ThresholdsBrief:
 
     def found(self) -> Iterator[Sentence]:
         """Yield who is worse off today, what a threshold changes for them, and the price."""
-        effect, choice = self.effect or self.of.costly, self.choice
+        effect, choice = self.effect, self.choice
         frontier = (f"{self.place}.frontier",)
         yield Sentence(self._today(), frontier)
         if effect is None or not changes_decisions(choice, effect):
             if effect is not None:
                 yield from self._counted_today(effect)
                 yield from self._shares(effect)
-            yield from self._separate()
             return
-        if self.effect is None:
-            yield Sentence(costly_sentence(choice, effect), (f"{self._at_effect}.thresholds",))
         if (i := self._stated(effect)) is not None:
             one = effect.disparities[i]
             source = (f"{self._at_effect}.disparities[{i}]",)
@@ -232,17 +209,14 @@ class _ThresholdsBrief:
                 yield Sentence(ratio or describe_change(self.words, one), source)
             if counted is not None:
                 yield Sentence(counted, source)
-        yield from list(self._shares(effect))[: None if self.effect else 1]
+        yield from self._shares(effect)
         performance = effect.performance
-        if self._counted(performance, cut_of(effect)) is None:
+        if self._counted(performance, effect.threshold) is None:
             shift = describe_rate_shift(performance)
             yield Sentence(
                 f"{capitalised(choice.kept_rate.title)}: {shift}.",
                 (f"{self._at_effect}.performance",),
             )
-        if self.effect is None:
-            yield from (Sentence(t, (f"{self._at_effect}.rates",)) for t in self._grown(effect))
-        yield from self._separate()
 
     def _stated(self, effect: ThresholdEffect) -> int | None:
         """Return the place of the disparity of the group that decides today, or its other side."""
@@ -266,25 +240,8 @@ class _ThresholdsBrief:
                 yield Sentence(f"{mine}; {theirs}.", (f"{self._at_effect}.disparities[{i}]",))
 
     def _times(self, effect: ThresholdEffect) -> Times:
-        today, cut = f"at {self.choice.today:g}", f"at {cut_of(effect):g}"
+        today, cut = f"at {self.choice.today:g}", f"at {effect.threshold:g}"
         return Times(today, cut, f"{cut} than {today}", f"{cut}, the reverse of {today}")
-
-    def _separate(self) -> Iterator[Sentence]:
-        """Yield whether thresholds of each group meet the goal, where no common one does."""
-        effect = self.of.by_group
-        if self.effect is not None or effect is None:
-            return
-        cuts = listing(
-            [f"{cut:g} for {self.words.group(self.of.feature, group)}"
-             for group, cut in effect.thresholds.items()], most=_MOST_DRAWN,
-        )  # fmt: skip
-        needed = needed_rows_words(effect, "these thresholds")
-        yield Sentence(
-            f"Separate thresholds, {cuts}, meet the goal and keep {kept_words(self.choice)} "
-            f"{HOW[effect.chosen_by]} in the half that chooses; {TESTED[effect.outcome]}. "
-            f"{needed}{' ' * bool(needed)}The law may forbid separate thresholds.",
-            (f"{self.place}.by_group",),
-        )
 
     def _shares(self, effect: ThresholdEffect) -> Iterator[Sentence]:
         """Yield the kept rate and the rates of decisions of all rows as counts of people.
@@ -292,14 +249,14 @@ class _ThresholdsBrief:
         The wrong decisions that grow at a common threshold are part of the verdict.
         """
         place = self._at_effect
-        grown = grown_error(self.choice, effect) if effect is self.effect else None
+        grown = grown_error(self.choice, effect)
         of_all = [
             (f"{place}.rates[{i}]", each)
             for i, each in enumerate(effect.rates)
             if each.feature is None and each.rate != effect.performance.rate and each is not grown
         ]
         for source, change in ((f"{place}.performance", effect.performance), *of_all):
-            if text := self._counted(change, cut_of(effect)):
+            if text := self._counted(change, effect.threshold):
                 yield Sentence(text, (source,))
 
     def _ratio_words(self, effect: ThresholdEffect, place: int) -> str | None:
@@ -315,7 +272,7 @@ class _ThresholdsBrief:
         return (
             f"{capitalised(subject)} {rate.event.happened} {old} times as often as "
             f"{rate.among(self.words.reference(one))} at {self.choice.today:g}, and {new} times at "
-            f"{cut_of(effect):g}."
+            f"{effect.threshold:g}."
         )
 
     def _counted(self, change: RateChange, cut: float) -> str | None:
@@ -336,7 +293,7 @@ class _ThresholdsBrief:
         rate = rate_words(self.words, row)
         if effect is None or row is None or rate is None or rate.event is None:
             return
-        cut, today = cut_of(effect), self.choice.today
+        cut, today = effect.threshold, self.choice.today
         of_groups = [
             each
             for each in effect.rates
@@ -447,13 +404,11 @@ class _ThresholdsBrief:
 
     def certainty(self) -> Iterator[Sentence]:
         """Yield the interval that decides, and how the threshold was chosen."""
-        effect = self.effect or self.of.costly
-        if effect is not None and effect is self.effect:
+        effect = self.effect
+        if effect is not None:
             source = (f"{self.place}.common.chosen_by",)
             yield Sentence(choice_sentence(self.choice, effect), source)
-            if text := closer_sentence(self.choice, self.of):
-                yield Sentence(text, (*source, f"{self.place}.frontier"))
-        cuts = [self.choice.today, *([] if effect is None else [cut_of(effect)])]
+        cuts = [self.choice.today, *([] if effect is None else [effect.threshold])]
         points = [self._point(cut) for cut in dict.fromkeys(cuts)]
         points = [each for each in points if each.outcome is not Outcome.NOT_EVALUATED]
         for point in points:
@@ -470,8 +425,6 @@ class _ThresholdsBrief:
 
     def limits(self) -> Iterator[Sentence]:
         """Yield what the choice does not show."""
-        if any(each.by_group is not None for each in self.choice.features):
-            yield Sentence(f"Whether thresholds by group may be used: {WARNING}")
         yield Sentence(
             "What would become of people whose decision changes: the outcomes are those that the "
             "data state."
@@ -498,7 +451,7 @@ class _ThresholdsBrief:
                 "change the model: no single threshold is enough."
             )
             return
-        at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"
+        at = f"--threshold {effect.threshold:g} --rule '{choice.goal}'"
         if not changes_decisions(choice, effect):
             yield analyst(f"judge today's threshold by all rows (fairgauge audit {at}).")
         if effect.outcome is Outcome.PASS and changes_decisions(choice, effect):
@@ -508,7 +461,7 @@ class _ThresholdsBrief:
             yield analyst("follow the same rule over time (fairgauge monitor).")
         elif effect.outcome is Outcome.FAIL:
             yield owner(
-                f"do not rely on {cut_of(effect):g}: choose again with more rows, accept that "
+                f"do not rely on {effect.threshold:g}: choose again with more rows, accept that "
                 f"{choice.kept_rate.title} is worse (--margin {choice.kept}=VALUE), or change the "
                 "model."
             )
@@ -529,7 +482,7 @@ class _ThresholdsBrief:
             # which an audit at one threshold does not look at
             yield analyst(
                 f"decide whether {choice.kept_rate.title} is kept with new rows: compare the "
-                f"decisions at {choice.today:g} and at {cut_of(effect):g} (fairgauge "
+                f"decisions at {choice.today:g} and at {effect.threshold:g} (fairgauge "
                 f"compare-models --margin {choice.kept}={choice.margin:g})."
             )
         else:

@@ -35,7 +35,6 @@ from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
     ThresholdChoice,
-    ThresholdEffect,
 )
 
 _MOST_POINTS = 25
@@ -49,11 +48,11 @@ _ANSWERS = {
 }
 METHOD = (
     "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
-    "of the other half, except for the weights for retraining, which are of all rows. Where they "
-    "can be, thresholds are chosen with a margin: in the half that chooses, even wider confidence "
-    "intervals than those shown meet the goal and keep the rate. The other half may still not "
-    "confirm it. Both halves are drawn from the counts (hypergeometric), with the seed of the "
-    "audit. Changes against today are paired: both thresholds decide the same rows."
+    "of the other half. Where they can be, thresholds are chosen with a margin: in the half that "
+    "chooses, even wider confidence intervals than those shown meet the goal and keep the rate. "
+    "The other half may still not confirm it. Both halves are drawn from the counts "
+    "(hypergeometric), with the seed of the audit. Changes against today are "
+    "paired: both thresholds decide the same rows."
 )
 
 
@@ -102,7 +101,7 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.
     tone = TONES[outcome]
     if tone is tree.Tone.GOOD and words.grown_error(choice, of.common) is not None:
         tone = tree.Tone.UNSURE
-    return f"{outcome_word(outcome).upper()} AT {words.cut_of(of.common):g}", tone
+    return f"{outcome_word(outcome).upper()} AT {of.common.threshold:g}", tone
 
 
 def _of_feature(
@@ -113,39 +112,18 @@ def _of_feature(
     of_words = f", {called(of.feature)}" if several else ""
     at = f"-{place}" if several else ""
     for name, title, blocks in (
-        ("common", "One threshold for all", _common(choice, of)),
-        ("by-group", "A threshold for each group", _by_group(choice, of)),
+        ("common", "One threshold for all", _effect(choice, of)),
         ("frontier", "Thresholds compared", _frontier(choice, of)),
     ):
         full = f"{title}{of_words}"
         yield listed(f"{name}{at}", full, *blocks)
-    title = f"Weights for retraining{of_words}"
-    yield tree.Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
 
-def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
-    if of.common is None and of.costly is not None:
-        yield tree.Paragraph(words.costly_sentence(choice, of.costly))
-    if (effect := of.common or of.costly) is not None:
-        yield from _effect(choice, effect)
-
-
-def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
-    effect = of.by_group
+def _effect(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
+    """Yield what a choice changes, and its price; the values alone where no decision changes."""
+    effect = of.common
     if effect is None:
         return
-    yield tree.Paragraph(words.WARNING, tree.Tone.BAD)
-    cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
-    yield tree.Paragraph(
-        f"The most accurate thresholds that meet the goal and keep {words.kept_words(choice)} "
-        f"{words.HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
-        f"{words.decided(choice, effect, 'these thresholds')}"
-    )
-    yield from _effect(choice, effect)
-
-
-def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[tree.Block]:
-    """Yield what a choice changes, and its price; the values alone where no decision changes."""
     changes = words.changes_decisions(choice, effect)
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
@@ -241,7 +219,7 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> tree.Chart:
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
     marked = {choice.today: "today"}
     if of.common is not None:
-        marked.setdefault(words.cut_of(of.common), "chosen")
+        marked.setdefault(of.common.threshold, "chosen")
     return marked
 
 
@@ -273,30 +251,9 @@ def _near(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint
 
 def _places(choice: ThresholdChoice, of: FeatureThresholds) -> list[int]:
     """Return where today's threshold is in the frontier, and the chosen one."""
-    cuts = [choice.today, *([] if of.common is None else [words.cut_of(of.common)])]
+    cuts = [choice.today, *([] if of.common is None else [of.common.threshold])]
     of_all = range(len(of.frontier))
     return [min(of_all, key=lambda i: abs(of.frontier[i].threshold - cut)) for cut in cuts]
-
-
-def _reweighing(of: FeatureThresholds) -> Iterator[tree.Block]:
-    """Yield the weights at which label and group are independent."""
-    yield tree.Paragraph(
-        "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
-        "table that a model is retrained on. They are of all rows."
-    )
-    rows = tuple(
-        (
-            tree.Cell(called(group), name=True),
-            *(tree.Cell(f"{by_label[label]:.4f}") for label in by_label),
-        )
-        for group, by_label in of.reweighing.items()
-    )
-    heads = (
-        tree.Column("group", numeric=False),
-        tree.Column("positive label"),
-        tree.Column("negative label"),
-    )
-    yield tree.Table("Weights", heads, rows)
 
 
 def _share(rate: Statistic, value: float | None, interval: Interval | None) -> str:

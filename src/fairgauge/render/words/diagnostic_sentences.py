@@ -968,8 +968,6 @@ def _fails_together(d: Diagnostic) -> str:
 
 
 def _reference_decides(d: Diagnostic) -> str:
-    if d.get("value") is not None:
-        return _reference_decides_thresholds(d)
     opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
     comes = {"pass": "passes", "fail": "fails"}[d["outcome"]]
     if d.get("others"):
@@ -989,17 +987,6 @@ def _reference_decides(d: Diagnostic) -> str:
     return (
         f"the rule {d['rule']} {comes} for {quote(d['group'])}; compared with {others} instead it "
         f"would {opposite}"
-    )
-
-
-def _reference_decides_thresholds(d: Diagnostic) -> str:
-    """Return which reference, compared with the group, would miss the goal of thresholds."""
-    thresholds = "thresholds by group" if d["by_group"] else "common threshold"
-    group, reference = map(quote, (d["group"], *d["references"]))
-    both = f": to limit both, ask for {d['both']}" if d.get("both") else ""
-    return (
-        f"at the {thresholds} the value meets {d['rule']} for {group}, compared with {reference}; "
-        f"that of {reference}, compared with {group}, is {amount(d['value'])} and would not{both}"
     )
 
 
@@ -1294,10 +1281,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
         "table was written more than once, "
         + (
-            "there are fewer answers than are counted, and how far runs vary is underestimated"
-            if d.get("answers")
-            else f"each of the {d['unnamed']:,} rows without an identifier counts as a person of "
-            "its own"
+            f"each of the {d['unnamed']:,} rows without an identifier counts as a person of its own"
             if d.get("unnamed")
             else "intervals are too narrow"
         )

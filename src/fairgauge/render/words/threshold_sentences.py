@@ -12,7 +12,6 @@ from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.changes import RateChange
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 
-_MOST_NEEDED = 1e6
 _OUTCOMES = {
     Outcome.PASS: "the whole confidence interval of every group that is judged meets the goal",
     Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
@@ -32,19 +31,8 @@ HOW = {
     ChosenBy.INTERVAL: "with their whole confidence intervals",
     ChosenBy.VALUE: "by their values alone",
 }
-TESTED = {
-    Outcome.PASS: "the other half confirms it",
-    Outcome.FAIL: "the other half contradicts it",
-    Outcome.INCONCLUSIVE: "the test in the other half is inconclusive",
-    Outcome.NOT_EVALUATED: "the data of the other half are insufficient for some groups",
-}
-"""What the half that measures comes to for a choice of the half that chooses."""
 _STRONGLY = 0.05
 """By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
-WARNING = (
-    "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
-    "in many places. Seek legal advice before using them."
-)
 
 
 def question_sentence(choice: ThresholdChoice, goal: str, decided: str) -> str:
@@ -65,14 +53,9 @@ def question_sentence(choice: ThresholdChoice, goal: str, decided: str) -> str:
     return lead
 
 
-def cut_of(effect: ThresholdEffect) -> float:
-    """Return the threshold of a choice that is one for all."""
-    return next(iter(effect.thresholds.values()))
-
-
 def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
     """Return which threshold was chosen, and how surely."""
-    cut = cut_of(effect)
+    cut = effect.threshold
     how = HOW[effect.chosen_by]
     if cut == choice.today and effect.chosen_by is not ChosenBy.VALUE:
         data = " with sufficient data" if _insufficient(effect) else ""
@@ -113,36 +96,6 @@ def alone(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     return f"{called(of.feature)} has one group, and nothing to compare it with" if one else ""
 
 
-def costly_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
-    """Return why a threshold that meets the goal in the half that chooses is not proposed."""
-    return (
-        f"{cut_of(effect):g} is not proposed: of the thresholds that meet the goal "
-        f"{HOW[effect.chosen_by]} in the half that chooses it is the closest to today's "
-        f"({TESTED[effect.goal_outcome]}), but it does not keep {kept_words(choice)}."
-    )
-
-
-def closer_sentence(choice: ThresholdChoice, of: FeatureThresholds) -> str | None:
-    """Return why a closer threshold that meets the goal where it is measured was not chosen."""
-    if of.common is None or not changes_decisions(choice, of.common):
-        return None
-    far = abs(cut_of(of.common) - choice.today)
-    closer = [
-        each.threshold
-        for each in of.frontier
-        if abs(each.threshold - choice.today) < far and each.outcome is Outcome.PASS
-    ]
-    if not closer:
-        return None
-    nearest = min(closer, key=lambda cut: abs(cut - choice.today))
-    return (
-        f"Closer thresholds, such as {nearest:g}, meet the goal in the half that measures, but did "
-        f"not meet goal and {choice.kept_rate.title} {HOW[of.common.chosen_by]} in the half that "
-        "chose. To choose one of them by the half that measures would judge it by the rows that "
-        "chose it."
-    )
-
-
 def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
     """Return the rate by which wrong decisions of one kind grow strongly, by its whole interval.
 
@@ -160,8 +113,8 @@ def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange 
     return max(grown, key=lambda one: one[0])[1] if grown else None
 
 
-def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
-    """Return what goal and kept rate come to in the other half, and what would decide them."""
+def decided(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return what goal and kept rate come to in the other half."""
     part, goal = "the choice", _OUTCOMES[_alone(effect.goal_outcome, effect.goal_reason)]
     kept = _non_inferior(choice, _alone(effect.kept_outcome, effect.kept_reason))
     open_ = [each for each in (effect.goal_reason, effect.kept_reason) if each is not None]
@@ -187,28 +140,12 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
             found += f" More rows do not decide whether {what}: {why}."
         else:
             found += f" Whether {what} is open all the same: {why}."
-    if open_ or Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
-        return found
-    needed = (
-        needed_rows_words(effect, at) or "To decide this would take more rows than is practical."
-    )
-    return f"{found} {needed}"
+    return found
 
 
 def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:
     """Return what the rows that lack nothing come to."""
     return outcome if reason is None else Outcome(reason["alone"])
-
-
-def needed_rows_words(effect: ThresholdEffect, at: str) -> str:
-    """Return how many new rows would decide what is open; nothing where too many would."""
-    rows = effect.needed_rows
-    if rows is None or rows > _MOST_NEEDED:
-        return ""
-    return (
-        f"About {numbers.count(float(f'{rows:.2g}'))} new rows at {at} would probably decide each "
-        "open question (80% power, if the values are as estimated)."
-    )
 
 
 def _insufficient(effect: ThresholdEffect) -> str:
@@ -236,7 +173,7 @@ def _non_inferior(choice: ThresholdChoice, outcome: Outcome) -> str:
 
 def changes_decisions(choice: ThresholdChoice, effect: ThresholdEffect) -> bool:
     """Return whether a choice is another than today's threshold."""
-    return any(cut != choice.today for cut in effect.thresholds.values())
+    return effect.threshold != choice.today
 
 
 def kept_words(choice: ThresholdChoice) -> str:

@@ -198,7 +198,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
     """Return one row for every feature and threshold."""
     rows = []
     for of, each in ((f, point) for f in choice.features for point in f.frontier):
-        chosen = of.common is not None and each.threshold in of.common.thresholds.values()
+        chosen = of.common is not None and each.threshold == of.common.threshold
         row: Row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
         row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
         row |= {"today": each.threshold == choice.today, "chosen": chosen}
