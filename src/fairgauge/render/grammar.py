@@ -316,7 +316,11 @@ class Grammar:
             feature, group = s.facts.get("feature"), s.facts.get("group")
             if feature is not None:
                 return self.terms["groups_of"].format(feature=self.feature((feature, None)))
-            return self.terms["all"] if group is None else self.terms["group"].format(name=called(group))
+            return (
+                self.terms["all"]
+                if group is None
+                else self.terms["group"].format(name=called(group))
+            )
         named = self.name(s.who)
         if s.facts.get("across") and s.than is not None:
             named = f"{named} {self.terms['and']} {self.name(s.than)}"

@@ -30,6 +30,8 @@ class Told:
 def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> Told:
     """Return a page in one language, in the words of the user for it."""
     g = LANGUAGES[language](page.words if words is None else page.words | words)
+    if not (g.words.get("positive") or g.words.get("negative")):
+        g.words |= g.table["page"].get("decision", {}).get(page.kind, {})
     g.env.globals |= {"inf": float("inf")}
 
     def said(place: str) -> tuple[tuple[str, Statement], ...]:

@@ -415,7 +415,7 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
             assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
             assert other.performance == pytest.approx(point.performance, abs=2e-3)
     assert compared > 100
-    assert "those with a score below the threshold have a positive decision" in " ".join(
+    assert "those with a score below the threshold are given a positive decision" in " ".join(
         str(mirrored).split()
     )
 

@@ -55,6 +55,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.Documen
         sections=[
             *([listed("worse", "Where it is worse", *_summary(found))] if found.worse else []),
             *(_record(found) if full else ()),
+            *(_inconclusive(found) if full or not found.worse else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
         ],
         file_name="find",
@@ -99,6 +100,9 @@ def _record(found: SubgroupSearch) -> Iterator[tree.Section]:
     if found.examined:
         yield listed("funnel", "All subgroups", _funnel(found))
     yield listed("claims", "What these account for", *_explained(found))
+
+
+def _inconclusive(found: SubgroupSearch) -> Iterator[tree.Section]:
     undecided = found.undecided[:_MOST_UNDECIDED]
     if undecided:
         yield listed(

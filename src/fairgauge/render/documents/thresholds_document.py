@@ -9,12 +9,11 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words import threshold_sentences as words
-from fairgauge.render.words.change_words import describe_disparity_shift, describe_rate_shift
+from fairgauge.render.words.change_words import ARROW, describe_disparity_shift, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.metric_words import (
@@ -24,6 +23,7 @@ from fairgauge.render.words.metric_words import (
     metric_words,
     neutral,
     rate_text,
+    shown,
     shown_range,
     unit,
 )
@@ -36,8 +36,9 @@ from fairgauge.results.threshold_choice import (
     OperatingPoint,
     ThresholdChoice,
 )
+from fairgauge.statements.thresholds import group_rates, grown_error
 
-_MOST_POINTS = 25
+_MOST_POINTS, _MOST_DRAWN = 25, 8
 _BETWEEN = 3
 """In how many steps the table goes from today's threshold to the chosen one."""
 _ANSWERS = {
@@ -84,10 +85,33 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> tree.D
         verdict=verdict,
         tone=worst,
         sections=sections,
-        exhibits=thresholds_exhibits(choice),
+        exhibits=_groups_drawn(choice),
         file_name="thresholds",
         warnings=opening_warnings(report_warnings(choice.diagnostics)),
     )
+
+
+def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:
+    """Yield how often it happens to each group, today and at the chosen threshold."""
+    groups = [s for s in group_rates(choice) if s.who and s.of and s.of.event]
+    if not groups:
+        return
+    grammar, facts = told(choice).language, groups[0].facts
+    event, today, cut = groups[0].of and groups[0].of.event, choice.today, facts["new"]["value"]
+    assert event is not None
+    rows = []
+    for each in groups[:_MOST_DRAWN]:
+        old, new = each.facts["old_value"], each.facts["new_value"]
+        values = (old, new) if facts["moves"] else (new,)
+        text = f" {ARROW} ".join(shown(value, tree.Unit.PERCENT) for value in values)
+        before = tree.Mark(old) if facts["moves"] else None
+        label = capitalised(grammar.whom(each))
+        rows.append(tree.ChartRow(label, tree.Mark(new), text, before=before))
+    note = f"Open: at {today:g}; filled: at {cut:g}." if facts["moves"] else f"At {cut:g}."
+    if (more := len(groups) - len(rows)) > 0:
+        note += f" {numbers.plural(more, 'One group', f'{more:,} groups')} more not drawn."
+    title = f"Of 100 in each group, how many {grammar.was(event)}"
+    yield tree.Chart(title, tuple(rows), tree.Unit.PERCENT, None, notes=(note,))
 
 
 def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.Tone]:
@@ -99,7 +123,7 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", tree.Tone.BAD
     outcome = of.common.outcome
     tone = TONES[outcome]
-    if tone is tree.Tone.GOOD and words.grown_error(choice, of.common) is not None:
+    if tone is tree.Tone.GOOD and grown_error(choice, of.common) is not None:
         tone = tree.Tone.UNSURE
     return f"{outcome_word(outcome).upper()} AT {of.common.threshold:g}", tone
 
@@ -124,7 +148,7 @@ def _effect(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Blo
     effect = of.common
     if effect is None:
         return
-    changes = words.changes_decisions(choice, effect)
+    changes = effect.threshold != choice.today
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
@@ -155,7 +179,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.B
         f"whole confidence interval; of several, the furthest from the goal.{none}"
     )
     caption = "From today's threshold to the chosen one"
-    if of.common is None or not words.changes_decisions(choice, of.common):
+    if of.common is None or of.common.threshold == choice.today:
         caption = "Today's threshold, and beside it"
     yield _by_threshold(choice, of, caption, _near(choice, of))
 

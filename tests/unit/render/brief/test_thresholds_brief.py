@@ -16,7 +16,6 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Table, Tone
-from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents.thresholds_document import thresholds_document
 
 WORDS: dict[str, Any] = {
@@ -163,7 +162,7 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_and_the_certai
         )
     else:
         assert "worse off" not in str(brief.found[0])
-    assert not list(thresholds_exhibits(made))
+    assert not thresholds_document(made).exhibits
     point = min(of.frontier, key=lambda each: abs(each.threshold - 0.5))
     ends = point.disparity_interval
     assert ends is not None
