@@ -459,9 +459,6 @@ class DiagnosticCode(StrEnum):
     # where strata have one side alone: reference, alone_group, alone_reference: shares in them
     STRATA_INSUFFICIENT = "strata_insufficient"
     # group, reference, columns: of a feature's first finding
-    STRATA_OF_ONE_SIDE = "strata_of_one_side"
-    # group, reference, columns, alone_group, alone_reference: of the rows with a stratum; few of
-    # all rows are compared; lacking: some have no stratum
     USED_AT_LEAST = "used_at_least"  # rows
     NOT_CROSSED = "not_crossed"  # preset; features; estimated: those known by probabilities alone
     NO_PAIRS_CROSSED = "no_pairs_crossed"  # preset; features: those of the one table of all
@@ -527,9 +524,7 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not
     # remain because of rows without a group alone
-    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references; itself,
-    # or others: the other side would be the opposite; of thresholds: rule, group, references,
-    # value: of the other side, by_group, both: a rule that limits both sides
+    REFERENCE_DECIDES = "reference_decides"  # rule, group; references, or others: that pass
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
