@@ -307,7 +307,8 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         title="A fairness audit",
         called="a report of fairgauge",
         document="fairgauge.render.documents.report_document:report_document",
-        brief="fairgauge.render.brief.audit_brief:audit_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.audit:audit_page",
         tables={
             name: f"fairgauge.render.writers.flat_rows:{name}_of"
             for name in ("estimates", "groups", "verdicts", "pairs", "findings")

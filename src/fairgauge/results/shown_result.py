@@ -55,6 +55,7 @@ class ResultKind:
     document : the function that makes its document, as ``package.module:function``; it takes the
         result, and ``full`` where there is a summary.
     brief : the function that makes its first page.
+    page : the function that states what is on its first page.
     tables : what makes its tables for CSV, by name, the default one first: a function, or the class
         of the records that its field of that name holds.
     """
@@ -65,6 +66,7 @@ class ResultKind:
     called: str
     document: str
     brief: str
+    page: str = ""
     tables: Mapping[str, str | type] = field(default_factory=dict)
 
 

@@ -70,6 +70,7 @@ def document_of(
     to_publish: Iterable[tree.Table] = (),
     exhibits: Iterable[tree.Block] = (),
     filed: Iterable[tree.Block] = (),
+    brief: Brief | None = None,
 ) -> tree.DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
@@ -92,7 +93,7 @@ def document_of(
         warned=warned,
         file_name=file_name,
         to_publish=tuple(to_publish),
-        brief=result.brief(),
+        brief=brief or result.brief(),
         exhibits=tuple(exhibits),
         filed=tuple(filed),
     )

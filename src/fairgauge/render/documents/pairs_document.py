@@ -8,41 +8,30 @@ from fairgauge.enums import Status
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words import swap_sentences as words
-from fairgauge.render.words.display_names import all_called, called, group_called
+from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import shown, shown_range
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.name_swaps import (
     PairsAudit,
-    PlaceboSpread,
     SwapDifference,
-    SwapVariant,
     SwapVerdict,
 )
+from fairgauge.statements.swaps import spread_statement
 
 _TONES = {
     SwapVerdict.DIFFERS: tree.Tone.BAD,
     SwapVerdict.EQUIVALENT: tree.Tone.GOOD,
     SwapVerdict.CANNOT_TELL: tree.Tone.UNSURE,
 }
-_NESTED = ("variance", "needed")
+_NESTED = ("variance",)
 METHOD = (
     "Names and items are samples, and crossed: the variance of a difference has a term for names "
     "and one for items, less that of single answers, which is in both. With three irrelevant edits "
     "or more, their variance stands in the place of that of names where the confidence interval is "
     "wider so. Each confidence interval is of one comparison alone; p-values, and so the verdicts, "
-    "are adjusted for all groups and models (Holm). Of several models, a row for all of them is "
-    "the mean over models. The permutation of names "
-    "assumes that groups do not differ by item, and decides nothing."
-)
-
-OF_CHANGES = (
-    "A change is of the answers that both releases gave to the same items under the same names, "
-    "less each other; names, items and irrelevant edits are held against it likewise. p-values of "
-    "changes are adjusted for all groups and releases (Holm), apart from those of differences. "
-    "With every further release there are more comparisons, so that the verdict on an earlier one "
-    "may become inconclusive."
+    "are adjusted for all groups and models (Holm)."
 )
 
 
@@ -51,11 +40,6 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> tree.DocumentTree
     sentences = tree.Items(tuple(each.says for each in audit.distinct))
     charts = _difference_charts(audit, audit.distinct) if full else ()
     sections = [listed("differences", "Differences", sentences, *charts, short="Differences")]
-    if audit.releases:
-        shown_changes = _difference_charts(audit, audit.distinct_changes) if full else ()
-        changes = tree.Items(tuple(each.says for each in audit.distinct_changes))
-        title = "Changes between releases"
-        sections.append(listed("changes", title, changes, *shown_changes, short="Changes"))
     if full:
         sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
     notes: list[tree.Block] = (
@@ -63,35 +47,18 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> tree.DocumentTree
     )
     if full:
         notes.append(tree.Paragraph(METHOD, tree.Tone.SOFT))
-        if audit.releases:
-            notes.append(tree.Paragraph(OF_CHANGES, tree.Tone.SOFT))
     sections.append(tree.Section("notes", "Notes", tuple(notes)))
     counts = audit.data
     return document_of(
         audit,
         title="Audit by swapped names",
         beside=numbers.numbered(counts.answers, "answers"),
-        lead=(_lead(audit),),
-        verdict=words.verdict_words(audit),
+        verdict=str(audit.verdict).upper(),
         tone=_TONES[audit.verdict],
         sections=sections,
         not_shown=() if full else ("every variant", "what the answers vary by", "who answered"),
         file_name="pairs",
         warnings=opening_warnings(report_warnings(audit.diagnostics)),
-    )
-
-
-def _lead(audit: PairsAudit) -> str:
-    counts = audit.data
-    models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
-    if audit.releases:
-        models = f", the releases {all_called(audit.releases)} (in this order)"
-    feature = called(audit.differences[0].feature)
-    return (
-        f"Answers to the same items under names of groups of {feature}: "
-        f"{numbers.numbered(counts.items, 'items')}, "
-        f"{numbers.numbered(counts.variants, 'variants')}{models}, up to "
-        f"{numbers.numbered(counts.runs, 'answers')} to an item under a variant."
     )
 
 
@@ -109,18 +76,16 @@ def _difference_charts(
                 each.high,
                 sparse=each.status is not Status.OK,
             ),
-            words.change_text(each, each.value or 0.0),
+            shown(each.value, _unit(audit), sign=True),
             below=_p(each),
-            badge=words.badge(each),
+            badge=str(each.verdict),
             tone=_TONES[each.verdict],
         )
         for each in shown_rows
     )
     if rows:
-        change = "" if shown_rows[0].since is None else "Change of "
-        what = f"{change}group less reference".capitalize()
         yield tree.Chart(
-            f"{what}{', and the margin of equivalence' if margin else ''}",
+            f"Group less reference{', and the margin of equivalence' if margin else ''}",
             rows,
             _unit(audit),
             0.0,
@@ -136,14 +101,9 @@ def _p(each: SwapDifference) -> str:
 
 
 def _compared(each: SwapDifference) -> str:
-    where = "" if each.model is None and not each.pooled else f", {_model(each)}"
-    where += "" if each.since is None else f" since {called(each.since)}"
+    where = "" if each.model is None else f", {called(each.model)}"
     other = "others" if each.reference == "others" else called(each.reference)
     return f"{group_called(each.group, each.feature, apart=False)} vs {other}{where}"
-
-
-def _model(each: SwapDifference | SwapVariant | PlaceboSpread) -> str:
-    return "all models" if each.pooled else called(each.model)
 
 
 def _unit(audit: PairsAudit) -> tree.Unit:
@@ -153,14 +113,13 @@ def _unit(audit: PairsAudit) -> tree.Unit:
 
 def _dot_plots(audit: PairsAudit) -> Iterator[tree.Section]:
     """Yield the dot plot of every model: names by group, then irrelevant edits."""
-    keys = list(dict.fromkeys((each.model, each.pooled) for each in audit.variants))
-    charts = [_dot_plot(audit, *key) for key in keys]
+    charts = [_dot_plot(audit, model) for model in dict.fromkeys(v.model for v in audit.variants)]
     title = "Variants" if len(charts) == 1 else "Variants by model"
     yield listed("variants", title, *charts, short="Variants")
 
 
-def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> tree.Chart:
-    own = [each for each in audit.variants if (each.model, each.pooled) == (model, pooled)]
+def _dot_plot(audit: PairsAudit, model: str | None) -> tree.Chart:
+    own = [each for each in audit.variants if each.model == model]
     own.sort(key=lambda each: (each.placebo, each.group))
     unit = _unit(audit)
     rows = [
@@ -171,7 +130,7 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> tree.Chart:
             emphasis=True,
         )
         for each in audit.groups
-        if (each.model, each.pooled) == (model, pooled)
+        if each.model == model
     ]
     for each in own:
         edit = "irrelevant edit" if each.placebo else called(each.group)
@@ -185,7 +144,7 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> tree.Chart:
                 tone=tree.Tone.SOFT if each.placebo else tree.Tone.PLAIN,
             )
         )
-    band = next((p for p in audit.placebo if (p.model, p.pooled) == (model, pooled)), None)
+    band = next((p for p in audit.placebo if p.model == model), None)
     allowed = None
     level = f"{100 * audit.differences[0].confidence:.4g}%"
     over = f"with {level} confidence intervals over items"
@@ -193,7 +152,7 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> tree.Chart:
     if band is not None and band.low is not None and band.high is not None:
         allowed = (band.low, band.high)
         notes.append("The band is the range of the irrelevant edits.")
-    where = "" if model is None and not pooled else f", {_model(own[0])}"
+    where = "" if model is None else f", {called(model)}"
     caption = f"Answers by variant{where}"
     return tree.Chart(caption, tuple(rows), unit, 0.0, allowed=allowed, notes=tuple(notes))
 
@@ -220,8 +179,18 @@ def _variation(audit: PairsAudit) -> Iterator[tree.Section]:
     if all(each.runs is None for each in audit.components):
         note += " With single answers, the interaction holds what varies between runs."
     table = tree.Table("What the answers vary by", columns, tuple(rows), notes=(note,))
-    edits = [tree.Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
-    yield listed("variation", "What the answers vary by", table, *edits, short="Variation")
+    edits = [
+        text
+        for each in audit.placebo
+        if (text := told(audit).language.say("spread", "certain", spread_statement(each)))
+    ]
+    yield listed(
+        "variation",
+        "What the answers vary by",
+        table,
+        *([tree.Items(tuple(edits))] if edits else []),
+        short="Variation",
+    )
 
 
 def _answered_section(audit: PairsAudit) -> tree.Section:
@@ -243,8 +212,3 @@ def _answered_section(audit: PairsAudit) -> tree.Section:
 def differences_of(audit: PairsAudit) -> FlatTable:
     """Return a row for every difference."""
     return table_of_records(SwapDifference, audit.differences, without=_NESTED)
-
-
-def changes_of(audit: PairsAudit) -> FlatTable:
-    """Return a row for every change of a difference between releases."""
-    return table_of_records(SwapDifference, audit.changes, without=_NESTED)

@@ -16,12 +16,6 @@ from fairgauge.enums import (
 from fairgauge.question.features import strata_named
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.audit_exhibits import (
-    audit_exhibits,
-    deciding_interval,
-    group_names,
-    reversed_features,
-)
 from fairgauge.render.documents import _metric_blocks as metric_blocks
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
@@ -61,6 +55,8 @@ from fairgauge.render.documents.report_notes import (
     partial_rows,
     report_warnings,
 )
+from fairgauge.render.exhibits import deciding_interval, exhibits, group_names
+from fairgauge.render.page import Told, brief_of_page, told
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import remaining_sentence
@@ -139,7 +135,8 @@ def report_document(report: Report, *, full: bool = False) -> tree.DocumentTree:
         what fits one screen.
     """
     results = sections_of(report)
-    builder = _Full(report, results) if full else _Summary(report, results)
+    page = told(report)
+    builder = _Full(report, results, page) if full else _Summary(report, results, page)
     fields = question.document(report)
     rows = report.data.rows
     cases = report.data.cases
@@ -167,10 +164,11 @@ def report_document(report: Report, *, full: bool = False) -> tree.DocumentTree:
         tone=TONES.get(report.verdict, tree.Tone.SOFT),
         sections=builder.sections(),
         not_shown=() if full else builder.not_shown(),
-        warnings=opening_warnings(warnings := _warnings(report)),
+        warnings=opening_warnings(warnings := _warnings(report, page)),
         warned=len(warnings),
         to_publish=builder.tables_to_publish,
-        exhibits=(*audit_exhibits(report, where_numbers_are(report)), *builder.first_tables()),
+        brief=brief_of_page(page),
+        exhibits=(*exhibits(page, where_numbers_are(report)), *builder.first_tables()),
         filed=builder.filed() if full else (),
     )
 
@@ -225,13 +223,17 @@ def _only_small_groups(report: Report) -> list[str]:
     return list(dict.fromkeys(group_called(v.group, v.feature) for v in undecided))
 
 
-def _warnings(report: Report) -> list[Diagnostic]:
+def _warnings(report: Report, page: Told) -> list[Diagnostic]:
     """Return the warnings that open the document.
 
     Protected counts are stated in the question, reversals of what the brief is of in its headline,
     and what differs within strata alone among what it found.
     """
-    reversed_in = reversed_features(report)
+    reversed_in = {
+        s.who.feature
+        for s in page.page.statements
+        if s.code == "adjusted" and s.facts["change"] == AfterAdjusting.REVERSES and s.who
+    }
     return [
         each
         for each in report_warnings(report.diagnostics)
@@ -246,8 +248,9 @@ class _Summary:
     most_findings = 2
     others_are = "are in the whole report"
 
-    def __init__(self, report: Report, results: list[FeatureResults]) -> None:
+    def __init__(self, report: Report, results: list[FeatureResults], page: Told) -> None:
         self.report = report
+        self.page = page
         self.results = results
         self.findings = report.findings[: self.most_findings]
         self.more_findings = len(report.findings) - len(self.findings)
@@ -313,13 +316,15 @@ class _Summary:
         """Yield what an auditor files: tables to publish, rules, methods, command, signatures."""
         yield from self.tables_to_publish[len(self.published()) :]
         yield from not_stated(self.report)
-        if len(warnings := note_lines(_warnings(self.report))) > MOST_WARNINGS:
+        if len(warnings := note_lines(_warnings(self.report, self.page))) > MOST_WARNINGS:
             yield tree.Heading("Warnings of the notes")
             yield tree.Items(tuple(warnings))
         if self.report.verdicts:
             yield tree.Heading("Rules")
-            yield tree.Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
-            yield tree.Paragraph(deciding_interval(self.report))
+            yield tree.Facts(
+                tuple(self._rule_lines(self.report.by_rule, group_names(self.page, self.report)))
+            )
+            yield tree.Paragraph(deciding_interval(self.page))
             yield from self._remaining()
         if found := described_methods(self.report):
             used = ((each.name, numbers.listing(each.used_for)) for each in found)
@@ -335,7 +340,7 @@ class _Summary:
         having = sum(1 for each in self.results if each.groups)
         listed = on_one_screen(self.results)[:_MOST_SECTIONS]
         shown = sum(2 if each.averaged else 1 for each in listed)
-        warnings = _warnings(self.report)
+        warnings = _warnings(self.report, self.page)
         for count, nouns in (
             (self.more_findings, "findings"),
             (having - shown, "tables"),

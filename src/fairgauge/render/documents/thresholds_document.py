@@ -9,12 +9,11 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words import threshold_sentences as words
-from fairgauge.render.words.change_words import describe_disparity_shift, describe_rate_shift
+from fairgauge.render.words.change_words import ARROW, describe_disparity_shift, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.metric_words import (
@@ -24,6 +23,7 @@ from fairgauge.render.words.metric_words import (
     metric_words,
     neutral,
     rate_text,
+    shown,
     shown_range,
     unit,
 )
@@ -35,10 +35,10 @@ from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
     ThresholdChoice,
-    ThresholdEffect,
 )
+from fairgauge.statements.thresholds import group_rates, grown_error
 
-_MOST_POINTS = 25
+_MOST_POINTS, _MOST_DRAWN = 25, 8
 _BETWEEN = 3
 """In how many steps the table goes from today's threshold to the chosen one."""
 _ANSWERS = {
@@ -49,11 +49,11 @@ _ANSWERS = {
 }
 METHOD = (
     "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
-    "of the other half, except for the weights for retraining, which are of all rows. Where they "
-    "can be, thresholds are chosen with a margin: in the half that chooses, even wider confidence "
-    "intervals than those shown meet the goal and keep the rate. The other half may still not "
-    "confirm it. Both halves are drawn from the counts (hypergeometric), with the seed of the "
-    "audit. Changes against today are paired: both thresholds decide the same rows."
+    "of the other half. Where they can be, thresholds are chosen with a margin: in the half that "
+    "chooses, even wider confidence intervals than those shown meet the goal and keep the rate. "
+    "The other half may still not confirm it. Both halves are drawn from the counts "
+    "(hypergeometric), with the seed of the audit. Changes against today are "
+    "paired: both thresholds decide the same rows."
 )
 
 
@@ -85,10 +85,33 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> tree.D
         verdict=verdict,
         tone=worst,
         sections=sections,
-        exhibits=thresholds_exhibits(choice),
+        exhibits=_groups_drawn(choice),
         file_name="thresholds",
         warnings=opening_warnings(report_warnings(choice.diagnostics)),
     )
+
+
+def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:
+    """Yield how often it happens to each group, today and at the chosen threshold."""
+    groups = [s for s in group_rates(choice) if s.who and s.of and s.of.event]
+    if not groups:
+        return
+    grammar, facts = told(choice).language, groups[0].facts
+    event, today, cut = groups[0].of and groups[0].of.event, choice.today, facts["new"]["value"]
+    assert event is not None
+    rows = []
+    for each in groups[:_MOST_DRAWN]:
+        old, new = each.facts["old_value"], each.facts["new_value"]
+        values = (old, new) if facts["moves"] else (new,)
+        text = f" {ARROW} ".join(shown(value, tree.Unit.PERCENT) for value in values)
+        before = tree.Mark(old) if facts["moves"] else None
+        label = capitalised(grammar.whom(each))
+        rows.append(tree.ChartRow(label, tree.Mark(new), text, before=before))
+    note = f"Open: at {today:g}; filled: at {cut:g}." if facts["moves"] else f"At {cut:g}."
+    if (more := len(groups) - len(rows)) > 0:
+        note += f" {numbers.plural(more, 'One group', f'{more:,} groups')} more not drawn."
+    title = f"Of 100 in each group, how many {grammar.was(event)}"
+    yield tree.Chart(title, tuple(rows), tree.Unit.PERCENT, None, notes=(note,))
 
 
 def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.Tone]:
@@ -100,9 +123,9 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", tree.Tone.BAD
     outcome = of.common.outcome
     tone = TONES[outcome]
-    if tone is tree.Tone.GOOD and words.grown_error(choice, of.common) is not None:
+    if tone is tree.Tone.GOOD and grown_error(choice, of.common) is not None:
         tone = tree.Tone.UNSURE
-    return f"{outcome_word(outcome).upper()} AT {words.cut_of(of.common):g}", tone
+    return f"{outcome_word(outcome).upper()} AT {of.common.threshold:g}", tone
 
 
 def _of_feature(
@@ -113,40 +136,19 @@ def _of_feature(
     of_words = f", {called(of.feature)}" if several else ""
     at = f"-{place}" if several else ""
     for name, title, blocks in (
-        ("common", "One threshold for all", _common(choice, of)),
-        ("by-group", "A threshold for each group", _by_group(choice, of)),
+        ("common", "One threshold for all", _effect(choice, of)),
         ("frontier", "Thresholds compared", _frontier(choice, of)),
     ):
         full = f"{title}{of_words}"
         yield listed(f"{name}{at}", full, *blocks)
-    title = f"Weights for retraining{of_words}"
-    yield tree.Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
 
-def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
-    if of.common is None and of.costly is not None:
-        yield tree.Paragraph(words.costly_sentence(choice, of.costly))
-    if (effect := of.common or of.costly) is not None:
-        yield from _effect(choice, effect)
-
-
-def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
-    effect = of.by_group
+def _effect(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
+    """Yield what a choice changes, and its price; the values alone where no decision changes."""
+    effect = of.common
     if effect is None:
         return
-    yield tree.Paragraph(words.WARNING, tree.Tone.BAD)
-    cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
-    yield tree.Paragraph(
-        f"The most accurate thresholds that meet the goal and keep {words.kept_words(choice)} "
-        f"{words.HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
-        f"{words.decided(choice, effect, 'these thresholds')}"
-    )
-    yield from _effect(choice, effect)
-
-
-def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[tree.Block]:
-    """Yield what a choice changes, and its price; the values alone where no decision changes."""
-    changes = words.changes_decisions(choice, effect)
+    changes = effect.threshold != choice.today
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
@@ -177,7 +179,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.B
         f"whole confidence interval; of several, the furthest from the goal.{none}"
     )
     caption = "From today's threshold to the chosen one"
-    if of.common is None or not words.changes_decisions(choice, of.common):
+    if of.common is None or of.common.threshold == choice.today:
         caption = "Today's threshold, and beside it"
     yield _by_threshold(choice, of, caption, _near(choice, of))
 
@@ -241,7 +243,7 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> tree.Chart:
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
     marked = {choice.today: "today"}
     if of.common is not None:
-        marked.setdefault(words.cut_of(of.common), "chosen")
+        marked.setdefault(of.common.threshold, "chosen")
     return marked
 
 
@@ -273,30 +275,9 @@ def _near(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint
 
 def _places(choice: ThresholdChoice, of: FeatureThresholds) -> list[int]:
     """Return where today's threshold is in the frontier, and the chosen one."""
-    cuts = [choice.today, *([] if of.common is None else [words.cut_of(of.common)])]
+    cuts = [choice.today, *([] if of.common is None else [of.common.threshold])]
     of_all = range(len(of.frontier))
     return [min(of_all, key=lambda i: abs(of.frontier[i].threshold - cut)) for cut in cuts]
-
-
-def _reweighing(of: FeatureThresholds) -> Iterator[tree.Block]:
-    """Yield the weights at which label and group are independent."""
-    yield tree.Paragraph(
-        "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
-        "table that a model is retrained on. They are of all rows."
-    )
-    rows = tuple(
-        (
-            tree.Cell(called(group), name=True),
-            *(tree.Cell(f"{by_label[label]:.4f}") for label in by_label),
-        )
-        for group, by_label in of.reweighing.items()
-    )
-    heads = (
-        tree.Column("group", numeric=False),
-        tree.Column("positive label"),
-        tree.Column("negative label"),
-    )
-    yield tree.Table("Weights", heads, rows)
 
 
 def _share(rate: Statistic, value: float | None, interval: Interval | None) -> str:

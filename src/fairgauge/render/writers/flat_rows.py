@@ -198,7 +198,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
     """Return one row for every feature and threshold."""
     rows = []
     for of, each in ((f, point) for f in choice.features for point in f.frontier):
-        chosen = of.common is not None and each.threshold in of.common.thresholds.values()
+        chosen = of.common is not None and each.threshold == of.common.threshold
         row: Row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
         row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
         row |= {"today": each.threshold == choice.today, "chosen": chosen}
@@ -214,7 +214,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
 
 CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
                   *map(str, Decision), "errors", "notes")  # fmt: skip
-FAULTS = ("source", "table", "level", "code", "row", "category", "message")
+FAULTS = ("source", "table", "level", "code", "row", "category")
 RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_selected", "rate",
           "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high",
           "p_value", "flips", "lowest_possible", "highest_possible", "decision", "verdict",
