@@ -91,7 +91,7 @@ def strata_chart(g: Grammar, within: Statement, elsewhere: str) -> Iterator[tree
     notes = [
         texts["key"].format(shares=rows[0].text, sizes=rows[0].below, **sides),
         g.say("strata", "others", within, drawn=len(rows), elsewhere=elsewhere) if len(rows) < len(inside) else None,
-        g.say("strata", "significant", within, strata_shown=drawn) if drawn else None,
+        g.say("strata", "significant", within, names=[s.facts["stratum"] for s in drawn]) if drawn else None,
     ]  # fmt: skip
     yield tree.Chart(
         g.say("strata", "caption", within) or "", rows, tree.Unit.PERCENT,
@@ -158,8 +158,10 @@ def _cell(g: Grammar, s: Statement) -> tree.GridCell:
 def _title(g: Grammar, feature: Any, stated: list[Statement]) -> str:
     """Return a feature, and who is compared in it: "race: each group and all other people"."""
     first = stated[0]
-    if feature is None or first.who is None:
+    if feature is None:
         return g.table["grid"]["table"]
+    if first.who is None:
+        return capitalised(g.feature((feature, None)))
     compared = [s for s in stated if s.than is not None and not s.facts.get("across")]
     than = {g.name(s.than) for s in compared}
     code = "others" if any(s.than.kind == "others" for s in compared) else "each"

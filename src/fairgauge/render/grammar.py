@@ -16,6 +16,7 @@ from typing import Any
 
 import jinja2
 
+from fairgauge.errors import quote
 from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
 from fairgauge.render.brief._frequencies import (
     Share,
@@ -25,7 +26,10 @@ from fairgauge.render.brief._frequencies import (
     counted_changes,
     size_words,
 )
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -82,6 +86,17 @@ class Grammar:
             "level": lambda r: f"{100 * r.level:.4g}",
             "abs": abs,
             "points": self.points,
+            "space": lambda text: f" {text}" if text else "",
+            "quoted_name": quote,
+            "place": self.place,
+            "judged": self.judged,
+            "described": describe_diagnostic,
+            "within_strata": within_strata,
+            "insufficient": insufficiency,
+            "reason": describe_reason,
+            "constant": self.constant,
+            "rule_words": written_rule_words,
+            "reach": self.reach,
             "about": self.about,
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
         }
@@ -151,7 +166,8 @@ class Grammar:
 
     def listing(self, items: Sequence[str], last: str = "and", most: int = 8) -> str:
         """Join words as a sentence does, and count those that are too many to name."""
-        items, joined = [str(each) for each in items], self.terms["and" if last == "and" else "or"]
+        items = [str(each) for each in items]
+        joined = self.terms[{"between": "and_between"}.get(last, last)]
         if len(items) > most:
             return self.terms["more"].format(
                 first=", ".join(items[:most]), n=self.count(len(items) - most)
@@ -263,18 +279,58 @@ class Grammar:
             text = self.people["such"].format(people=self.some(s.than))
         return self.inflected(text, case)
 
-    def names(self, parts: Sequence[Statement], most: int = 3, last: str = "and") -> str:
+    def place(self, s: Statement) -> str:
+        """Return the class and the threshold that a number is of, in brackets."""
+        facts = s.facts
+        given = {key: facts.get(key) for key in ("average", "class_", "at")}
+        named = [
+            self.terms["place"][key].format(
+                value=self.number(value) if key == "at" else called(str(value))
+            )
+            for key, value in given.items()
+            if value is not None
+        ]
+        return f" ({', '.join(named)})" if named else ""
+
+    def judged(self, s: Statement, *, place: bool = True) -> str:
+        """Return whom a rule is of: of a number without a group, the groups that it compares."""
+        if s.who is None:
+            feature, group = s.facts.get("feature"), s.facts.get("group")
+            if feature is not None:
+                return self.terms["groups_of"].format(feature=self.feature((feature, None)))
+            return self.terms["all"] if group is None else self.terms["group"].format(name=called(group))
+        named = self.name(s.who)
+        if s.facts.get("across") and s.than is not None:
+            named = f"{named} {self.terms['and']} {self.name(s.than)}"
+        stated = place or s.of is None or s.of.event is None
+        return named + self.place(s) * stated
+
+    def constant(self, reasons: Sequence[Any]) -> str:
+        """Return what is the same in all rows."""
+        found = dict.fromkeys(
+            self.terms["one_rate"] if each.code == "few_expected" else describe_reason(each)
+            for each in reasons
+        )
+        return f" {self.terms['and']} ".join(found)
+
+    def reach(self, s: Statement) -> str | None:
+        """Return the largest difference of amounts that an interval includes."""
+        ends = s.interval and (s.interval.low, s.interval.high)
+        if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
+            return None
+        return self.localised(_number(max(map(abs, ends)), _decimals(self._scale(s))))
+
+    def names(
+        self, parts: Sequence[Statement], most: int = 3, last: str = "and", *, place: bool = False
+    ) -> str:
         """Return whom statements are of, each once; of one column it is named once."""
-        people = list(dict.fromkeys(self.name(each.who) for each in parts if each.who))
+        people = list(dict.fromkeys(self.judged(each, place=place) for each in parts))
         if parts and parts[0].facts.get("across"):
-            pairs = [
-                f"{self.name(each.who)} {self.terms['and']} {self.name(each.than)}"
-                for each in parts
-            ]
-            return f" {self.terms['and_between']} ".join(dict.fromkeys(pairs))
+            return self.listing(people, "between", most)
         feature = parts[0].who.feature if parts and parts[0].who else ""
         lead = f"{self.noun} {self.people['with']} {called(feature or '')} "
-        if len(people) > 1 and all(each.startswith(lead) for each in people):
+        plain = not any(self.place(each) for each in parts)
+        if len(people) > 1 and plain and all(each.startswith(lead) for each in people):
             return lead + self.listing([each.removeprefix(lead) for each in people], "or", most)
         return self.listing(people, last, most)
 
@@ -338,9 +394,8 @@ class Grammar:
             "not": self.terms["other_than"],
             "from": self.terms["at_least" if event.positive else "below"],
         }[event.op]
-        return (
-            f"{called(event.column)} {op} {self.listing([called(v) for v in event.values], 'or')}"
-        )
+        values = [called(v) for v in event.values] or [self.terms["that_class"]]
+        return f"{called(event.column)} {op} {self.listing(values, 'or')}"
 
     def was(self, event: Event) -> str:
         return " ".join(filter(None, (self.event(event)["aux"], self.event(event)["part"])))
@@ -475,8 +530,13 @@ class Grammar:
             "theirs": self.localised(other),
             "agree": agree,
             "times": times,
-            "size": [
-                self.localised(_number(abs(v), _decimals(self._scale(s)))) for v in (mine, theirs)
+            "off": [
+                self.terms["exact"]
+                if math.isclose(v, 0, abs_tol=_LEAST)
+                else self.terms["too_low" if v < 0 else "too_high"].format(
+                    size=self.localised(text.removeprefix("−"))
+                )
+                for v, text in ((mine, one), (theirs, other))
             ],
         }
 
@@ -524,6 +584,7 @@ def _read(name: str) -> dict[str, Any]:
     return _TEXTS[name]
 
 
+_LEAST = 1e-12
 _TEXTS: dict[str, dict[str, Any]] = {}
 
 

@@ -5,6 +5,7 @@ A result carries statements and tables. It holds no sentence; `say` turns both i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -38,7 +39,7 @@ class Event:
 class Measure:
     """What is counted, among whom; or the number that is compared."""
 
-    kind: Literal["share", "fit", "misfit", "mean", "number"]
+    kind: Literal["share", "fit", "misfit", "mean", "number", "rank", "other"]
     name: str
     event: Event | None = None
     among: Event | None = None
@@ -117,7 +118,14 @@ class Statement:
             return None if self.way == 0 else self.way < 0
         sides = (self.who, self.than)
         mine, theirs = (None if each is None else each.rate for each in sides)
-        return None if mine is None or theirs is None or mine == theirs else mine < theirs
+        if mine is None or theirs is None:
+            return None
+        same = math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
+        return None if same else mine < theirs
+
+
+_ROUNDING, _LEAST = 1e-9, 1e-12
+"""By how much numbers differ that are the same, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

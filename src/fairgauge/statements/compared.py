@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, ReferenceKind, Task
 from fairgauge.question.presets import preset, preset_names
@@ -42,16 +44,21 @@ def words_of(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that a result was asked with, those of its preset where it states none."""
     name, given = spec.get("preset"), dict(spec.get("words") or {})
     held = dict(preset(name).words) if name in preset_names() else {}
-    people = spec.get("person") and spec.get("per_person") != "each"
+    unit = unit_of(spec)
     if "unit" in held:
-        held |= dict.fromkeys(("noun", "unit"), held["noun" if people else "unit"])
+        held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
     if given.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
-    unit = "people" if people else "cases" if spec.get("count") else "rows"
     found = {"unit": unit, "favourable": "positive", "groups": {}} | held | given
     if spec.get("cluster") and not found.get("noun"):
         found["noun"] = found["unit"]  # several rows are of one person: counts are of no people
     return found
+
+
+def unit_of(spec: Mapping[str, Any]) -> str:
+    """Return what a result counts: people, the cases of a count, or rows."""
+    people = spec.get("person") and spec.get("per_person") != "each"
+    return "people" if people else "cases" if spec.get("count") else "rows"
 
 
 def event(
@@ -201,9 +208,24 @@ class Compared:
                     theirs = {"rate": hits / n, "hits": hits, "n": n}
         return mine, theirs
 
-    def adverse(self, row: Statistic | None, scope: Any) -> int:
+    def adverse(self, of: Any, scope: Any) -> int:
         """Return the sign of a difference that harms; 0 where neither does."""
-        return 0 if row is None else adverse_sign(row, favourable_in(self.favourable, scope))
+        if not isinstance(of, Statistic | RowMetric):
+            return 0
+        return adverse_sign(of, favourable_in(self.favourable, scope))
+
+    def _measure_of(self, metric: Any) -> Measure:
+        """Return what is compared that is no rate and no mean."""
+        label = str(self.spec.get("label") or "label")
+        if isinstance(metric, RowMetric) and metric.q is not None:
+            name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
+            return Measure("mean", name, column=label, beside=label)
+        if isinstance(metric, RowMetric) and metric.kind in ("top", "skew", "exposure"):
+            top = f"{metric.top or 0:g}"
+            return Measure("rank", metric.kind, column=top, beside="%" if metric.percent else "")
+        if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
+            return Measure("number", metric.mean)
+        return Measure("other", metric.title)
 
     def statement(
         self,
@@ -216,10 +238,10 @@ class Compared:
     ) -> Statement:
         """Return a comparison as a statement, from the side that is worse off if it can be turned."""
         several_cuts = more.pop("several_cuts", False)
-        row = each.definition.of if isinstance(each.definition, Contrast) else each.definition
-        row = row if isinstance(row, Statistic) else None  # of all groups at once: a spread
+        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
+        row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
         mine, theirs = (
-            ({}, {})
+            ({"rate": each.rate_group}, {"rate": each.rate_reference})
             if row is None
             else self.counts(each, row)
             if self.groups and hasattr(self.groups[0], "rates")
@@ -232,7 +254,7 @@ class Compared:
             )
         )
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        adverse, far = self.adverse(row, each.class_scope), gap(each)
+        adverse, far = self.adverse(of, each.class_scope), gap(each)
         held = each if alone else singled_out(each)
         by = "ratio" if is_ratio(each.definition) else "difference"
         ends = None if held.interval is None else (held.interval.low, held.interval.high)
@@ -253,10 +275,11 @@ class Compared:
             value = -value if by == "difference" else 1 / value if value else math.inf
         level = held.interval.level if held.interval else 0.95
         measured = (
-            Measure("number", each.definition.title)
+            self._measure_of(each.definition)
             if row is None
             else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
+        known = None not in (who.rate, than.rate)
         found = Statement(
             code=code,
             who=who,
@@ -268,7 +291,9 @@ class Compared:
             interval=ends
             and Range(*ends, level, joint=not alone and each.simultaneous is not None),
             shown=is_significant(each),
+            way=None if known else (far > 0) - (far < 0) if not turned else (far < 0) - (far > 0),
             facts={
+                "across": each.group is None or is_of_all_groups(each.definition),
                 "worst_class": each.class_scope.kind is ClassKind.WORST,
                 "exact": measured.classes
                 and not self.spec.get("weight")
@@ -277,6 +302,22 @@ class Compared:
         )
         facts = {**found.facts, **more.pop("facts", {})}
         return replace(found, facts=facts, **more)
+
+
+_MIDDLE = 0.5
+
+
+def swapped(s: Statement) -> Statement:
+    """Return a comparison read from its other side."""
+    harm: Any = {"worse": "better", "better": "worse"}.get(s.harm or "")
+    ends = s.interval and inverse((s.interval.low, s.interval.high), s.by)
+    value = s.value
+    if value is not None:
+        value = -value if s.by == "difference" else 1 / value if value else math.inf
+    return replace(
+        s, who=s.than, than=s.who, value=value, harm=harm, way=None if s.way is None else -s.way,
+        interval=ends and s.interval and replace(s.interval, low=ends[0], high=ends[1]),
+    )  # fmt: skip
 
 
 def whole(rate: float | None, n: float | None, row: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
