@@ -60,7 +60,7 @@ FORMATS: tuple[Format, ...] = (
         options=("colour", "width", "full", "quiet", "python"),
     ),
     Format("json", "formats:write_json", (".json",), options=("indent",)),
-    Format("csv", "writers.flat_rows:write_csv", (".csv",), options=("table",)),
+    Format("csv", "streams:write_csv", (".csv",), options=("table",)),
     Format(
         "markdown",
         "writers.markdown:write",

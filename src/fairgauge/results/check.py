@@ -568,10 +568,6 @@ class Check(ShownResult):
         called="a check of published tables",
         document="fairgauge.render.documents.check_document:check_document",
         brief="fairgauge.render.brief.check_brief:check_brief",
-        tables={
-            name: f"fairgauge.render.writers.flat_rows:{name}_of"
-            for name in ("ratios", "tables", "faults")
-        },
     )
     DERIVED: ClassVar = (
         "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"

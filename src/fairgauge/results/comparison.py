@@ -358,7 +358,6 @@ class Comparison(ResultOfMetrics):
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.change_document:comparison_document",
         brief="fairgauge.render.brief.change_brief:comparison_brief",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 
@@ -694,7 +693,6 @@ class ModelComparison(ResultOfMetrics):
         called="a comparison of models",
         document="fairgauge.render.documents.change_document:models_document",
         brief="fairgauge.render.brief.change_brief:models_brief",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 

@@ -340,7 +340,7 @@ class _Summary:
         having = sum(1 for each in self.results if each.groups)
         listed = on_one_screen(self.results)[:_MOST_SECTIONS]
         shown = sum(2 if each.averaged else 1 for each in listed)
-        warnings = _warnings(self.report)
+        warnings = _warnings(self.report, self.page)
         for count, nouns in (
             (self.more_findings, "findings"),
             (having - shown, "tables"),
