@@ -25,6 +25,7 @@ from fairgauge.render.words.metric_words import (
     metric_range,
     metric_value,
     metric_words,
+    shown_range,
 )
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.shown_result import ShownResult
@@ -58,6 +59,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "ratio": lambda v: "" if v is None else f"{v:.2f}",
     "fixed": lambda v: "" if v is None else f"{v:.4f}",
     "g": lambda v: "" if v is None else numbers.minus(f"{v:g}"),
+    "ends": lambda v: "" if v is None else shown_range(*v, tree.Unit.POINTS, sign=True),
     "p": lambda v: numbers.probability(v, ""),
     "verdict": lambda v: outcome_word(v) if isinstance(v, Outcome) else str(v),
     "met": lambda v: _MET[v],
@@ -108,6 +110,9 @@ def _environment() -> Environment:
         "pct": numbers.percent,
         "pp": lambda value: f"{100 * value:.1f} pp",
         "points": numbers.points,
+        "sentence": lambda parts: (
+            "; ".join(text) + "." if (text := list(filter(None, parts))) else ""
+        ),
         "series": numbers.listing,
         "words": metric_words,
     }
@@ -138,12 +143,14 @@ class _Document:
     def texts(self, texts: Iterable[str], **more: Any) -> tuple[str, ...]:
         return tuple(filter(None, (self.text(each, **more) for each in texts)))
 
-    def sections(self, parts: Iterable[Mapping[str, Any]], root: Any) -> Iterator[tree.Section]:
+    def sections(
+        self, parts: Iterable[Mapping[str, Any]], root: Any, place: str = "", **more: Any
+    ) -> Iterator[tree.Section]:
         for part in parts:
             if part.get("full", self.full) != self.full:
                 continue
             if "each" not in part:
-                yield from self.section(part, root)
+                yield from self.section(part, root, place, **more)
                 continue
             every = list(stream(self.kind, part["each"], root))
             for i, own in enumerate(every):
@@ -158,11 +165,11 @@ class _Document:
             if self.full or not name.startswith("full:")
             for block in self.blocks(name.removeprefix("full:"), root, **more)
         ]
-        blocks += self.sections(part.get("parts", ()), root)
+        blocks += self.sections(part.get("parts", ()), root, place, **more)
         title = self.text(part["title"], **more)
         if blocks:
             listed = "" if part.get("unlisted") else self.text(part.get("short", title), **more)
-            folded = part.get("folded", False)
+            folded = bool(self.text(part.get("folded", ""), **more))
             yield tree.Section(f"{part['id']}{place}", title, tuple(blocks), folded, listed)
 
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
@@ -188,8 +195,7 @@ class _Document:
 
     def table(self, layout: Mapping[str, Any], root: Any, **more: Any) -> Iterator[tree.Block]:
         every: Sequence[Any] = list(stream(self.kind, layout["rows"], root))
-        most = layout.get("most", len(every))
-        if len(every) < layout.get("least", 1):
+        if not every:
             return
         columns, cells = [], []
         for column in layout["columns"]:
@@ -201,19 +207,44 @@ class _Document:
             head = self.text(heading, **more) or path.rpartition(".")[2].replace("_", " ")
             columns.append(tree.Column(head, numeric=form not in _TEXTS))
             cells.append((path, form))
+        rows = [(row, tuple(_cell(row, *cell) for cell in cells)) for row in every]
+        if "across" in layout:
+            keys = list(dict.fromkeys(row[layout["across"]["by"]] for row in every))
+            columns += [tree.Column(called(key)) for key in keys]
+            rows = list(_across(rows, layout["across"], keys))
+        most = layout.get("most", len(rows))
         yield tree.Table(
             self.text(layout["caption"], **more),
             tuple(columns),
-            tuple(tuple(_cell(row, *cell) for cell in cells) for row in every[:most]),
+            tuple(cells for row, cells in rows if not _is_total(row))[:most],
+            tuple(cells for row, cells in rows if _is_total(row)),
             notes=self.texts(layout.get("notes", ()), **more),
             titled=layout.get("titled", False),
             stacked=layout.get("stacked", len(columns) > 4),
+            id=layout.get("id", ""),
         )
-        if len(every) > most:
-            yield tree.Paragraph(f"{len(every) - most:,} more in the JSON report.", tree.Tone.SOFT)
+        if len(rows) > most:
+            yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
 
 
-def document(result: ShownResult, *, full: bool = True) -> tree.DocumentTree:
+def _is_total(row: Any) -> bool:
+    return isinstance(row, Mapping) and bool(row.get("total"))
+
+
+def _across(
+    rows: Iterable[tuple[Any, tuple[tree.Cell, ...]]], layout: Mapping[str, str], keys: list[str]
+) -> Iterator[tuple[Any, tuple[tree.Cell, ...]]]:
+    """Yield rows that begin alike as one, with a cell for every value of a field."""
+    made: dict[Any, tuple[Any, dict[str, tree.Cell]]] = {}
+    for row, cells in rows:
+        _, line = made.setdefault(cells, (row, {}))
+        below = row[layout["below"]] if "below" in layout else ""
+        line[row[layout["by"]]] = tree.Cell(row[layout["cell"]], below=below)
+    for cells, (row, line) in made.items():
+        yield row, (*cells, *(line.get(key, tree.Cell("")) for key in keys))
+
+
+def document(result: ShownResult, *, full: bool = False) -> tree.DocumentTree:
     """Return the document of a result, by the layout of its kind.
 
     A stream ``frame`` makes what else the whole document has, such as its exhibits.

@@ -73,8 +73,8 @@ class FlatTable:
 
 def tables_of(kind: str) -> Mapping[str, Any]:
     """Return the layouts of the tables of a kind by their names, the default one first."""
-    found: Mapping[str, Any] = layouts()["csv"].get(kind, {})
-    return found
+    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
+    return {name: every[table.get("like", name)] for name, table in every.items()}
 
 
 def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:

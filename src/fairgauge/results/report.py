@@ -306,7 +306,6 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         schema="fairgauge.report/3",
         title="A fairness audit",
         called="a report of fairgauge",
-        document="fairgauge.render.documents.report_document:report_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.audit:audit_page",
     )

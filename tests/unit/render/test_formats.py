@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import xml.etree.ElementTree as ET
 
 import polars as pl
 import pytest
-import yaml
 
 import compared_reports
 import fairgauge as fg
@@ -153,18 +151,6 @@ def test_junit_states_that_an_undecided_verdict_counts_as_a_pass():
     assert changed
     assert all("counts as pass" in text for text in changed)
     assert len(changed) == sum(case.find("system-out") is not None for case in cases)
-
-
-def test_the_metadata_of_a_model_card_is_yaml():
-    report = sample_reports.several()
-    text = render(report, "markdown", card=True)
-    _, front, body = text.split("---\n", 2)
-    results = yaml.safe_load(front)["model-index"][0]["results"][0]
-    values = {each["type"]: each["value"] for each in results["metrics"]}
-    metric = "selection_rate.ratio"
-    assert values[metric] in {e.value for e in report.estimates if e.metric == metric}
-    assert all(math.isfinite(value) for value in values.values())
-    assert body.lstrip() == render(report, "markdown")
 
 
 def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():

@@ -217,7 +217,7 @@ def _weights(part: _Part) -> Iterator[dict[str, Any]]:
 
 STREAMS: Mapping[str, Callable[[Any], Any]] = {
     "facts": _facts,
-    "frame": lambda choice, full: {"exhibits": thresholds_exhibits(choice)},
+    "frame": lambda choice, **_: {"exhibits": thresholds_exhibits(choice)},
     "parts": lambda choice: [_Part(choice, each) for each in choice.features],
     "common": _common,
     "by_group": _by_group,
