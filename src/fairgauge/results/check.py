@@ -575,10 +575,6 @@ class Check(ShownResult):
         document="fairgauge.render.documents.check_document:check_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.check:check_page",
-        tables={
-            name: f"fairgauge.render.writers.flat_rows:{name}_of"
-            for name in ("ratios", "tables", "faults")
-        },
     )
     DERIVED: ClassVar = (
         "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"

@@ -359,7 +359,6 @@ class Comparison(ResultOfMetrics):
         document="fairgauge.render.documents.change_document:comparison_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.comparison:comparison_page",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 
@@ -696,7 +695,6 @@ class ModelComparison(ResultOfMetrics):
         document="fairgauge.render.documents.change_document:models_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.models:models_page",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 

@@ -410,10 +410,6 @@ class Decomposition(ResultOfMetrics):
         document="fairgauge.render.documents.decomposition_document:decomposition_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.why:why_page",
-        tables={
-            name: f"fairgauge.render.documents.decomposition_document:{name}_of"
-            for name in ("parts", "strata", "adjusted")
-        },
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -495,7 +491,7 @@ class Decomposition(ResultOfMetrics):
 
     def to_pandas(self, table: str = "parts") -> Any:
         """Return a table (``parts strata adjusted``) as a `pandas.DataFrame`."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"

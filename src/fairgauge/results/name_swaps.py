@@ -335,15 +335,8 @@ class PairsAudit(ShownResult):
         schema="fairgauge.pairs/2",
         title="Audit by swapped names",
         called="an audit by swapped names",
-        document="fairgauge.render.documents.pairs_document:pairs_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.swaps:swaps_page",
-        tables={
-            "differences": "fairgauge.render.documents.pairs_document:differences_of",
-            "variants": SwapVariant,
-            "components": SwapComponents,
-            "answered": AnsweredShare,
-        },
     )
     DERIVED: ClassVar = ("verdict", "_brief")
 
@@ -385,7 +378,7 @@ class PairsAudit(ShownResult):
 
     def to_pandas(self, table: str = "differences") -> Any:
         """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<PairsAudit of {self.data.answers:,} answers: {self.verdict}; print() shows it>"

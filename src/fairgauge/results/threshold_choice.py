@@ -148,10 +148,8 @@ class ThresholdChoice(ShownResult):
         schema="fairgauge.thresholds/4",
         title="Thresholds of a score",
         called="a choice of thresholds",
-        document="fairgauge.render.documents.thresholds_document:thresholds_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.thresholds:thresholds_page",
-        tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
     )
     DERIVED: ClassVar = ("_brief",)
 

@@ -15,7 +15,7 @@ from fairgauge.render.words.command_line import repetition
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.question_sentences import chosen_rows
 from fairgauge.results.brief import Brief
-from fairgauge.results.shown_result import ResultKind
+from fairgauge.results.shown_result import ResultKind, ShownResult
 
 if TYPE_CHECKING:
     from fairgauge.render.words.command_line import Asked
@@ -52,7 +52,7 @@ class Made(Protocol):
 
 
 def document_of(
-    result: Made,
+    result: ShownResult,
     *,
     title: str,
     beside: str,
@@ -84,8 +84,8 @@ def document_of(
         verdict=verdict,
         tone=tone,
         sections=tuple(section for section in sections if section.blocks),
-        created=printable(result.created),
-        version=printable(result.version),
+        created=printable(getattr(result, "created", "")),
+        version=printable(getattr(result, "version", "")),
         not_shown=tuple(not_shown),
         folded=folded,
         subject=subject,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
@@ -23,6 +24,7 @@ from fairgauge.render.documents._document_parts import (
 )
 from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
 from fairgauge.render.page import told
+from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -622,3 +624,29 @@ def _rate_row(one: RateChange) -> tree.ChartRow:
         below="; ".join(filter(None, [describe_rate_shift(one), few])),
         emphasis=one.feature is None,
     )
+
+
+def _rows(comparison: Comparison | ModelComparison) -> Iterator[dict[str, Any]]:
+    """Yield every disparity, and every rate of every candidate.
+
+    ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
+    metric of all groups, or of a reference that is chosen by the data.
+    """
+    saved = comparison.to_dict()
+    changes: list[tuple[str | None, Any]] = [(None, each) for each in saved.get("changes", ())]
+    for candidate in saved.get("candidates", ()):
+        every = (*candidate["disparities"], *candidate["rates"])
+        changes += [(candidate["name"], each) for each in every]
+    for name, fields in changes:
+        row: dict[str, Any] = {"candidate": name, "metric": fields.get("rate"), "by": "difference"}
+        row |= {"n": fields.get("n_group")} | flat(fields) | flat(fields["interval"] or {})
+        before = fields.get("before") or {}
+        row |= {"old_group": before.get("group"), "old_reference": before.get("reference")}
+        for column, key in (("distance", "distance_adjusted"), ("old", "old_interval"),
+                            ("new", "new_interval")):  # fmt: skip
+            ends = fields.get(key) or {}
+            row |= {f"{column}_{end}": ends.get(end) for end in ("low", "high")}
+        yield row
+
+
+STREAMS = {"rows": _rows}

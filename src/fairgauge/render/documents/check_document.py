@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.page import plain
+from fairgauge.render.streams import flat
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import published_range
 from fairgauge.render.words.numbers import listing, numbered
@@ -398,3 +400,35 @@ def _p(value: float | None) -> str:
     if value is None:
         return ""
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _published(check: Check) -> Iterator[dict[str, Any]]:
+    """Yield every published table."""
+    for table in check.to_dict()["tables"]:
+        levels = [fault["level"] for fault in table["faults"]]
+        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
+        yield row | {"errors": levels.count("error"), "notes": levels.count("note")}
+
+
+def _faults(check: Check) -> Iterator[dict[str, Any]]:
+    for table in check.to_dict()["tables"]:
+        for fault in table["faults"]:
+            yield {**fault, "source": table["source"], "table": table["name"]}
+
+
+def _ratios(check: Check) -> Iterator[dict[str, Any]]:
+    """Yield every category of every published table."""
+    for table in check.to_dict()["tables"]:
+        for group in table["groups"]:
+            low, high = group["possible"] or (None, None)
+            row = {**flat(group), "source": table["source"], "table": table["name"]}
+            row |= {"lowest_possible": low, "highest_possible": high}
+            if (verdict := group["verdict"]) is not None:
+                reason = verdict["reason"]["message"]
+                row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
+                row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
+            fewest, most = group["selected_range"] or (None, None)
+            yield row | {"fewest_selected": fewest, "most_selected": most}
+
+
+STREAMS = {"published": _published, "faults": _faults, "ratios": _ratios}

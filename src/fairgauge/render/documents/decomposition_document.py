@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import (
@@ -28,6 +27,7 @@ from fairgauge.render.documents._document_parts import (
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.page import told
+from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
@@ -46,7 +46,6 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count
 from fairgauge.render.words.question_sentences import counts_people, excluded_why
-from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
@@ -62,6 +61,7 @@ from fairgauge.results.gap_decomposition import (
 from fairgauge.results.scopes import Interval
 from fairgauge.statements.why import below_neutral, gap_statements
 
+Row: TypeAlias = dict[str, Any]
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
@@ -638,42 +638,25 @@ def _differences(gap: Gap) -> list[Field[StratumGap]]:
     return [("difference", difference), (tree.Column("CI", numeric=False), interval)]
 
 
-_OF_GAP = ("metric", "feature", "group", "reference", "verdict")
-_TEXTS = (*_OF_GAP, "part", "column", "weights", "status", "reason", "collinear")
-
-
-def _table(
-    found: Decomposition, kind: type, records: Callable[[Gap], Sequence[object]]
-) -> FlatTable:
-    """Return a row for every record of every gap: its fields, a stratum by its columns."""
-    names = found.gaps[0].columns
-
-    def cells(name: str, value: Any) -> list[tuple[str, Any]]:
-        if name == "stratum":
-            return [(column, value and value[column]) for column in names]
-        if name == "collinear":
-            return [(name, ", ".join(value or ()) or None)]
-        if name.endswith("interval"):
-            ends = value or (None, None)
-            return list(zip((name[:-8] + "low", name[:-8] + "high"), ends, strict=True))
-        return [(name, str(value) if isinstance(value, str) else value)]
-
-    fields = [each.name for each in saved_fields(kind)]
-    columns = [column for name in fields for column, _ in cells(name, None)]
-    rows = []
+def _rows(found: Decomposition, records: Callable[[Gap], Sequence[Any]]) -> Iterator[Row]:
+    """Yield every record of every gap, with whose it is; a stratum by its columns."""
     for gap in found.gaps:
         estimate = gap.estimate
-        reference = None if estimate.reference is None else str(estimate.reference)
-        own = (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+        own: Row = {name: getattr(estimate, name) for name in ("metric", "feature", "group")}
+        own |= {"verdict": str(gap.verdict)}
+        own |= {"reference": None if estimate.reference is None else str(estimate.reference)}
         for each in records(gap):
-            values = (cell for name in fields for cell in cells(name, getattr(each, name)))
-            rows.append((*own, *(value for _, value in values)))
-    return FlatTable((*_OF_GAP, *columns), tuple(rows), frozenset((*_TEXTS, *names)))
+            fields = {name.name: getattr(each, name.name) for name in saved_fields(type(each))}
+            for name in [name for name in fields if name.endswith("interval")]:
+                ends = fields.pop(name) or (None, None)
+                stem = name.removesuffix("interval")
+                fields |= dict(zip((f"{stem}low", f"{stem}high"), ends, strict=True))
+            yield {**(fields.pop("stratum", None) or {}), **own, **flat(fields)}
 
 
-parts_of = partial(_table, kind=GapPart, records=lambda gap: gap.parts)
-strata_of = partial(_table, kind=StratumGap, records=lambda gap: gap.strata)
-adjusted_of = partial(
-    _table, kind=AdjustedGap, records=lambda gap: [gap.adjusted] if gap.adjusted else []
-)
-"""Return a row for every part, stratum and regression of every gap."""
+STREAMS = {
+    "columns": lambda found: found.gaps[0].columns,
+    "parts": lambda found: _rows(found, lambda gap: gap.parts),
+    "strata": lambda found: _rows(found, lambda gap: gap.strata),
+    "adjusted": lambda found: _rows(found, lambda gap: [gap.adjusted] if gap.adjusted else []),
+}

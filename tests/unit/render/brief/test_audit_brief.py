@@ -17,7 +17,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.brief.audit_exhibits import rule_grid
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.results.scopes import POOLED
 
 if TYPE_CHECKING:
