@@ -298,7 +298,11 @@ class Grammar:
             feature, group = s.facts.get("feature"), s.facts.get("group")
             if feature is not None:
                 return self.terms["groups_of"].format(feature=self.feature((feature, None)))
-            return self.terms["all"] if group is None else self.terms["group"].format(name=called(group))
+            return (
+                self.terms["all"]
+                if group is None
+                else self.terms["group"].format(name=called(group))
+            )
         named = self.name(s.who)
         if s.facts.get("across") and s.than is not None:
             named = f"{named} {self.terms['and']} {self.name(s.than)}"
@@ -480,8 +484,13 @@ class Grammar:
 
     def ends(self, ends: tuple[float, float], s: Statement) -> str:
         texts = self.table["range"]
+        if {*ends} == {1.0 if s.by == "ratio" else 0.0}:
+            return self.terms["none"]
         if s.by == "ratio":
-            low, high = (self.localised(f"{end:.2f}") for end in ends)
+            decimals = 2  # what is not "as often" is not rounded onto it
+            while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
+                decimals += 1
+            low, high = (self.localised(f"{end:.{decimals}f}") for end in ends)
             return texts["ratio" if math.isfinite(ends[1]) else "ratio_from"].format(
                 low=low, high=high
             )
@@ -502,12 +511,20 @@ class Grammar:
 
     def _amounts(self, ends: tuple[float, float], s: Statement) -> str:
         texts, decimals = self.table["range"], _decimals(self._scale(s))
-        while decimals < 6 and any(round(e, decimals) == 0 != e for e in ends):
+        while decimals < _MOST_DECIMALS and (
+            any(round(e, decimals) == 0 != e for e in ends)
+            or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
+        ):
             decimals += 1
-        sizes = [self.localised(_number(abs(end), decimals)) for end in ends]
+        sizes = [
+            self.localised(_number(abs(end), decimals)) if math.isfinite(end) else texts["any"]
+            for end in ends
+        ]
         if ends[0] < 0 < ends[1]:
             return texts["apart"].format(low=sizes[0], high=sizes[1])
         near, far = sizes if ends[1] > 0 else sizes[::-1]
+        if far == texts["any"]:
+            return texts["higher_from" if ends[1] > 0 else "lower_from"].format(near=near)
         return texts["higher" if ends[1] > 0 else "lower"].format(near=near, far=far)
 
     def _scale(self, s: Statement) -> float:
@@ -584,7 +601,7 @@ def _read(name: str) -> dict[str, Any]:
     return _TEXTS[name]
 
 
-_LEAST = 1e-12
+_LEAST, _MOST_DECIMALS = 1e-12, 6
 _TEXTS: dict[str, dict[str, Any]] = {}
 
 

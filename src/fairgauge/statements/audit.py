@@ -175,7 +175,10 @@ class _Audit(Compared):
                 code="headline",
                 parts=tuple(also),
                 adjusted_for=(str(finding.adjusted_for),) if change else (),
-                facts=found.facts | {"after": change} | facts | self._known(each.contrast, each.row),
+                facts=found.facts
+                | {"after": change}
+                | facts
+                | self._known(each.contrast, each.row),
             )
         else:
             yield self._nothing()
@@ -183,7 +186,9 @@ class _Audit(Compared):
     def _nothing(self) -> Statement:
         """Return what is shown, or not, where no finding is stated."""
         report, estimates = self.report, self.report.estimates
-        conditions = BY_NAME["where"].type.write(self.spec["where"]) if self.spec.get("where") else ()
+        conditions = (
+            BY_NAME["where"].type.write(self.spec["where"]) if self.spec.get("where") else ()
+        )
         within = self.notes[DiagnosticCode.WITHIN_STRATA]
         both = any(each["lower"] and each["higher"] for each in within)
         named = [name for each in within for name in (*each["lower"], *each["higher"])]
@@ -240,13 +245,19 @@ class _Audit(Compared):
     def _sized(self) -> dict[str, Any]:
         """Return of which groups what is concluded is, where others have insufficient data."""
         small = any(_is_small(each.reason) for each in self.report.estimates)
-        few = any(e.status is Status.TOO_FEW and not _is_small(e.reason) for e in self.report.estimates)
+        few = any(
+            e.status is Status.TOO_FEW and not _is_small(e.reason) for e in self.report.estimates
+        )
         return {"sufficient": few, "least": self._least() if small else None}
 
     def _least(self) -> dict[str, Any]:
         """Return the smallest groups that are compared, as it was asked."""
         rows, share = self.spec.get("min_n"), self.spec.get("min_share")
-        return {"rows": rows if rows and rows > 1 else None, "share": share, "unit": unit_of(self.spec)}
+        return {
+            "rows": rows if rows and rows > 1 else None,
+            "share": share,
+            "unit": unit_of(self.spec),
+        }
 
     def _undecided(self) -> dict[str, int]:
         """Return how many rules are not decided: for some groups alone, where others are."""
@@ -347,7 +358,7 @@ class _Audit(Compared):
                 w
                 for w in missing
                 if open_ and (w in row.needs or (w == "score" and "prediction" in row.needs))
-            ]
+            ],
         }
 
     def _estimators(self, feature: Any) -> dict[str, Any]:
@@ -569,7 +580,9 @@ class _Audit(Compared):
         }
         of = like.of if like and not several else None
         if of is not None and self.cuts and not several:  # a rule is about each threshold
-            of = replace(of, event=self._asked(of.event), among=self._asked(of.among), threshold=None)
+            of = replace(
+                of, event=self._asked(of.event), among=self._asked(of.among), threshold=None
+            )
         each_class = bool(of and of.class_ and rule.worst.class_scope.kind is ClassKind.CLASS)
         if of is not None and each_class:
             of = replace(of, event=_any_class(of.event), among=_any_class(of.among))
@@ -642,9 +655,7 @@ class _Audit(Compared):
                 code="judged", who=who, verdict=outcome, value=verdict.value, harm=harm, facts=facts
             )
         turn = is_of_both_sides(verdict)
-        found = self.statement(
-            contrast, "judged", turn=turn, alone=True, several_cuts=self.cuts
-        )
+        found = self.statement(contrast, "judged", turn=turn, alone=True, several_cuts=self.cuts)
         better = found.harm == "better" and found.than is not None and found.than.kind == "others"
         return replace(
             found,
@@ -797,6 +808,7 @@ class _Audit(Compared):
                 facts={
                     "event": event(spec, "decision" if decided else "outcome", True),
                     "assumed": assumed,
+                    "asked": bool(spec.get("positive")),
                     "side": str(self.favourable),
                 },
             )
@@ -943,7 +955,9 @@ class _Audit(Compared):
                 facts={"among": among},
             )
         if (more := len(adjusted) - _MOST_FINDINGS) > 0:
-            yield Statement(code="more_adjusted", facts={"n": more}, adjusted_for=(self.strata or "",))
+            yield Statement(
+                code="more_adjusted", facts={"n": more}, adjusted_for=(self.strata or "",)
+            )
         others = [] if pairs or adjusted else self._other_differences()
         yield from (
             self.statement(each, several_cuts=self.cuts, sources=self._place(each))
@@ -952,7 +966,9 @@ class _Audit(Compared):
         if pairs or adjusted or others or self.notes[DiagnosticCode.OFFSETTING_PARTS]:
             return
         for note in self._differing():
-            yield Statement(code="all_groups_differ", facts={"note": note}, sources=("diagnostics",))
+            yield Statement(
+                code="all_groups_differ", facts={"note": note}, sources=("diagnostics",)
+            )
         if self._differing():
             return
         yield from self._not_shown()
@@ -1049,7 +1065,9 @@ class _Audit(Compared):
             part
             for v in self.report.verdicts
             if before_counting(v) is Outcome.FAIL
-            for part in [p for p in v.alternatives or (v,) if p.reason.get("missing") is not None][:1]
+            for part in [p for p in v.alternatives or (v,) if p.reason.get("missing") is not None][
+                :1
+            ]
         ]
         if fails:
             most = max(fails, key=lambda each: float(each.reason["missing"])).reason
@@ -1209,7 +1227,9 @@ class _Audit(Compared):
         """Yield what the result asks for next; the first three are shown."""
         spec, report = self.spec, self.report
         failed = [
-            v for v in report.verdicts if before_counting(v) is Outcome.FAIL and v.remains is not False
+            v
+            for v in report.verdicts
+            if before_counting(v) is Outcome.FAIL and v.remains is not False
         ]
         yield from self._missing_statements()
         yield from self._recoding()
