@@ -36,7 +36,7 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
         if place == "next":
             texts = [(acted(g, text), s) for text, s in texts]
-        return tuple({text: s for text, s in texts}.items())[: MOST.get(place)]
+        return tuple(dict(texts).items())[: MOST.get(place)]
 
     headline, headed = next(iter(said("headline")), ("", None))
     titles = g.table["page"]

@@ -38,7 +38,9 @@ def swaps_page(audit: PairsAudit) -> Page:
             ),
             than=than,
             value=d.value,
-            interval=None if d.low is None else Range(d.low, d.high, d.confidence),
+            interval=None
+            if d.low is None or d.high is None
+            else Range(d.low, d.high, d.confidence),
             verdict=str(d.verdict),
             shown=d.verdict is SwapVerdict.DIFFERS,
             sources=(f"differences[{i}]",),
