@@ -22,6 +22,7 @@ class Told:
 
     language: Grammar
     headline: str
+    headed: Statement | None
     verdict: tuple[tuple[str, Statement], ...]
     answers: tuple[tuple[str, str, tuple[tuple[str, Statement], ...]], ...]
     page: Page = field(repr=False)
@@ -38,19 +39,22 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
         if place == "next":
             texts = [(acted(g, text), s) for text, s in texts]
-        return tuple({text: s for text, s in texts}.items())[: MOST.get(place)]
+        return tuple(dict(texts).items())[: MOST.get(place)]
 
-    headline = next((text for text, _ in said("headline")), "")
+    headline, headed = next(iter(said("headline")), ("", None))
     titles = g.table["page"]
-    compared = [s for s in page.statements if s.code in ("differs", "headline")]
+    compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
+    undirected = any(s.code == "state_direction" for s in page.statements)
     asked = g.env.from_string(titles["found"][page.kind]).render(
-        neutral=bool(compared) and not any(s.harm == "worse" for s in compared),
+        neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),
     )
     answers = [
         (place, asked if place == "found" else titles[place], said(place)) for place in PLACES
     ]
-    return Told(g, headline, said("verdict"), tuple(each for each in answers if each[2]), page)
+    return Told(
+        g, headline, headed, said("verdict"), tuple(each for each in answers if each[2]), page
+    )
 
 
 def acted(g: Grammar, text: str) -> str:
@@ -85,11 +89,17 @@ def brief_of_page(told: Told) -> Brief:
         "steps": "next",
     }
     return Brief(
-        headline=Sentence(told.headline),
+        headline=Sentence(told.headline, _sources(told.headed)),
         verdict=tuple(Sentence(text, s.sources) for text, s in told.verdict),
         question=question,
         **{name: answers.get(place, ()) for name, place in parts.items()},
     )
+
+
+def _sources(headed: Statement | None) -> tuple[str, ...]:
+    """Return the sources of a headline, and of what it states beside."""
+    every = () if headed is None else (headed, *headed.parts)
+    return tuple(dict.fromkeys(source for each in every for source in each.sources))
 
 
 def told(result: ShownResult, language: str = "en") -> Told:

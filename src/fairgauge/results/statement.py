@@ -6,22 +6,23 @@ A result carries statements and tables. It holds no sentence; `say` turns both i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Harm = Literal["worse", "better"]
+Op = Literal["=", "not", "from"]
+EventKind = Literal["decision", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A decision or an outcome that rows have, or not: its column and value, and on which side."""
 
-    kind: Literal["decision", "outcome"]
+    kind: EventKind
     positive: bool
     column: str
     values: tuple[str, ...] = ()
-    op: Literal["=", "not", "from"] = "="
+    op: Op = "="
     decides: bool = (
         False  # of an outcome: there is no other decision, so that words of one may name it
     )
@@ -30,9 +31,8 @@ class Event:
     @property
     def opposite(self) -> Event:
         """Return what all other rows have."""
-        return replace(
-            self, positive=not self.positive, op={"=": "not", "not": "="}.get(self.op, self.op)
-        )
+        op: Op = "not" if self.op == "=" else "=" if self.op == "not" else self.op
+        return replace(self, positive=not self.positive, op=op)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Statement:
     adjusted_for: tuple[str, ...] = ()
     way: int | None = None
     verdict: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     parts: tuple[Statement, ...] = ()
     sources: tuple[str, ...] = ()
 
@@ -135,7 +135,7 @@ class Table:
     code: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,4 +145,4 @@ class Page:
     kind: str
     statements: tuple[Statement, ...]
     grid: Table | None = None
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)

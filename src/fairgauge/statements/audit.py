@@ -133,9 +133,8 @@ class _Audit(Compared):
         return replace(found, facts=found.facts | {"judged": each.judged, "fails": each.fails})
 
     def _place(self, contrast: Any) -> tuple[str, ...]:
-        return (
-            f"estimates[{next(i for i, e in enumerate(self.report.estimates) if e.key == contrast.key)}]",
-        )
+        keys = [each.key for each in self.report.estimates]
+        return (f"estimates[{keys.index(contrast.key)}]",)
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
         if finding.adjusted is None or finding.adjusted.key == finding.estimate.key:
@@ -155,6 +154,7 @@ class _Audit(Compared):
                 if e.is_of_some_in(each)
                 and s.of is not None
                 and s.of.among is not None
+                and e.row is not None
                 and not could_leave_none(self.report, e.contrast, e.row)
             ]
             change, facts = self._change(finding), self._estimators(finding.feature)
@@ -216,16 +216,16 @@ class _Audit(Compared):
                 adjusted_for=(self.strata or "",),
                 facts=found.facts | facts | {"among": among},
             )
-        found = [each for each in estimates if is_significant(each)]
+        shown = [each for each in estimates if is_significant(each)]
         pairs = any(pair.significant for pair in report.pairs)
-        if any(each.reference is not None for each in found) or (found and not pairs):
+        if any(each.reference is not None for each in shown) or (shown and not pairs):
             return nothing("other_differences", "estimates")
         if pairs:
             return nothing("pairs_differ", "pairs")
         if differing := self._differing():
-            whole = [each for each in differing if each.get("significant_without") is not False]
-            features = list(dict.fromkeys(each.feature for each in whole or differing))
-            return nothing("groups_differ", "diagnostics", features=features, few=not whole)
+            large = [each for each in differing if each.get("significant_without") is not False]
+            features = list(dict.fromkeys(each.feature for each in large or differing))
+            return nothing("groups_differ", "diagnostics", features=features, few=not large)
         if within:
             return nothing("differs_within", "diagnostics")
         passed = all(before_counting(each) is Outcome.PASS for each in report.verdicts)
@@ -275,7 +275,7 @@ class _Audit(Compared):
 
     @staticmethod
     def _among(whole: Any, pooled: Any) -> list[float] | None:
-        """Return the shares of both sides that are compared within strata, unless almost all are."""
+        """Return the shares of both sides within strata that both are in, unless almost all are."""
         shares = shares_compared(whole, pooled)
         return None if min(shares) > 1 - NOTED_ALONE else list(shares)
 
@@ -362,7 +362,7 @@ class _Audit(Compared):
         }
 
     def _estimators(self, feature: Any) -> dict[str, Any]:
-        """Return by which estimators groups are known that nobody recorded, and what contradicts them."""
+        """Return how groups are estimated that nobody recorded, and if answers contradict it."""
         if feature not in [each["name"] for each in self.spec.get("probabilities", ())]:
             return {}
         decide = sorted(
@@ -388,7 +388,7 @@ class _Audit(Compared):
         )
 
     def _varies(self, finding: Any) -> dict[str, Any]:
-        """Return how an adjusted difference varies over strata; of two groups either one's is noted."""
+        """Return how an adjusted difference varies over strata, noted of either of two groups."""
         estimate, report = finding.estimate, self.report
         mirrors = (
             each.group
@@ -514,7 +514,7 @@ class _Audit(Compared):
             )
 
     def _judged_in_all(self) -> dict[str, Any]:
-        """Return how many comparisons intervals judge, and which of them a verdict has several of."""
+        """Return how many comparisons intervals judge, and which ones a verdict has several of."""
         found = [d["comparisons"] for d in self.notes[DiagnosticCode.FAILS_TOGETHER]]
         classes = self.report.task is Task.MULTICLASS
         if not found or found[0] <= len(self.report.verdicts):
@@ -625,7 +625,7 @@ class _Audit(Compared):
         )
 
     def _judged(self, verdict: Any) -> Statement:
-        """Return what a rule comes to for a group, from its worse-off side where it can be turned."""
+        """Return what a rule comes to for a group, or for the worse-off one of two."""
         contrast, outcome = self._estimate(verdict), str(before_counting(verdict))
         codes = {reason.code for reason in reasons_of(verdict)}
         facts = {
@@ -641,7 +641,8 @@ class _Audit(Compared):
             "average": verdict.class_scope.average and str(verdict.class_scope.average),
         }
         across = is_of_all_groups(verdict.definition) and not is_of_one_group(verdict.definition)
-        facts |= {"across": across, "feature": verdict.feature}
+        of_all = is_of_all_groups(verdict.definition)
+        facts |= {"across": across, "of_all": of_all, "feature": verdict.feature}
         if contrast is None or contrast.reference is None or contrast.group is None:
             who = (
                 None
@@ -714,7 +715,8 @@ class _Audit(Compared):
                 "why": sorted(
                     {r.code for v in verdicts for r in reasons_of(v) if r.code in _BESIDE}
                 ),
-                "kinds": sorted({str(each.class_scope.kind) for each in verdicts}),
+                "kinds": sorted({str(each.class_scope.kind) for each in verdicts})
+                + ["threshold"] * bool(self.cuts),
                 "level": min((v.interval.level for v in verdicts if v.interval), default=None),
                 "all_pairs": [feature for feature, held in tukey.items() if held],
                 "all_by_pairs": all(tukey.values()),
@@ -808,17 +810,18 @@ class _Audit(Compared):
                 facts={
                     "event": event(spec, "decision" if decided else "outcome", True),
                     "assumed": assumed,
+                    "asked": bool(spec.get("positive")),
                     "side": str(self.favourable),
                 },
             )
 
         for note in self.notes[DiagnosticCode.NOT_FAVOURABLE][:1]:
             rows = note["rows"] or [0] * len(note["values"])  # of people no rows are counted
-            held = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
+            counted = sorted(zip(rows, note["values"], strict=True), key=lambda each: -each[0])
             yield Statement(
                 code="not_favourable",
                 sources=("diagnostics",),
-                facts={"values": held, "side": str(self.favourable)},
+                facts={"values": counted, "side": str(self.favourable)},
             )
 
     def found(self) -> Iterator[Statement]:
@@ -1005,7 +1008,7 @@ class _Audit(Compared):
         of_shares = [
             s for s in open_ if s and s.lower is not None and s.of and s.of.kind in _SHARES
         ]
-        yield from sorted(of_shares, key=lambda s: -abs((s.who.rate or 0) - (s.than.rate or 0)))[:1]
+        yield from sorted(of_shares, key=lambda s: -abs(_apart(s)))[:1]
 
     def _means_not_shown(self) -> Iterator[Statement]:
         """Yield the largest difference of each mean."""
@@ -1131,11 +1134,7 @@ class _Audit(Compared):
                 whom = own.who if e.reason.side == "group" else own.than
                 small.setdefault(whom and (whom.kind, whom.feature, whom.values), []).append(e)
         for estimates in [*small.values()][:_MOST_SMALL]:
-            of_shares = [
-                e
-                for e in estimates
-                if self.statement(e).of.kind in _SHARES and e.class_scope.is_single
-            ]
+            of_shares = [e for e in estimates if self._is_of_shares(e) and e.class_scope.is_single]
             first = next(iter(of_shares), estimates[0])
             found = self.statement(first, "small", turn=False, sources=self._place(first))
             facts = {"reason": first.reason, "counted": bool(of_shares)}
@@ -1143,6 +1142,10 @@ class _Audit(Compared):
             yield replace(found, facts=found.facts | facts | {"side": side})
         if (more := len(small) - _MOST_SMALL) > 0:
             yield Statement(code="more_small", facts={"n": more}, sources=("groups",))
+
+    def _is_of_shares(self, each: Any) -> bool:
+        of = self.statement(each).of
+        return of is not None and of.kind in _SHARES
 
     def _lacks_data(self, verdict: Any) -> bool:
         """Return whether a rule is not evaluated because the data of its comparison are too few."""
@@ -1458,7 +1461,7 @@ class _Audit(Compared):
         if (row.of, row.among) not in ((TP, TP + FN), (FP, TN + FP)):
             return None
         of_hits = row.of == TP
-        n = found.who.n - found.who.hits if of_hits else found.who.hits
+        n = (found.who.n or 0) - found.who.hits if of_hits else found.who.hits
         return replace(
             found,
             code="read_cases",
@@ -1501,6 +1504,10 @@ _CLEARED_BY = {
 _DISAGREE = ({"mean", "quantile"}, {"list", "top"})
 _GRAVEST = ("fail", "inconclusive", "not_evaluated", "pass")
 _BESIDE = (*ON_ONE_SIDE, ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
+
+
+def _apart(s: Any) -> float:
+    return float((s.who.rate or 0) - (s.than.rate or 0))
 
 
 def _is_small(reason: Any) -> bool:

@@ -30,9 +30,17 @@ from fairgauge.results.disparities import (
     is_significant,
     singled_out,
 )
-from fairgauge.results.statement import Event, Measure, Page, Range, Side, Statement
+from fairgauge.results.statement import (
+    Event,
+    EventKind,
+    Measure,
+    Page,
+    Range,
+    Side,
+    Statement,
+)
 
-EVENTS = {
+EVENTS: dict[Any, tuple[EventKind, bool]] = {
     TP + FP: ("decision", True),
     TN + FN: ("decision", False),
     TP + FN: ("outcome", True),
@@ -63,7 +71,7 @@ def unit_of(spec: Mapping[str, Any]) -> str:
 
 def event(
     spec: Mapping[str, Any],
-    kind: str,
+    kind: EventKind,
     positive: bool,
     scope: Any = None,
     threshold: float | None = None,
@@ -161,8 +169,8 @@ class Compared:
             return Side("population", each.feature, **counted)
         if (other := reference.group or other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
-        kind = "everyone" if reference.kind is ReferenceKind.OVERALL else "others"
-        return Side(kind, each.feature, **counted)
+        of_all = reference.kind is ReferenceKind.OVERALL
+        return Side("everyone" if of_all else "others", each.feature, **counted)
 
     def counts(self, each: Any, row: Statistic) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the number of both sides, with the rows that it counts where these are whole."""
@@ -236,7 +244,7 @@ class Compared:
         alone: bool = False,
         **more: Any,
     ) -> Statement:
-        """Return a comparison as a statement, from the side that is worse off if it can be turned."""
+        """Return a comparison as a statement, from the worse-off side if it can be turned."""
         several_cuts = more.pop("several_cuts", False)
         of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
         row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
@@ -256,14 +264,18 @@ class Compared:
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
         adverse, far = self.adverse(of, each.class_scope), gap(each)
         held = each if alone else singled_out(each)
-        by = "ratio" if is_ratio(each.definition) else "difference"
+        if row is None and each.simultaneous is None:
+            held = each
+        by: Any = "ratio" if is_ratio(each.definition) else "difference"
         ends = None if held.interval is None else (held.interval.low, held.interval.high)
         if ends and is_reference_first(each.definition):
             ends = (-ends[1], -ends[0])
         turned = turn and adverse * far < 0 and than.kind == "group"
         if turned:
             who, than, ends = than, who, ends and inverse(ends, by)
-        harm = None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        harm: Any = (
+            None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        )
         value = (
             None
             if each.value is None
