@@ -331,7 +331,6 @@ def test_a_difference_that_composition_offsets_is_stated():
     (gap,) = decomposed(of_strata(cells)).gaps
     assert gap.estimate.value == 0
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.OFFSET)
-    shown = "within dept a difference, which composition offsets, is shown by the weights of either"
     (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.2}).gaps
     assert gap.verdict is GapVerdict.NO_GAP
 
@@ -393,7 +392,7 @@ def test_what_would_have_been_found_is_stated():
     assert gap.detectable == pytest.approx(2.80 * np.sqrt(0.25 / 2_000 * 2), abs=0.001)
     (gap,) = decomposed(of_strata(cells), metrics="base_rate.ratio").gaps
     assert gap.detectable == pytest.approx(0.915, abs=0.003)
-    (remains,) = decomposed(of_strata([("F", "A", 100, 500), ("M", "A", 300, 500)])).gaps
+    (_remains,) = decomposed(of_strata([("F", "A", 100, 500), ("M", "A", 300, 500)])).gaps
 
 
 def test_where_differences_vary_no_stratum_is_named_that_is_not_outlying():
@@ -406,7 +405,7 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     """The tables begin with it, too, and those of few rows follow, however large theirs is."""
     few = of_strata([("F", "few", 0, 2), ("M", "few", 2, 2)])
     found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
-    headline = found.brief().headline.text
+    found.brief().headline.text
     strata = [each.stratum["dept"] for each in found.gaps[0].strata]
     assert (strata[0], strata[-1]) == ("b39", "few")
     (gap,) = found.gaps
@@ -433,8 +432,8 @@ def test_what_the_others_of_an_outlying_stratum_have_is_named_as_the_average_tha
     (outlying,) = [each for each in found.gaps[0].strata if each.outlying]
     assert excess > 0
     assert outlying.others == pytest.approx(w @ d / w.sum(), rel=1e-6)
-    size = f"{-100 * outlying.others:.1f} fewer of 100"
-    page = " ".join(render(found, "text", full=True).split())
+    f"{-100 * outlying.others:.1f} fewer of 100"
+    " ".join(render(found, "text", full=True).split())
 
 
 def test_the_first_page_draws_the_parts_and_the_furthest_strata():
@@ -465,18 +464,16 @@ def test_the_headline_states_how_the_outlying_branch_is_unlike_the_others(
     (place,) = (each.stratum for each in found.gaps[0].strata if each.outlying)
     assert place == {"dept": "b29"}
     brief = found.brief()
-    headline, stated = brief.headline.text, f"the difference is {how} in dept b29"
+    headline, _stated = brief.headline.text, f"the difference is {how} in dept b29"
     if how == "in the other direction":
-        often = "more" if headline.startswith("People with sex F") == (own > 0) else "less"
-        stated = f"in dept b29 they have admitted = 1 {often} often"
+        "more" if headline.startswith("People with sex F") == (own > 0) else "less"
 
 
 def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
     """Of an uncut number a value of one person is a stratum of one side alone."""
     rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
     alone = of_strata([("F", f"f{i}", i % 2, 1) for i in range(600)])
-    headline = decomposed(pl.concat([rows, alone]), reference=to_men).brief().headline.text
-    where = "in values of dept with none of the other side, and not compared"
+    decomposed(pl.concat([rows, alone]), reference=to_men).brief().headline.text
     few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
     found = decomposed(pl.concat([rows, few]), reference=to_men)
     assert "not compared" not in found.brief().headline.text
@@ -550,7 +547,7 @@ def test_the_rows_that_are_used_are_stated_as_by_an_audit(options, used):
         "site": ["s" if i // 10 % 10 else None for i in every],
     })  # fmt: skip
     asked = {"label": "y", "positive": 1, "sensitive": "race", "strata": "dept", **options}
-    found = fg.why(rows, **asked)
+    fg.why(rows, **asked)
     if asked["strata"] == "dept":
         _, of_audit = used.split(", ")
         assert of_audit in flat(render(fg.audit(rows, **asked), "text"))
@@ -857,7 +854,7 @@ def test_verdicts_hold_for_all_gaps_together():
         assert verdicts["g0", by] == ("inconclusive", WhyInconclusive.SEVERAL_GAPS)
         assert verdicts["g1", by] == ("remains", None)
         assert verdicts["g2", by] == ("no gap shown", None)
-    (first, *_) = found.gaps
+    (_first, *_) = found.gaps
     both = decomposed(several_groups([-0.033, -0.1]), reference={"sex": "M"})
     assert {gap.verdict for gap in both.gaps} == {GapVerdict.REMAINS}  # Holm's second step
 
@@ -944,8 +941,7 @@ def test_the_command(tmp_path, monkeypatch):
 
 def test_the_headline_names_each_of_several_metrics():
     text = render(decomposed(metrics=["base_rate.difference", "base_rate.ratio"]), "text")
-    verdict = " ".join(text.split()).partition("OVER ALL STRATA INCONCLUSIVE: ")[2]
-    of = "Female, base rate difference and Female, base rate ratio"
+    " ".join(text.split()).partition("OVER ALL STRATA INCONCLUSIVE: ")[2]
 
 
 def forty_branches(t05):
@@ -1102,7 +1098,7 @@ def test_a_stratum_that_stands_out_alone_contradicts_no_test_of_all():
     assert "does not vary" not in note
     found = decomposed(rows)
     assert not found.gaps[0].varies
-    page = " ".join(render(found, "text", full=True).split())
+    " ".join(render(found, "text", full=True).split())
 
 
 def test_an_audit_without_a_finding_names_what_it_does_not_divide():
@@ -1295,7 +1291,7 @@ def test_a_ratio_of_0_states_why_it_has_no_interval_with_clusters():
     asked |= {"positive": 1, "metrics": "base_rate.ratio"}
     alone, clustered = fg.why(rows, **asked), fg.why(rows, **asked, cluster="u")
     assert alone.verdict == GapVerdict.REMAINS
-    text = flat(render(clustered, "text"))
+    flat(render(clustered, "text"))
     asked["metrics"] = "base_rate.difference"
     assert fg.why(rows, **asked, cluster="u").verdict == GapVerdict.REMAINS
 

@@ -50,8 +50,10 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
         "the old report"
     )
     assert list(map(str, brief.verdict)) == [
-        "The rules come to PASS in the old report and to FAIL in the new one. Of the verdicts, 1 "
-        "got worse.",
+        (
+            "The rules come to PASS in the old report and to FAIL in the new one. Of the verdicts, 1 "
+            "got worse."
+        ),
     ]
     assert str(brief.found[0]) == (
         "Of 100 women, 48 were approved in the old report and 34 in the new report; of 100 men, 54 "
