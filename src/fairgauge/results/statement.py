@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Harm = Literal["worse", "better"]
+By = Literal["difference", "ratio"]
+SideKind = Literal["group", "others", "everyone", "population", "rows"]
 Op = Literal["=", "not", "from"]
 EventKind = Literal["decision", "outcome"]
 
@@ -55,7 +57,7 @@ class Measure:
 class Side:
     """Whom a number is of, with the number: their share as it was counted, or their mean."""
 
-    kind: Literal["group", "others", "everyone", "population", "rows"]
+    kind: SideKind
     feature: str | None = None
     values: tuple[tuple[str, str], ...] = ()
     rate: float | None = None
@@ -99,7 +101,7 @@ class Statement:
     than: Side | None = None
     was: tuple[Side, Side] | None = None
     of: Measure | None = None
-    by: Literal["difference", "ratio"] = "difference"
+    by: By = "difference"
     value: float | None = None
     interval: Range | None = None
     shown: bool | None = None

@@ -33,7 +33,7 @@ def fault_statement(fault: Fault) -> Statement:
     """Return a fault with its numbers in the form in which its table prints them."""
     p = dict(fault.parameters)
     like = {"parts": p.get("n"), "count": ""}
-    numbers = {name: value for name, value in p.items() if isinstance(value, (int, float))}
+    numbers: dict[str, Any] = {k: v for k, v in p.items() if isinstance(v, (int, float))}
     facts = {
         "fault": str(fault.code),
         "of": None,
@@ -44,7 +44,7 @@ def fault_statement(fault: Fault) -> Statement:
             name: _count(value, str(like.get(name, p.get("printed", ""))))
             for name, value in numbers.items()
         },
-        "hundredfold": _short(100 * p["share"]) if "share" in p else None,
+        "hundredfold": _short(100 * numbers["share"]) if "share" in numbers else None,
         "dotted": bool(_THOUSANDS.fullmatch(str(p.get("printed")))),
     }
     return Statement(code="fault", facts=facts | p)

@@ -98,9 +98,7 @@ def event(
     return Event(kind, positive, column, values, "=" if positive else "not", decides=decides)
 
 
-def measure(
-    spec: Mapping[str, Any], row: Statistic, scope: Any = None, threshold: Any = None
-) -> Measure:
+def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:
     """Return what a rate counts, among whom; of other numbers their column."""
     at = {
         "class_": getattr(scope, "name", None),

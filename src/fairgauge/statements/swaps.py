@@ -16,7 +16,7 @@ from fairgauge.results.name_swaps import (
     SwapReason,
     SwapVerdict,
 )
-from fairgauge.results.statement import Page, Range, Side, Statement
+from fairgauge.results.statement import Page, Range, Side, SideKind, Statement
 from fairgauge.statements.compared import page, step
 
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
@@ -36,7 +36,7 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         (d.group, d.mean_group, d.variants_group),
         (d.reference, d.mean_reference, d.variants_reference),
     ):
-        kind = "others" if name == "others" else "group"
+        kind: SideKind = "others" if name == "others" else "group"
         sides[name] = Side(kind, d.feature, ((d.feature, name),), rate, None, n)
     who, than = sides.values()
     fewest = min(who.n or 0, than.n or 0)

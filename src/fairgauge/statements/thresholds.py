@@ -13,7 +13,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.disparities import is_reference_first
-from fairgauge.results.statement import Page, Range, Side, Statement
+from fairgauge.results.statement import By, Harm, Page, Range, Side, Statement
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 from fairgauge.statements.compared import (
     Compared,
@@ -65,6 +65,7 @@ class _Thresholds(Compared):
         definition = self.goal.definition
         assert definition is not None  # no choice is made of another
         self.definition: Any = definition
+        self.by: By = getattr(self.goal.row, "by", "difference")
         self.row = definition.of if isinstance(definition, Contrast) else definition
         self.place = f"features[{choice.features.index(self.of)}]"
         self.asked = {
@@ -94,7 +95,7 @@ class _Thresholds(Compared):
             for what, reason in (("goal", effect.goal_reason), ("kept", effect.kept_reason))
             if reason is not None
         ]
-        insufficient: dict[Reason, list[str]] = {}
+        insufficient: dict[Reason, list[str | None]] = {}
         for each in effect.disparities:
             if each.status is Status.TOO_FEW and each.reason is not None:
                 insufficient.setdefault(each.reason, []).append(each.group)
@@ -132,7 +133,7 @@ class _Thresholds(Compared):
             if each.common is not None and (rate := grown_error(choice, each.common)) is not None:
                 yield replace(self.rate_change(rate, each.common), code="grown_error")
         limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
-        by = getattr(self.goal.row, "by", "difference")
+        by = self.by
         of = measure(self.spec, self.row)
         yield Statement(
             code="threshold_question",
@@ -222,7 +223,7 @@ class _Thresholds(Compared):
             return Statement(code="point_insufficient", who=who, facts=facts, sources=source)
         if is_reference_first(self.definition):
             who, than = than, who
-        ends, by = point.disparity_interval, getattr(self.goal.row, "by", "difference")
+        ends, by = point.disparity_interval, self.by
         range_ = ends and (ends.low, ends.high)
         neutral = self.definition.neutral
         far = (neutral if point.disparity is None else point.disparity) - neutral
@@ -231,7 +232,9 @@ class _Thresholds(Compared):
         if turned := adverse * far < 0 and other_group(self.named, one) is not None:
             who, than, far = than, who, -far
             range_ = range_ and inverse(range_, by)
-        harm = None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        harm: Harm | None = None if adverse * far == 0 else "better"
+        if adverse * far and (turned or adverse * far > 0):
+            harm = "worse"
         return Statement(
             code="then",
             who=who,
@@ -252,7 +255,7 @@ class _Thresholds(Compared):
         """Return the disparity of a group at both thresholds."""
         one = effect.disparities[i]
         other = other_group(self.named, one)
-        rates = {
+        rates: dict[str | None, RateChange] = {
             each.group: each
             for each in effect.rates
             if each.feature == self.of.feature and each.rate == self.row.name
@@ -269,7 +272,7 @@ class _Thresholds(Compared):
             than=replace(than, **theirs[1]) if theirs and known else than,
             was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
             of=measure(self.spec, self.row),
-            by=getattr(self.goal.row, "by", "difference"),
+            by=self.by,
             value=one.new,
             facts={
                 **self.times(effect),

@@ -146,12 +146,12 @@ def _common(part: _Part) -> Iterator[str]:
 
 def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:
     """Yield how often it happens to each group, today and at the chosen threshold."""
-    groups = [s for s in group_rates(choice) if s.who and s.of and s.of.event]
+    groups = [s for s in group_rates(choice) if s.of and s.of.event]
     if not groups:
         return
     grammar, facts = told(choice).language, groups[0].facts
-    event, today, cut = groups[0].of and groups[0].of.event, choice.today, facts["new"]["value"]
-    assert event is not None
+    event: Any = groups[0].of and groups[0].of.event
+    today, cut = choice.today, facts["new"]["value"]
     rows = []
     for each in groups[:_MOST_DRAWN]:
         old, new = each.facts["old_value"], each.facts["new_value"]
