@@ -33,7 +33,6 @@ from fairgauge.inference.unrecorded_rates import (
     KnownRate,
     RateEstimator,
     UnrecordedRate,
-    concentration,
     contrast_value,
     methods_of,
     p_value,
@@ -517,29 +516,7 @@ class _Feature:
             if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
                 people = min(rate.effective_people(side, each) for side in (group, reference))
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
-            if each is Estimator.LIKELIHOOD:
-                row = replace(row, tipping_slope=self._tipping_slope(metric, rate, row, one, other))
             yield row
-
-    def _tipping_slope(
-        self, metric: Contrast, rate: UnrecordedRate, row: ByEstimator, one: int, other: int
-    ) -> float | None:
-        """Return the slope within groups at which the likelihood's interval reaches a limit."""
-        cells = rate.cells
-        if metric.by != "difference" or cells.n.shape[1] > 2 or cells.strata is not None:
-            return None
-        limits = [
-            bound
-            for _, rule in self._spec.limits
-            if rule.metric == metric.name
-            for bound in (rule.low, rule.high)
-            if math.isfinite(bound)
-        ] or [0.0]
-        room = 1 - concentration(rate, one, other)
-        if room <= 0:
-            return None
-        ends = [(end - limit) / room for limit in limits for end in row.interval]
-        return min(ends, key=abs)
 
     def _information(self) -> dict[str, str | int]:
         """Return the groups of the least and most information in the first rate, as people.

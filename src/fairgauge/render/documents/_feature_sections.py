@@ -39,7 +39,6 @@ from fairgauge.render.words.metric_words import (
     rate_value,
     unit,
     unit_name,
-    with_unit,
 )
 from fairgauge.results.disparities import (
     after_adjusting,
@@ -405,7 +404,7 @@ def estimator_blocks(report: Report) -> Iterator[tree.Block]:
     drawn = [key for key in stated if key in every][:_MOST_CHARTS]
     for key in drawn:
         yield _chart(every[key], limits.get(key), report)
-    lines = [_line(every[key], limits.get(key), report) for key in every if key not in drawn]
+    lines = [_line(every[key], report) for key in every if key not in drawn]
     yield tree.Items(tuple(lines[:_MOST_LINES]))
     if len(lines) > _MOST_LINES:
         yield tree.Paragraph(f"{len(lines) - _MOST_LINES:,} more comparisons in the JSON report.")
@@ -426,7 +425,7 @@ def _chart(
             capitalised(_NAMES[each.estimator]),
             tree.mark_of(each.value, each.interval),
             _number(each, metric),
-            below=capitalised("; ".join(_details(each, verdict))),
+            below=capitalised("; ".join(_details(each))),
             emphasis=each.decides,
         )
         for each in sorted(estimators, key=lambda each: not each.decides)
@@ -441,11 +440,11 @@ def _chart(
     )
 
 
-def _line(estimators: Sequence[ByEstimator], verdict: Verdict | None, report: Report) -> str:
+def _line(estimators: Sequence[ByEstimator], report: Report) -> str:
     first = estimators[0]
     metric = report.catalogue.metric(first.metric)
     parts = [
-        ", ".join([f"{_NAMES[each.estimator]} {_number(each, metric)}", *_details(each, verdict)])
+        ", ".join([f"{_NAMES[each.estimator]} {_number(each, metric)}", *_details(each)])
         for each in estimators
     ]
     return f"{printable(first.group)}, {_of(first, metric)}: {'; '.join(parts)}."
@@ -463,18 +462,9 @@ def _number(each: ByEstimator, metric: Metric) -> str:
     return f"{metric_value(metric, each.value)} ({interval})"
 
 
-def _details(each: ByEstimator, verdict: Verdict | None) -> Iterator[str]:
-    """Yield whether an estimator decides, how precise it is, and how wrong it may be."""
+def _details(each: ByEstimator) -> Iterator[str]:
+    """Yield whether an estimator decides, and how precise it is."""
     if each.decides:
         yield "decides"
     if each.effective_people is not None:
         yield f"as precise as {each.effective_people:,} people of known group"
-    if each.tipping_slope is not None and abs(each.tipping_slope) <= 1:
-        bounds = (0.0,) if verdict is None else limits_of(verdict.rule)
-        inside = any(each.interval.low < bound < each.interval.high for bound in bounds)
-        limit = "no difference" if verdict is None else "the limit of the rule"
-        yield (
-            f"its CI would {'exclude' if inside else 'reach'} {limit} if, within a group, the rate "
-            f"{'rose' if each.tipping_slope > 0 else 'fell'} by "
-            f"{with_unit(abs(each.tipping_slope), tree.Unit.POINTS)} from a probability of 0 to 1"
-        )

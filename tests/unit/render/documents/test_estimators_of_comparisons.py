@@ -1,7 +1,6 @@
 """What a report draws of the estimators of groups that nobody recorded."""
 
 import numpy as np
-import pytest
 
 import fairgauge as fg
 from fairgauge.render._document_tree import Chart, Items
@@ -36,21 +35,6 @@ def test_what_a_rule_is_about_is_drawn_with_every_estimator_and_the_range_allowe
     assert [row.below for row in chart.rows if row.emphasis] == ["Decides"]
     assert isinstance(lines, Items)
     assert all("selection rate ratio" in line for line in lines.items)
-
-
-@pytest.mark.parametrize("limit", [-0.05, -0.3, -0.9])
-def test_the_tipping_slope_moves_the_interval_across_the_limit(limit):
-    """An interval that holds the limit would exclude it; any other would reach it."""
-    report = audited([f"selection_rate.difference >= {limit}"])
-    found = next(each for each in report.estimators if each.tipping_slope is not None)
-    chart = next(each for each in estimator_blocks(report) if isinstance(each, Chart))
-    text = " ".join(row.below for row in chart.rows)
-    if abs(found.tipping_slope) > 1:
-        assert "within a group, the rate" not in text
-        return
-    held = found.interval.low < limit < found.interval.high
-    assert f"CI would {'exclude' if held else 'reach'} the limit of the rule" in text
-    assert f"rate {'rose' if found.tipping_slope > 0 else 'fell'} by" in text
 
 
 def test_without_rules_the_findings_are_drawn():
