@@ -297,6 +297,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     CONDITION = "condition"

@@ -126,7 +126,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     span = 1.0 if question.decides else float(np.ptp(answers.mean[answers.n > 0]))
     drafts = [
         _draft(
-            cells, side, effects[cells.code], question, span,
+            cells, side, effects[cells.code], question, span, answers.family_of,
             doubtful.get((cells.code, side.groups)),
         )
         for cells in models
@@ -208,6 +208,7 @@ def _draft(
     placebo: Array,
     question: SwapQuestion,
     span: float,
+    family_of: Index | None,
     doubt: Doubt | None,
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
@@ -240,13 +241,17 @@ def _draft(
         return _Draft(cells, sides, result, *reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
-    found = crossed_difference(item, variant, in_group, both.y, both.n)
+    family = None
+    if family_of is not None:
+        families, family = np.unique(family_of[both.item], return_inverse=True)
+        result = replace(result, families=len(families))
+    found = crossed_difference(item, variant, in_group, both.y, both.n, family)
     result = replace(
         result, value=found.value, mean_group=found.mean_group, mean_reference=found.mean_reference
     )
     if min(variants) == 1:
         result = replace(result, reason=SwapReason.ONE_VARIANT)
-        if len(items) >= FEWEST_ITEMS and _varies(found.items, both):
+        if result.units >= FEWEST_ITEMS and _varies(found.items, both):
             result = _with_interval(result, found.items)
     else:
         result = _of_names(result, found, both, placebo, question)
@@ -274,7 +279,7 @@ def _of_names(
 ) -> SwapDifference:
     """Return the difference over names and items, of which both are samples."""
     confidence, margin = question.spec.confidence, question.margin
-    if result.items < FEWEST_ITEMS:
+    if result.units < FEWEST_ITEMS:
         return replace(result, reason=SwapReason.FEW_ITEMS)
     totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
     edits = None
@@ -382,8 +387,9 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         mask = held.variant == v
         y, centred = held.y[mask], held.y[mask] - base[held.item[mask]]
         width = None
-        if len(y) > 1:
-            width = half_width(mean_variance(centred), question.spec.confidence)
+        family = None if answers.family_of is None else answers.family_of[held.item[mask]]
+        if len(y if family is None else np.unique(family)) > 1:
+            width = half_width(mean_variance(centred, family), question.spec.confidence)
         mean = float(centred.mean())
         group = int(answers.group_of[v])
         yield SwapVariant(

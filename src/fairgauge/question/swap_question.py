@@ -21,7 +21,7 @@ SHARED = (
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
-COLUMNS = ("item", "variant", "model")
+COLUMNS = ("item", "variant", "model", "family")
 """The options that name columns of the table of answers."""
 _REFUSED = {
     "cluster": "items and variants are the clusters of this design",
@@ -38,6 +38,7 @@ class SwapQuestion:
     Attributes
     ----------
     item, variant, model : the columns of what was asked, under which name, and of which model.
+    family : the column of the text that items are made from; None where each is of its own.
     placebo : values of the sensitive feature whose variants are irrelevant edits.
     spec : the options that are shared with audits.
     """
@@ -45,6 +46,7 @@ class SwapQuestion:
     item: str
     variant: str
     model: str | None
+    family: str | None
     placebo: tuple[Value, ...]
     spec: Spec
 
@@ -139,7 +141,8 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     assert item is not None
     assert variant is not None
     question = SwapQuestion(
-        item=item, variant=variant, model=own.get("model"), placebo=placebo, spec=spec,
+        item=item, variant=variant, model=own.get("model"), family=own.get("family"),
+        placebo=placebo, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
     refuse(twice)

@@ -58,6 +58,7 @@ DIALECTS = (
 @click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
 @click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
 @click.option("--model", metavar="COL", help="Likewise: the model.")
+@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
 @click.option(
     "--min-cell",
     type=int,
@@ -104,6 +105,7 @@ def command(
     item: str | None,
     variant: str | None,
     model: str | None,
+    family: str | None,
     controls: tuple[str, ...],
     **flags: Texts,
 ) -> None:
@@ -133,7 +135,7 @@ def command(
     what = _with_controls(asked(config, flags, counts=True), controls)
     if not flags.get("rule") and (left := without_baselines(config)):
         print_message(left, prefix="Warning: ")
-    roles = {"item": item, "variant": variant, "model": model}
+    roles = {"item": item, "variant": variant, "model": model, "family": family}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):
         raise FairgaugeError("--by counts periods of people, not of answers under swapped names")

@@ -13,6 +13,8 @@ COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "variant": "Column of the name, or the edit, under which it was asked.",
     "model": "Column of the model that answered.",
+    "family": "Column of the text that items are made from (a CV for several postings), which are "
+    "then one cluster; without it, items are taken as independent.",
 }
 _SHARED = {
     "sensitive": ("COL", "Column of the group that the variant belongs to."),
@@ -57,6 +59,7 @@ def command(
     item: str | None,
     variant: str | None,
     model: str | None,
+    family: str | None,
     placebo: tuple[str, ...],
     **flags: Texts,
 ) -> int:
@@ -87,6 +90,7 @@ def command(
             item=item,
             variant=variant,
             model=model,
+            family=family,
             placebo=list(placebo) or None,
             **given,
         )

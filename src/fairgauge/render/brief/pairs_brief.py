@@ -107,10 +107,13 @@ def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
         "variant.",
         ("data",),
     )
-    yield Sentence(
-        "Items are taken as independent: where several are made from one text (a CV, a vignette), "
-        "that text is the item."
-    )
+    if data.families is None:
+        yield Sentence(
+            "Items are taken as independent; where several are made from one text (a CV, a "
+            "vignette), name its column (family)."
+        )
+    else:
+        yield Sentence(f"The items are of {numbered(data.families, 'families')}.", ("data",))
     if data.missing:
         verb = plural(data.missing, "is", "are")
         yield Sentence(

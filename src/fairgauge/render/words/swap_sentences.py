@@ -70,6 +70,8 @@ def value_sentence(d: SwapDifference) -> str:
         other = "other groups" if d.reference == "others" else called(d.reference)
         return f"{where}No item was answered under names of both {called(d.group)} and {other}."
     items = numbers.numbered(d.items, "items")
+    if d.families is not None:
+        items += f" of {numbers.numbered(d.families, 'families')}"
     selected = d.of_decisions
     many = d.variants_group != 1
     if d.value == 0:
@@ -150,7 +152,8 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
         f"{_side_of_fewest(d)} two names; a verdict needs at least 3 names of each side"
     ),
     SwapReason.FEW_ITEMS: lambda d: (
-        f"a verdict needs at least 3 items with names of both sides, not {d.items}"
+        f"a verdict needs at least 3 {'items' if d.families is None else 'families of items'} with "
+        f"names of both sides, not {d.units}"
     ),
     SwapReason.NO_ITEMS: lambda _: "no item has names of both sides",
     SwapReason.NO_VARIATION: lambda _: (
