@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
@@ -64,8 +64,6 @@ class SwapNote:
     count : how many it counts.
     """
 
-    DERIVED: ClassVar = ("message",)
-
     code: SwapNoteCode
     name: str | None = None
     count: int | None = None
@@ -73,7 +71,10 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        return in_words("swap_sentences:describe_note", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:note_statement", str(self.code), self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ class SwapDifference:
     status : ok, too_few where there is no verdict for want of variants or items, or undefined.
     """
 
-    DERIVED: ClassVar = ("ratio", "says")
+    DERIVED: ClassVar = ("ratio",)
 
     model: str | None
     feature: str
@@ -205,7 +206,10 @@ class SwapDifference:
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        return in_words("swap_sentences:describe_difference", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:swap_statement", "says", self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,14 +344,8 @@ class PairsAudit(ShownResult):
         schema="fairgauge.pairs/2",
         title="Audit by swapped names",
         called="an audit by swapped names",
-        document="fairgauge.render.documents.pairs_document:pairs_document",
-        brief="fairgauge.render.brief.pairs_brief:pairs_brief",
-        tables={
-            "differences": "fairgauge.render.documents.pairs_document:differences_of",
-            "variants": SwapVariant,
-            "components": SwapComponents,
-            "answered": AnsweredShare,
-        },
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.swaps:swaps_page",
     )
     DERIVED: ClassVar = ("verdict", "_brief")
 
@@ -389,7 +387,7 @@ class PairsAudit(ShownResult):
 
     def to_pandas(self, table: str = "differences") -> Any:
         """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<PairsAudit of {self.data.answers:,} answers: {self.verdict}; print() shows it>"

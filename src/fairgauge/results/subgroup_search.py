@@ -261,9 +261,8 @@ class SubgroupSearch(ResultOfMetrics):
         schema="fairgauge.find/1",
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
-        document="fairgauge.render.documents.search_document:search_document",
-        brief="fairgauge.render.brief.search_brief:search_brief",
-        tables={"subgroups": "fairgauge.render.documents.search_document:subgroups_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.search:search_page",
     )
     DERIVED: ClassVar = ("metrics", "summary", "_brief")
 
@@ -342,11 +341,11 @@ class SubgroupSearch(ResultOfMetrics):
 
     def to_pandas(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self)
+        return function_at("fairgauge.render.streams:to_pandas")(self)
 
     def to_polars(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.flat_rows:to_polars")(self)
+        return function_at("fairgauge.render.streams:to_polars")(self)
 
     def __repr__(self) -> str:
         return (

@@ -148,9 +148,8 @@ class ThresholdChoice(ShownResult):
         schema="fairgauge.thresholds/4",
         title="Thresholds of a score",
         called="a choice of thresholds",
-        document="fairgauge.render.documents.thresholds_document:thresholds_document",
-        brief="fairgauge.render.brief.thresholds_brief:thresholds_brief",
-        tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.thresholds:thresholds_page",
     )
     DERIVED: ClassVar = ("_brief",)
 

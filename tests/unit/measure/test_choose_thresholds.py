@@ -9,7 +9,7 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.enums import ChosenBy, Outcome
 from fairgauge.render import render
-from fairgauge.render.documents.thresholds_document import thresholds_document
+from fairgauge.render.document import document as document_of
 from fairgauge.stats.resampling import random_parts
 
 
@@ -415,7 +415,7 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
             assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
             assert other.performance == pytest.approx(point.performance, abs=2e-3)
     assert compared > 100
-    assert "those with a score below the threshold have a positive decision" in " ".join(
+    assert "those with a score below the threshold are given a positive decision" in " ".join(
         str(mirrored).split()
     )
 
@@ -496,7 +496,7 @@ def test_several_features_are_chosen_for_one_at_a_time():
     assert set(found["region"].groups) == {"north", "south", "west"}
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
     assert "One threshold for all, region" in str(found)
-    assert all(each.short in ("", each.title) for each in thresholds_document(found).sections[1:])
+    assert all(each.short in ("", each.title) for each in document_of(found).sections[1:])
     assert "Chart" not in str(found).split("Charts: -o thresholds.html")[0]
     assert "Chart" not in render(found, "markdown")
     with pytest.raises(fg.DataError, match="name the feature"):

@@ -157,10 +157,10 @@ def test_a_page_refers_to_what_is_on_it_and_lists_what_is_worse_in_one_order(run
     assert (
         first < page.index(" Where it is worse ") < page.index("(continued): Analyst: find where")
     )
-    assert "the command is under “Where it is worse”" in page
-    assert "(continued): Analyst: find where the difference arises" in page
+    assert "commands are under “Where it is worse”" in page
+    assert "(continued): Analyst: find where the gap arises" in page
     assert "n = " not in page
-    (counted,) = re.findall(r"age = \(60, inf\) \((\d+) observed negatives\)", page)
+    (counted,) = re.findall(r"age = \(60, inf\) \(\d+ of (\d+)\)", page)
     (rows,) = re.findall(r"To audit the (\d+) rows of sex = F & age = \(60, inf\)", page)
     assert int(counted) < int(rows)
 

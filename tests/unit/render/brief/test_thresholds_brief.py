@@ -16,8 +16,7 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Table, Tone
-from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
-from fairgauge.render.documents.thresholds_document import thresholds_document
+from fairgauge.render.document import document as document_of
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -88,7 +87,7 @@ def test_the_price_is_stated_beside_the_goal_and_is_not_green() -> None:
         assert stated is not None, lead
         shares = [100 * (of["score"] >= at).mean() for at in (0.5, cut)]
         assert list(map(int, stated.groups())) == pytest.approx(shares, abs=30)
-    document = thresholds_document(made)
+    document = document_of(made)
     assert (document.verdict, document.tone) == (f"PASS AT {cut:g}", Tone.UNSURE)
     assert verdict.startswith("Wrong decisions of one kind grow")
 
@@ -99,7 +98,7 @@ def test_small_prices_leave_a_pass_as_it_is() -> None:
     score = np.where(repaid, np.where(doubted & (sex == "F"), 0.5, 0.8), 0.2)
     data = pl.DataFrame({"sex": sex, "repaid": repaid * 1, "score": score})
     made = chosen(data, threshold=0.6)
-    effect, document = made["sex"].common, thresholds_document(made)
+    effect, document = made["sex"].common, document_of(made)
     assert effect is not None
     assert effect.outcome == "pass"
     assert effect.threshold != 0.6
@@ -119,7 +118,7 @@ def test_rates_of_groups_come_to_the_disparity() -> None:
 @pytest.mark.parametrize("lowered", [0.0, 0.12])
 def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: float) -> None:
     made = chosen(rows(lowered))
-    sections = {each.id: each for each in thresholds_document(made).sections}
+    sections = {each.id: each for each in document_of(made).sections}
     table = next(each for each in sections["frontier"].blocks if isinstance(each, Table))
     names = [row[0].text for row in table.rows]
     assert len(names) <= 4
@@ -130,7 +129,7 @@ def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: floa
     assert effect.threshold in cuts
     if effect.threshold != 0.5:
         assert (min(cuts), max(cuts)) == tuple(sorted((0.5, effect.threshold)))
-    (drawn,) = thresholds_document(made).exhibits
+    (drawn,) = document_of(made).exhibits
     assert isinstance(drawn, Chart)
     assert [row.label for row in drawn.rows] == ["Women", "Men"]
 
@@ -163,7 +162,7 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_and_the_certai
         )
     else:
         assert "worse off" not in str(brief.found[0])
-    assert not list(thresholds_exhibits(made))
+    assert not thresholds_document(made).exhibits
     point = min(of.frontier, key=lambda each: abs(each.threshold - 0.5))
     ends = point.disparity_interval
     assert ends is not None

@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render._document_tree import Chart
-from fairgauge.render.documents.thresholds_document import thresholds_document
+from fairgauge.render.document import document as document_of
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_every_comparison_names_its_reference(scored, reference):
     assert items == compared
     (chart,) = (
         block
-        for section in thresholds_document(choice).sections
+        for section in document_of(choice).sections
         for block in section.blocks
         if isinstance(block, Chart)
     )

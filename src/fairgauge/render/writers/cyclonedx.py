@@ -1,8 +1,7 @@
-"""Reports as model cards: the front matter of Markdown, and a CycloneDX ML-BOM.
+"""Reports as CycloneDX bills of materials: the model as a component with its model card.
 
-The CycloneDX bill of materials has the model as a component with its model card. Performance
-metrics carry slices and confidence intervals; every finding is a fairness assessment. What the
-report does not know (benefits, mitigation) is for the people who file it.
+Performance metrics carry slices and confidence intervals; every finding is a fairness assessment.
+What the report does not know (benefits, mitigation) is for the people who file it.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from collections.abc import Iterator
 from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.display_names import called, file_of, printable, shorten
-from fairgauge.render.words.estimate_sentences import reference_name, versus
+from fairgauge.render.words.display_names import called, file_of
+from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.method_descriptions import LIMITS
-from fairgauge.render.words.metric_words import metric_words
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
-from fairgauge.results.sections import sections_of
 
 
 def _model_name(report: Report) -> str:
@@ -84,60 +81,10 @@ def _class(class_: str | None, threshold: float | None) -> str:
     return words + (f", threshold {threshold:g}" if threshold is not None else "")
 
 
-_LONGEST = 200
-_MOST = 100
-_PLAIN = str.maketrans({"\\": "\\\\", '"': '\\"'})
-
-
-def metadata(report: Report) -> Iterator[str]:
-    """Yield the lines of a YAML front matter with one result for every headline disparity.
-
-    A result has no field for a confidence interval, so that its name states it.
-    """
-    data = file_of(report.data.source)
-    found = [each for section in sections_of(report) for each in section.estimates]
-    finite = [e for e in found if e.status is Status.OK and math.isfinite(e.value or 0)]
-    yield "---"
-    yield "tags:"
-    yield "- fairness"
-    yield "model-index:"
-    yield f"- name: {_quoted('model behind ' + data)}"
-    yield "  results:"
-    yield "  - task:"
-    yield f"      type: {_TASKS.get(str(report.task), 'tabular-classification')}"
-    yield "    dataset:"
-    yield f"      name: {_quoted(data)}"
-    yield "      type: tabular"
-    yield "    metrics:"
-    for each in finite[:_MOST]:
-        against = f"{each.feature} {each.group} vs {reference_name(each.reference)}"
-        if each.interval is not None:
-            low, high = each.interval
-            against += f", {100 * each.interval.level:.4g}% CI {low:.4g} to {high:.4g}"
-        yield f"    - type: {_quoted(each.metric)}"
-        yield f"      value: {each.value!r}"
-        yield f"      name: {_quoted(f'{metric_words(each.definition)}, {against}')}"
-    if not finite:
-        yield "    - type: rows"
-        yield f"      value: {report.data.used}"
-        if (used := question.number_used(report)) != numbers.count(report.data.used):
-            yield f"      name: {_quoted(f'{used} rows used')}"
-    yield "---"
-    yield ""
-
-
-_TASKS = {"regression": "tabular-regression"}
-
-
-def _quoted(text: str) -> str:
-    """Return a YAML string in double quotes."""
-    return f'"{shorten(printable(text), _LONGEST).translate(_PLAIN)}"'
-
-
 CYCLONEDX_VERSION = "1.6"
 
 
-def write_cyclonedx(report: Report) -> str:
+def write(report: Report) -> str:
     """Write a bill of materials as JSON; the same report gives the same bytes."""
     return json.dumps(_bom(report), indent=2, ensure_ascii=False) + "\n"
 
