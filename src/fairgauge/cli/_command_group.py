@@ -64,6 +64,8 @@ _SECTIONS = {
     },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
+_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs")
+"""The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
 
 
 class Command(click.Command):
@@ -151,7 +153,7 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Every command is the module ``fairgauge.cli.commands.NAME_command``."""
+    """Commands: rows of `fairgauge.cli.commands.verbs`, and modules NAME_command beside it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -160,6 +162,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
+        if cmd_name in _VERBS:
+            from fairgauge.cli.commands.verbs import command_of
+
+            return command_of(cmd_name)
         module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
         found: click.Command = module.command
         return found
