@@ -42,7 +42,7 @@ class Verb:
     own : its other options by keyword; ``flag`` is that of one which has another name.
     alone : whether the function reads the specification by rules of its own.
     judges : whether it judges by the rules of a monitor in the file.
-    fail_on : the word that makes its result an exit code, and the help of it.
+    fail_on, fails : the word that makes its result an exit code, and the help of it.
     code : the exit code of a result then.
     table : the help of ``--table``.
     before : what chooses DATA and output by the arguments.
@@ -56,7 +56,8 @@ class Verb:
     own: Mapping[str, Keywords] = field(default_factory=dict)
     alone: bool = False
     judges: bool = False
-    fail_on: tuple[str, str] | None = None
+    fail_on: str | None = None
+    fails: str = ""
     code: Callable[[Any], int] = lambda found: int(found.exit_code)
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
     before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
@@ -101,8 +102,8 @@ def command_of(name: str) -> click.Command:
         for key, keywords in verb.own.items()
     ]  # fmt: skip
     if verb.fail_on is not None:
-        word, help_ = verb.fail_on
-        options.append(click.option("--fail-on", type=click.Choice((word,)), help=help_))
+        choice = click.Choice((verb.fail_on,))
+        options.append(click.option("--fail-on", type=choice, help=verb.fails))
     decorate = add_options(
         click.command(name, cls=Command),
         *options,
@@ -226,13 +227,10 @@ VERBS = {
                 "counts.",
             },
         },
-        fail_on=(
-            "worse",
-            (
-                "Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the rate "
-                "is the same 0% or 100% in all rows, or if rows that lack an outcome could hide one."
-            ),
-        ),
+        fail_on="worse",
+        fails="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
+        "rate is the same 0% or 100% in all rows, or if rows that lack an outcome could "
+        "hide one.",
         code=_code_of_search,
         help="""Find the subgroups in which a rate is worse, of all that some columns make.
 
@@ -268,13 +266,10 @@ VERBS = {
                 "number too: dti:36,43, dti:quantiles. Repeatable.",
             },
         },
-        fail_on=(
-            "remains",
-            (
-                "Exit with 1 if a difference remains within strata, or with --control by regression, "
-                "in either direction (a reversal too), otherwise with 3 if either is inconclusive."
-            ),
-        ),
+        fail_on="remains",
+        fails="Exit with 1 if a difference remains within strata, or with --control by "
+        "regression, in either direction (a reversal too), otherwise with 3 if either is "
+        "inconclusive.",
         code=lambda found: _GAPS.get(found.verdict, 0),
         help="""Decompose the gap between groups into composition and what remains within strata.
 
