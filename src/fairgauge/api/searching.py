@@ -273,7 +273,6 @@ def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Diagnostic]:
-    """Warn of many rows of which it is unclear what the outcomes are that a rate needs."""
     for of, rows in unclear_outcomes(cube, spec, task).items():
         if of in needs and rows > MANY_MISSING * cube.read:
             yield Diagnostic.warning(
@@ -304,7 +303,6 @@ def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Di
 
 
 def _rounded(note: Diagnostic, min_cell: int | None) -> Diagnostic:
-    """Return a note with numbers of rows and shares as a list of no few people states them."""
     if min_cell is None:
         return note
     rounded = {
@@ -433,7 +431,6 @@ class _Counted:
 
 @contextmanager
 def _problems_of_search() -> Iterator[None]:
-    """Name the options of a search in errors, not those of the audit by which it counts."""
     try:
         yield
     except SpecError as error:
@@ -447,7 +444,6 @@ def _problems_of_search() -> Iterator[None]:
 
 @_problems_of_search()
 def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counted:
-    """Return the counts of a search, and the question as it was understood."""
     if isinstance(data, Cube):
         return _Counted(data, None, _asked_of_counts(data, features, options))
     source, named = open_rows(data, {**options, "sensitive": features})
@@ -510,7 +506,6 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
 
 
 def _too_many(cells: float) -> str:
-    """Return that features make too many cells to be counted together, and what can be done."""
     return (
         f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
         "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
@@ -520,7 +515,6 @@ def _too_many(cells: float) -> str:
 
 
 def _apart(joint: Plan) -> Plan:
-    """Return a plan of each feature alone, and of the outcomes together."""
     features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
     outcomes = tuple(i for i in range(len(joint.axes)) if i not in features)
     return replace(joint, tables=(outcomes, *((i,) for i in features)))
@@ -536,7 +530,6 @@ def _counts_of_report(report: Report) -> Cube:
 
 
 def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
-    """Return the question of counts, which are refused where they cannot answer it."""
     if cube.min_cell is not None:
         raise CubeError(
             "these counts are protected, and the rounding of their cells adds up over subgroups; "
@@ -570,7 +563,6 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
 
 
 def _refuse_each_decision(spec: Spec) -> None:
-    """Refuse decisions of one person that each count, which are clustered observations."""
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
             "per_person",
@@ -581,7 +573,6 @@ def _refuse_each_decision(spec: Spec) -> None:
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:
-    """Refuse features that are outcomes."""
     outcomes = {
         name: getattr(spec, name) for name in ("label", "prediction", "score", "count", "person")
     }

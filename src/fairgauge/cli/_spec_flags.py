@@ -79,7 +79,6 @@ class Asked:
 
 
 def _same(one: Problem, other: Problem) -> bool:
-    """Return whether two problems are about the same value, or one about a part of the other."""
     short, long = sorted((one.path, other.path), key=len)
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 

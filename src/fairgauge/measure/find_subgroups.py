@@ -133,14 +133,12 @@ class _Tested:
             self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
 
     def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
-        """Return what a difference to all other rows is times to be one to the reference."""
         n = self.n if at is None else self.n[at]
         if self.question.reference is SearchedReference.OVERALL and self.total:
             return np.asarray(1 - n / self.total)
         return np.ones(len(n))
 
     def _critical_values(self) -> tuple[float, float]:
-        """Return the critical values of "worse" and of "not worse"."""
         alpha = self.question.alpha
         other = SimultaneousTails(self.n, self.total - self.events, self.total)
         return self.tails.critical_value(alpha), other.critical_value(alpha)
@@ -187,7 +185,6 @@ class _Tested:
             yield Detectable(share=share, n=n, difference=None if gap is None else gap * scale)
 
     def _sign(self) -> float:
-        """Return what a difference on the worse side is times to be one of the rate."""
         return -1.0 if self.question.worse is Worse.LOWER else 1.0
 
     def marks(self) -> tuple[FunnelMark, ...]:
@@ -212,7 +209,6 @@ class _Tested:
             yield FunnelPoint(int(n), float(gap * self._sign()))
 
     def _listed(self) -> NDArray[np.intp]:
-        """Return the subgroups that are worse, and the undecided ones of the largest estimates."""
         undecided = np.flatnonzero(self.status == UNDECIDED)
         differences = (self.x / self.n - self.others_x / self.others_n)[undecided]
         first = undecided[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
@@ -238,7 +234,6 @@ class _Tested:
         return largest_upper_end(*self._counts(at), self.other_c, self._scale(at))
 
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
-        """Return events and rows of some subgroups, and those of all other rows."""
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
     def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
@@ -279,7 +274,6 @@ class _Tested:
         )
 
     def _name(self, i: int) -> tuple[str, dict[str, str]]:
-        """Return the name of a subgroup, and its conditions by the names of their features."""
         conditions = conditions_of(self.every, int(self.at[i]), self.question)
         return name_of_conditions(conditions), conditions
 
@@ -333,13 +327,11 @@ def funnel_marks(n: Array, apart: Array, status: Index) -> tuple[FunnelMark, ...
 
 
 def _steps(values: Array, number: int) -> Index:
-    """Return in which of so many equal steps between the ends each value is."""
     low, high = float(values.min()), float(values.max())
     return ((values - low) / max(high - low, 1e-9) * (number - 1)).round().astype(np.int64)
 
 
 def _unclear(text: str, *separators: str) -> str:
-    """Return a text in quotation marks where it holds what separates conditions."""
     if text.startswith('"') or any(each in text for each in separators):
         return json.dumps(text, ensure_ascii=False)
     return text
@@ -400,7 +392,6 @@ def with_few_disclosed(found: dict[str, Any], min_cell: int | None) -> dict[str,
 def _holding(
     each: Subgroup, listed: Mapping[frozenset[tuple[str, str]], Subgroup]
 ) -> Iterator[Subgroup]:
-    """Yield the listed subgroups that some of the conditions of one make."""
     for k in range(1, len(each.conditions)):
         for some in combinations(each.conditions.items(), k):
             if (holding := listed.get(frozenset(some))) is not None:

@@ -210,7 +210,6 @@ class _Feature:
         return {limit.metric for _, limit in self._spec.limits}
 
     def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
-        """Return the estimator that decides."""
         if self._random and rate.validated is not None:
             return Estimator.VALIDATED
         chosen = _DECIDING[self._counts.asked.assume]
@@ -224,7 +223,6 @@ class _Feature:
     def _insufficient(
         self, rate: UnrecordedRate, sides: Sequence[int], estimator: Estimator
     ) -> tuple[Status, Reason | None]:
-        """Return whether the sides have enough information, and if not, why."""
         unidentified = rate.mixture.unidentified
         if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
             return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
@@ -275,7 +273,6 @@ class _Feature:
             )
 
     def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
-        """Return the rates of all rows that rates are of, which no probability enters."""
         values = {}
         for rate in rates:
             cells = self._counts.rate(rate, outcome).cells
@@ -338,7 +335,6 @@ class _Feature:
         return replace(self._unmeasured(metric), status=Status.NOT_APPLICABLE, reason=reason)
 
     def _compare(self, metric: Contrast, row: Rate, outcome: OutcomeMasks) -> None:
-        """Compare every group with its reference in one metric."""
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
@@ -366,7 +362,6 @@ class _Feature:
         self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, estimator: Estimator,
         sides: tuple[int, int, int, int], status: Status, reason: Reason | None,
     ) -> None:  # fmt: skip
-        """Add one comparison by the estimator that decides, and by every other."""
         one, other, group, reference = sides
         made, by, level = rate.by(estimator), metric.by, self._spec.confidence
         value = contrast_value(by, made.value(one), made.value(other))
@@ -410,7 +405,6 @@ class _Feature:
         return round(float(self._counts.answers.sum()))
 
     def _known_of(self, side: Masks) -> float:
-        """Return how many people are known to be of a side."""
         return float(self._counts.answers[:, side].sum())
 
     def _shown(
@@ -468,7 +462,6 @@ class _Feature:
         return Reason.of(ReasonCode.ANSWERS_CONTRADICT, **self._compared_with(found))
 
     def _compared_with(self, found: KnownRate) -> dict[str, str | int | float]:
-        """Return the rate of known people beside the one that is estimated, for a sentence."""
         return {
             "known": found.known,
             "p": found.p,

@@ -277,7 +277,6 @@ def _of_names(
     placebo: Array,
     question: SwapQuestion,
 ) -> SwapDifference:
-    """Return the difference over names and items, of which both are samples."""
     confidence, margin = question.spec.confidence, question.margin
     if result.units < FEWEST_ITEMS:
         return replace(result, reason=SwapReason.FEW_ITEMS)
@@ -306,7 +305,6 @@ def _of_names(
 
 
 def _varies(variance: Variance, cells: _Cells) -> bool:
-    """Return whether a variance is more than what rounding adds."""
     return variance.value > (_ROUNDING * float(np.abs(cells.y).max())) ** 2
 
 
@@ -377,7 +375,6 @@ def _placebo_effects(answers: Answers, cells: _Cells) -> Array:
 
 
 def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterator[SwapVariant]:
-    """Yield every variant, beside the mean of all names over the same items."""
     named = np.isin(cells.group, answers.named)
     size = len(answers.items)
     count = np.bincount(cells.item[named], minlength=size)
@@ -406,7 +403,6 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
 
 
 def _group_means(variants: Sequence[SwapVariant]) -> Iterator[SwapGroup]:
-    """Yield the mean of the names of every group, in every model."""
     names: dict[tuple[str | None, str], list[float]] = {}
     for each in variants:
         if not each.placebo:
@@ -440,7 +436,9 @@ def _spread(
 
 def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
     """Return what the answers of a model vary by: the mean over comparisons, by moments."""
-    runs = _runs_variance(answers, cells)
+    mask = (answers.n > 1) & (answers.model == cells.code)
+    degrees = float((answers.n[mask] - 1).sum())
+    runs = float(answers.squares[mask].sum()) / degrees if degrees else 0.0
     own = [each.difference for each in drafts if each.cells is cells and each.result.variance]
     found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
     for each in filter(None, own):
@@ -461,13 +459,6 @@ def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> Sw
         interaction=deviation("interaction"),
         runs=math.sqrt(runs) if cells.n.max() > 1 else None,
     )
-
-
-def _runs_variance(answers: Answers, cells: _Cells) -> float:
-    """Return the variance of runs of a cell, 0 where none is seen."""
-    mask = (answers.n > 1) & (answers.model == cells.code)
-    degrees = float((answers.n[mask] - 1).sum())
-    return float(answers.squares[mask].sum()) / degrees if degrees else 0.0
 
 
 # ---- notes --------------------------------------------------------------------------------------

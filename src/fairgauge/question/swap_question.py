@@ -166,19 +166,6 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         message = "name the column of answers, either a score or a prediction (a decision)"
         yield Problem("score", f"{message}, not {what}")
     rate = "score" if spec.prediction is None else "selection_rate"
-    yield from _wrong_margins(spec, rate)
-    if spec.reference in ("overall", "best"):
-        message = "must be others, largest, or a group (COL=VALUE)"
-        yield Problem("reference", f"{message}, not {spec.reference}")
-    elif isinstance(spec.reference, tuple) and features == 1:
-        names = [*spec.audited]
-        for column, _ in spec.reference:
-            if column not in names:
-                message = f"names {quote(column)}, which is not the sensitive feature"
-                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
-
-
-def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
     for name, margin in spec.margins:
         path = f"margins.{name}"
         if name != rate:
@@ -188,6 +175,15 @@ def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
         elif margin >= 1 and rate == "selection_rate":
             share = "of a share, 0.05 is 5 percentage points"
             yield Problem(path, f"must be below 1, not {margin:g}: {share}")
+    if spec.reference in ("overall", "best"):
+        message = "must be others, largest, or a group (COL=VALUE)"
+        yield Problem("reference", f"{message}, not {spec.reference}")
+    elif isinstance(spec.reference, tuple) and features == 1:
+        names = [*spec.audited]
+        for column, _ in spec.reference:
+            if column not in names:
+                message = f"names {quote(column)}, which is not the sensitive feature"
+                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
 
 
 def _used_twice(question: SwapQuestion) -> Iterator[Problem]:

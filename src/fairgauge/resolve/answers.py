@@ -222,7 +222,6 @@ def _two_groups(
     groups: Sequence[str],
     question: SwapQuestion,
 ) -> Iterator[Problem]:
-    """Yield the variants that belong to two groups."""
     both, _ = _distinct(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
     mixed = several[count > 1].tolist()
@@ -240,7 +239,6 @@ def _two_groups(
 def _positive(
     cube: Cube, axis: Axis, question: SwapQuestion, problems: list[Problem]
 ) -> NDArray[np.float64]:
-    """Return 1 for every favourable decision, 0 for others and for a missing one."""
     if axis.cuts:
         return np.array([0.0, 1.0, 0.0])
     levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
@@ -296,7 +294,6 @@ def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
-    """Yield the groups that are asked for and that the data do not have."""
     known = [name for name in groups if name]
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]
