@@ -20,7 +20,7 @@ from fairgauge.cli._spec_flags import (
     given_options,
     question,
 )
-from fairgauge.enums import GapVerdict, Missing, SearchedReference, Worse
+from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
@@ -211,20 +211,11 @@ VERBS = {
             },
             "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
             "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
-            "reference": {
-                "type": click.Choice([*map(str, SearchedReference)]),
-                "help": "What a subgroup is compared with (default others).",
-            },
             "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
             "missing": {
                 "type": click.Choice([*map(str, Missing)]),
                 "help": "Treatment of missing values of features: a value, none, or an error "
                 "(default group).",
-            },
-            "min_cell": {
-                "type": int,
-                "help": "List no subgroup that differs from a listed one by fewer people; round "
-                "counts.",
             },
         },
         fail_on="worse",
