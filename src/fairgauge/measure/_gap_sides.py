@@ -171,7 +171,6 @@ def sums_of(
 
 
 def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
-    """Return successes and trials by the effective sample size of each stratum."""
     found = side.share(CellCount(of.needs, of.of), CellCount(of.needs, of.among))
     return np.nan_to_num(found.x), np.nan_to_num(found.n)
 
@@ -215,7 +214,6 @@ def _sampling(
 
 
 def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Array, Array]:
-    """Return group, cluster and stratum of sums by cluster, with values and weights."""
     assert part.clusters is not None
     assert part.counts.clusters is not None
     if isinstance(of, Rate):

@@ -44,9 +44,6 @@ class ByEstimator:
     interval : its confidence interval; of bounds the range that the data leave, widened by it.
     set_low, set_high : the range that the data leave, of bounds.
     effective_people : as how many people of known group, in the side with fewer, it is as precise.
-    tipping_slope : of the likelihood, by how much the rate of people of one group would have to
-        change from a probability of 0 to one of 1 for its interval to reach the limit of the rule,
-        or no difference.
     """
 
     metric: str
@@ -61,7 +58,6 @@ class ByEstimator:
     set_low: float | None = None
     set_high: float | None = None
     effective_people: Finite | None = None
-    tipping_slope: Finite | None = None
 
 
 EVERYONE = str(GroupKind.EVERYONE)

@@ -441,7 +441,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
     """Yield what every estimator makes of each comparison of groups that nobody recorded."""
     for each in report.estimators:
         metric = report.catalogue.metric(each.metric)
-        tipping = each.tipping_slope
         yield {
             "group": group_called(each.group, each.feature),
             "metric": metric_words(metric),
@@ -450,7 +449,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
             "interval": metric_ci(metric, each.interval),
             "decides": each.decides,
             "people": each.effective_people,
-            "tipping": tipping if tipping is not None and abs(tipping) <= 1 else None,
             "assumes": assumption(each.interval),
         }
 
