@@ -47,6 +47,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
     certainty,
+    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -309,8 +310,10 @@ class Uncertainty:
         if self._number == 1:
             return intervals
         p = np.minimum(intervals.p * self._number, 1.0)
-        step = IntervalMethod.SIMULTANEOUS_CLASSES
-        return replace(intervals, p=p, methods=[(step, *method) for method in intervals.methods])
+        step = IntervalMethod.SIMULTANEOUS
+        return replace(
+            intervals, p=p, methods=[each_once(step, *method) for method in intervals.methods]
+        )
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
         """Return what all contrasts of a statistic have in common."""
@@ -403,8 +406,8 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         alone = [interval(part, compared, how) for part in metric.of]
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
-    steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
-    methods = [(*steps, *method) for method in parts[0].methods]
+    steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.FOLDED)
+    methods = [each_once(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 
@@ -438,7 +441,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
     low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
     high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
     p = absolute_sum_tail(total, towards[0], towards[1])
-    methods = [(IntervalMethod.NORM_BALL, *method) for method in parts[0].methods]
+    methods = [(IntervalMethod.BALL, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 

@@ -28,6 +28,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
+    each_once,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
@@ -48,7 +49,7 @@ _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array],
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
 _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
-_BALL = IntervalMethod.GROUP_BALL
+_BALL = IntervalMethod.BALL
 
 
 class SlotIntervals(NamedTuple):
@@ -146,7 +147,7 @@ def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotInterv
         joined = low.max(axis=0), high_alone.max(axis=0)
         if metric.neutral == 1:
             joined = low_alone.min(axis=0), high.min(axis=0)
-    methods = (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
+    methods = each_once(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
     shares = tuple(share for part in parts for share in part.shares)
     return SlotIntervals(joined, methods, sparse=parts[0].sparse, shares=shares)
 
@@ -174,7 +175,7 @@ def _differential_interval(
         own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, *own)
+    methods = (IntervalMethod.SIMULTANEOUS, *_PAIRS_AT_ONCE, *own)
     return SlotIntervals(limits, methods)
 
 
@@ -206,9 +207,7 @@ def _inequality_part_interval(
         axis=1,
     )
     values = metric.of_counts(quotient(drawn, rows_per_weight))
-    return SlotIntervals(
-        quantile_interval(values, spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
-    )
+    return SlotIntervals(quantile_interval(values, spec.confidence), (IntervalMethod.JEFFREYS,))
 
 
 def _between(

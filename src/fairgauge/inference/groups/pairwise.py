@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
 from fairgauge.inference.groups.families import Family
-from fairgauge.inference.interval import Methods, concatenated, decidable
+from fairgauge.inference.interval import Methods, concatenated, decidable, each_once
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.question.specification import Spec
@@ -123,7 +123,7 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairInte
         rates=(sides[0], sides[3]),
         difference=mover_difference(*correlated),
         ratio=mover_ratio(*correlated),
-        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
+        methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 

@@ -119,7 +119,7 @@ def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statistic
     def at(z: Array) -> Limits:
         return linearised_interval(found, ends, z)
 
-    scale = IntervalMethod.WILSON if np.isfinite(ends).all() else IntervalMethod.LOG_DELTA
+    scale = IntervalMethod.WILSON if np.isfinite(ends).all() else IntervalMethod.INFLUENCE
     rows = table.sum(axis=(1, 2))
     if evidence.clusters is None:
         rows = evidence.rows(statistic.size)

@@ -56,8 +56,8 @@ class CellLayout:
 def resampling_methods(spec: Spec) -> Methods:
     """Return how intervals from drawn tables are made."""
     if spec.method is Method.BOOTSTRAP:
-        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, IntervalMethod.PERCENTILE)
-    return (IntervalMethod.DIRICHLET_POSTERIOR,)
+        return (IntervalMethod.BOOTSTRAP,)
+    return (IntervalMethod.JEFFREYS,)
 
 
 def resampled_statistic(

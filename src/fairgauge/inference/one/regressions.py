@@ -68,7 +68,7 @@ _LARGE = 1e270
 _LEAST_SPREAD = 1e-6
 _DIGITS, _NEGLIGIBLE = 1e-12, 0.02
 """The relative error of a sum, and the largest of a third moment in units of the deviation."""
-_CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
+_CHI_SQUARE = (IntervalMethod.CHI_SQUARE,)
 
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
@@ -356,5 +356,5 @@ def _whole(fourths: Array) -> Array:
 _MEAN_SQUARE = _OfSquares(_mean_square_limits, _mean_square_influence, _CHI_SQUARE)
 _VARIANCE = _OfSquares(_deviation_limits, _deviation_influence, _CHI_SQUARE)
 _EXPLAINED = _OfSquares(
-    _explained_limits, _explained_influence, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
+    _explained_limits, _explained_influence, (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
 )

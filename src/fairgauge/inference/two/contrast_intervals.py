@@ -35,6 +35,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
     concatenated,
+    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -161,7 +162,7 @@ def contrast_interval(
         made = score_difference if metric.by == "difference" else score_ratio
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
-            method[i] = (IntervalMethod.SCAS,)
+            method[i] = (IntervalMethod.SCORE,)
     if compared.rest is not None:
         low, high = _against_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
@@ -286,16 +287,16 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
 
 
 def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
-    ratio = metric.by == "ratio"
     if side.variance is not None:
-        return (IntervalMethod.WELCH, IntervalMethod.FIELLER) if ratio else (IntervalMethod.WELCH,)
+        return (IntervalMethod.STUDENT_T,)
     how = side.methods
     if side.share is not None and method in (Method.EXACT, Method.BAYES):
         exact = method is Method.EXACT
         how = (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
-    if how == (IntervalMethod.WILSON,) and not ratio:
+    of_rates = side.share is None or side.share.plain
+    if how == (IntervalMethod.WILSON,) and of_rates and metric.by == "difference":
         return (IntervalMethod.NEWCOMBE,)
-    return (IntervalMethod.MOVER, *how)
+    return each_once(IntervalMethod.MOVER, *how)
 
 
 def pooled_interval(
@@ -376,7 +377,7 @@ def _pooled_score(
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
     made = limits(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
     too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
-    method = [(IntervalMethod.STRATIFIED_SCORE,)] * len(too_few)
+    method = [(IntervalMethod.SCORE,)] * len(too_few)
     return Intervals(*made, method, too_few)
 
 

@@ -20,7 +20,7 @@ from fairgauge.inference.compared_counts import (
     generator,
     precedes,
 )
-from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
+from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.question.specification import Spec
@@ -40,9 +40,9 @@ from fairgauge.stats.scores import area_from_counts, area_score_interval, curve_
 _TWO = 2
 _MOST_SIMULATED = 4_000_000
 _METHODS: dict[str, Methods] = {
-    "divergence": (IntervalMethod.NONCENTRAL_CHI_SQUARE, IntervalMethod.DIRICHLET_POSTERIOR),
+    "divergence": (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS),
     "folded": (IntervalMethod.FOLDED, IntervalMethod.NEWCOMBE),
-    "ball": (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP),
+    "ball": (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP),
 }
 
 
@@ -200,7 +200,7 @@ def _ball(
 ) -> Intervals:
     low, high = np.maximum(value - far, 0.0), np.minimum(value + far, metric.range[1])
     low = np.where(p < 1 - confidence, low, np.minimum(low, 0.0))  # as the permuted rows have it
-    methods = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
+    methods = (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP)
     return Intervals(low, high, p, [methods] * len(value), too_few, expected=floor)
 
 
@@ -240,4 +240,4 @@ def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> I
     low, high = area_score_interval(*area, critical(spec.confidence))
     too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    return Intervals(low, high, none, [AUC_SCORE] * len(low), too_few)
+    return Intervals(low, high, none, [(IntervalMethod.DELONG,)] * len(low), too_few)

@@ -38,7 +38,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
 from fairgauge.stats.significance import invert
 
-_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
+_BALL = (IntervalMethod.BALL, *JACKKNIFE)
 
 
 def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:

@@ -35,7 +35,7 @@ from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreStatistic
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
 from fairgauge.inference.one.scored import NUMBER_OF_A_ROW, RowNumber
 from fairgauge.inference.two.contrast_intervals import mean_over_strata
 from fairgauge.inference.two.paired_tables import (
@@ -195,7 +195,7 @@ def statistic_change(
         Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new),
     )
-    methods = (IntervalMethod.PAIRED_MOVER, *new.methods)
+    methods = each_once(IntervalMethod.MOVER, *new.methods)
     change = change_of_models(table, models, np.minimum(old.n, new.n), methods)
     discordant = discordant_rows(statistic, table)
     return change if discordant is None else change_of_discordant(change, discordant)
@@ -284,8 +284,8 @@ def change_of_discordant(
         difference=replace(change.difference, at=discordant.difference),
         ratio=replace(change.ratio, at=discordant.log_ratio),
         discordant=discordant,
-        methods=(*first, IntervalMethod.TANGO),
-        ratio_methods=(*first, IntervalMethod.TANG),
+        methods=(*first, IntervalMethod.SCORE),
+        ratio_methods=(*first, IntervalMethod.SCORE),
         tested=discordant.p_value(),
     )
 
@@ -464,7 +464,7 @@ def disparity_changes(
     methods = sides.ratio_methods if by_ratio else sides.methods
     pairs = len(sides.rows) // 2
     rows = (sides.rows[:pairs], sides.rows[pairs:])
-    methods = (IntervalMethod.MOVER, *methods)
+    methods = each_once(IntervalMethod.MOVER, *methods)
     return DisparityChanges(made[0], made[1], rows, methods, (made[2], made[3]))
 
 
@@ -606,7 +606,7 @@ def pooled_odds_change(
         )
     rows = table.cases.sum(axis=(1, 2, 3)).reshape(-1, 2, strata).sum(axis=2)
     clustered = () if pair.clusters is None else (IntervalMethod.CLUSTER_ROBUST,)
-    methods = (*clustered, IntervalMethod.STRATIFIED, IntervalMethod.LOG_DELTA)
+    methods = (*clustered, IntervalMethod.STRATIFIED, IntervalMethod.INFLUENCE)
     return DisparityChanges(shift, level, (rows[:, 0], rows[:, 1]), methods), (old, new)
 
 
@@ -687,7 +687,7 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
 
     old, new = (np.array([float(each.area) for each in of]) for of in areas)
     rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
-    methods = (IntervalMethod.PAIRED_MOVER, IntervalMethod.DELONG, IntervalMethod.AUC_SCORE)
+    methods = (IntervalMethod.MOVER, IntervalMethod.DELONG)
     models = (Quantity(old, limits(0)), Quantity(new, limits(1)))
     made = correlated_change(models, r, rows, methods, mover_difference)
     errors = np.array([math.sqrt(each.difference_variance) for each in found])

@@ -58,7 +58,7 @@ def standardised_interval(
     interval = standardised_difference(one, two, rows, spec.confidence, inside=inside)
     alone = inside & (two.n == 0)  # a group that is the whole is what it is compared with
     low, high = (np.where(alone, 0.0, each) for each in (interval.low, interval.high))
-    methods = (IntervalMethod.DELTA, IntervalMethod.STUDENT_T)
+    methods = (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
     return Intervals(low, high, interval.p, [methods] * len(low), cases, ROUNDING)
 
 

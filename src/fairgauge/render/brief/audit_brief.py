@@ -67,7 +67,7 @@ from fairgauge.render.words.diagnostic_sentences import (
 )
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.finding_sentences import among_compared, uncertainty
-from fairgauge.render.words.metric_words import compared_rate, metric_value
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     can_decompose,
@@ -332,7 +332,6 @@ _IF_RIGHT = {
     Estimator.VALIDATED: ", corrected by answers",
     Estimator.BOUNDS: ", if these are right",
     Estimator.LIKELIHOOD: ", if these are independent of the outcome within a group",
-    Estimator.BRACKET: ", if the two usual estimates bracket the truth",
 }
 """What is assumed of groups that nobody recorded, by the estimator that decides."""
 
@@ -1051,8 +1050,6 @@ def _intervals(
             explained.append(open_.contrast)
     if averaged:
         yield Sentence(averaged)
-    if (text := _both_estimates(report, explained)) is not None:
-        yield Sentence(text, ("estimators",))
     if explained:
         yield Sentence(_interval_in_words(explained))
     if stated_above:  # of numbers without counts of people the sentence has the interval
@@ -1060,26 +1057,6 @@ def _intervals(
             "The simultaneous intervals above hold for all comparisons of the report together.",
             stated_above,
         )
-
-
-def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
-    """Return the two estimates between which the first bracket that is stated lies."""
-    first = next(
-        (e for e in explained if e.interval and IntervalMethod.BRACKET in e.interval.methods), None
-    )
-    if first is None:
-        return None
-    at = first.metric, first.feature, first.group, first.class_scope, first.threshold
-    made = {
-        each.estimator: metric_value(first.definition, each.value)
-        for each in report.estimators
-        if (each.metric, each.feature, each.group, each.class_scope, each.threshold) == at
-    }
-    return (
-        f"The CI for {called(first.group)} is of two estimates together: "
-        f"{made[Estimator.LIKELIHOOD]}, the one stated, and {made[Estimator.WEIGHTED]}, by usual "
-        "weights (BISG)."
-    )
 
 
 def _averaged(found: StatedFinding) -> str:

@@ -34,7 +34,7 @@ from fairgauge.render.brief._stated_findings import StatedFinding, disparities_o
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import adjusted_for_strata
-from fairgauge.render.words.metric_words import drawn_value, metric_number, neutral, unit
+from fairgauge.render.words.metric_words import metric_number, neutral, unit
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.verdict_sentences import describe_place, estimate_of, judged_groups
 from fairgauge.results.disadvantage import adverse_sign
@@ -192,7 +192,7 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
         counts += f", at {verdict.threshold:g}"
     outcome = before_counting(verdict)
     sparse = outcome is Outcome.NOT_EVALUATED
-    mark = Mark(drawn_value(verdict.value, verdict.interval), low, high, sparse=sparse)
+    mark = Mark(verdict.value, low, high, sparse=sparse)
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
     if outcome is Outcome.FAIL and shares is not None:
         notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()

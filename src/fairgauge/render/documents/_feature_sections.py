@@ -380,8 +380,6 @@ _Comparison: TypeAlias = tuple[object, ...]
 _MOST_LINES, _MOST_CHARTS = 60, 12
 _NAMES = {
     Estimator.LIKELIHOOD: "likelihood",
-    Estimator.WEIGHTED: "weighted by probability",
-    Estimator.BRACKET: "bracket of likelihood and weighted",
     Estimator.BOUNDS: "bounds",
     Estimator.VALIDATED: "validated by people of known group",
 }

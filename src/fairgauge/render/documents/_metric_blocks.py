@@ -22,7 +22,6 @@ from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
-    drawn_value,
     estimate_value,
     holds_with_others,
     marked,
@@ -203,8 +202,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> tree.Cha
 
 
 def _mark(each: Estimate) -> tree.Mark:
-    drawn = drawn_value(each.value, each.interval)
-    return tree.mark_of(drawn, each.interval, sparse=each.status is Status.TOO_FEW)
+    return tree.mark_of(each.value, each.interval, sparse=each.status is Status.TOO_FEW)
 
 
 def adjusted_table(

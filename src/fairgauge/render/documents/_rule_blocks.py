@@ -14,7 +14,6 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
-    drawn_value,
     metric_number,
     metric_range,
     metric_words,
@@ -217,7 +216,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         ChartRow(
             _verdict_name(each, report),
             mark_of(
-                drawn_value(each.value, each.interval),
+                each.value,
                 each.interval,
                 sparse=before_counting(each) is Outcome.NOT_EVALUATED,
             ),

@@ -1033,13 +1033,6 @@ def _reference_of_unknown(d: Diagnostic) -> str:
     )
 
 
-_ASSUMED = {
-    "bracket": "right if, within a group, the outcome does not depend on its probability, or "
-    "changes in the direction of the gap",
-    "given_group": "right if, within a group, the outcome does not depend on the probabilities",
-}
-
-
 def _group_not_recorded(d: Diagnostic) -> str:
     if d["random"] and d["known"] == d["people"]:
         return f"its groups are those of the answers of all {d['people']:,} people"
@@ -1067,7 +1060,8 @@ def _group_not_recorded(d: Diagnostic) -> str:
         if d.get("answers") is not None:
             asked = f"about {rounded_up(d['answers']):,} {asked} in all"
             shows = f"the difference of {d['shown']} to within 5 of 100"
-        right = "" if nothing else f"The estimates are {_ASSUMED[d['assume']]}. "
+        right = "The estimates are right if, within a group, the outcome does not depend on the "
+        right = "" if nothing else f"{right}probabilities. "
         parts.append(f"{right}The data cannot show that; the answers of {asked} would show {shows}")
     return ". ".join(parts)
 
@@ -1078,7 +1072,7 @@ def _answered(d: Diagnostic) -> str:
     made = "estimated from probabilities, and corrected by these answers"
     if d.get("alone"):
         made = "those of these answers, because the probabilities do not distinguish all groups"
-    unused = "" if d["assume"] == "bracket" else f"; assume = {d['assume']} is not used"
+    unused = "" if d["assume"] == "given_group" else f"; assume = {d['assume']} is not used"
     return f"its groups are known for {asked}: rates are {made}{unused}"
 
 

@@ -300,7 +300,7 @@ def test_two_groups_and_numbers_that_are_no_shares_are_not_pooled():
     three = {name: {"tp": 5, "fp": 4, "fn": 3, "tn": 9} for name in "abc"}
     found = fg.audit(fg.confusion("g", three), metrics="f1.difference")
     assert partially_pooled(found, "f1") == [None] * 3
-    assert found.groups[0].rates["f1"].interval.methods == (M.WILSON_TRANSFORMED,)
+    assert found.groups[0].rates["f1"].interval.methods == (M.WILSON,)
 
 
 def test_strata_are_not_partially_pooled():

@@ -23,7 +23,7 @@ from fairgauge.stats.cluster_robust import satterthwaite_degrees
 from fairgauge.stats.intervals import wilson
 
 CLUSTERS = 30
-JACKKNIFE = (M.CLUSTER_JACKKNIFE, M.T_QUANTILES)
+JACKKNIFE = (M.JACKKNIFE, M.STUDENT_T)
 
 
 def tied(seed, count=CLUSTERS, size=14, crossed=True, icc=0.2):
@@ -187,7 +187,7 @@ def test_distances_of_two_categories_are_balls_of_the_difference():
         assert found.low == pytest.approx(size * max(0.0, gap - half))
         p = 2 * stats.t(degrees(*groups_of(rows))).sf(gap / error)
         assert found.p_value == pytest.approx(p)
-        assert found.interval.methods == (M.NORM_BALL, *JACKKNIFE)
+        assert found.interval.methods == (M.BALL, *JACKKNIFE)
 
 
 def test_distances_of_several_categories():
