@@ -28,7 +28,7 @@ Andrews & Soares (2010), Econometrica 78, 119-157 (moments that are not binding 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -108,15 +108,6 @@ class Squares(NamedTuple):
     new: Array
 
 
-class Covariances(NamedTuple):
-    """Covariances of the coordinates, of shape (coordinates + 1, coordinates + 1)."""
-
-    old: Array
-    new: Array
-    both: Array
-    """Of the model in use, in rows, with the candidate."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearItems:
     """Numbers of which the largest counts: a coordinate less another, or less 0.
@@ -127,7 +118,8 @@ class LinearItems:
         spread, or the one difference of two sides, and `ZERO`.
     old, new : the items under the model in use and the candidate, arrays of shape (items, n).
     squares : of the coordinates at critical values of shape (n,).
-    covariances : where the coordinates depend on each other.
+    part : which metric each item is of, where it is the largest of several.
+    dependent : whether those of several metrics may depend on each other.
     """
 
     first: Index
@@ -135,7 +127,8 @@ class LinearItems:
     old: Array
     new: Array
     squares: Callable[[Array], Squares]
-    covariances: Covariances | None = None
+    part: Index | None = None
+    dependent: bool = False
 
     def exchanged(self) -> LinearItems:
         """Return the items with both models exchanged."""
@@ -144,35 +137,39 @@ class LinearItems:
             of = self.squares(z)
             return Squares(of.difference[::-1], of.total, of.new, of.old)
 
-        known = self.covariances
-        return replace(
-            self,
-            old=self.new,
-            new=self.old,
-            squares=squares,
-            covariances=known and Covariances(known.new, known.old, known.both.T),
-        )
+        return replace(self, old=self.new, new=self.old, squares=squares)
 
-    def under_candidate(self) -> LinearItems:
-        """Return items whose changes are the differences of these under the candidate."""
+    def may_be_largest(self) -> _Sets:
+        """Return the items that may be the largest under the candidate: none is above them."""
 
         def squares(z: Array) -> Squares:
             of = self.squares(z).new
             return Squares(np.zeros_like(of), 4 * of, of, of)
 
-        known = self.covariances
-        return replace(
-            self,
-            old=self.new,
-            squares=squares,
-            covariances=known and Covariances(known.new, known.new, known.new),
+        items = replace(self, old=self.new, squares=squares)
+        every = np.arange(len(self.first))
+        z = normal_quantile(1 - _EXCLUDED / (2 * len(every)))
+        of = squares(np.full(self.new.shape[1], z))
+        return [
+            np.flatnonzero(items.highest(every, every, of, at) <= 0)
+            for at in range(self.new.shape[1])
+        ]
+
+    def highest(self, before: Index, after: Index, of: Squares, at: int) -> Array:
+        """Return of items before the highest lower limit of the changes to items after."""
+        likeliest = after[np.argsort(-self.new[after, at], kind="stable")[:_MOST]]
+        blocks = max(math.ceil(len(before) * len(likeliest) / _BLOCK), 1)
+        return np.concatenate(
+            [
+                self._lower(items[:, None], likeliest, of, at).max(axis=1)
+                for items in np.array_split(before, blocks)
+            ]
         )
 
-    def change(self, i: Index, j: Index, of: Squares, at: int) -> tuple[Array, Array]:
-        """Return the change from items ``i`` to items ``j``, in one comparison.
+    def _lower(self, i: Index, j: Index, of: Squares, at: int) -> Array:
+        """Return the lower limits of the changes from items ``i`` to items ``j``.
 
-        Also the squared distance of its lower limit: MOVER adds the squares of coordinates, and
-        what both items share is a paired change.
+        MOVER adds the squares of coordinates; what both items share is a paired change.
         """
         a, b, c, d = self.first[i], self.second[i], self.first[j], self.second[j]
         below, above = (Squares(*(each[side, :, at] for each in of)) for side in (0, 1))
@@ -182,13 +179,36 @@ class LinearItems:
             + np.where((a == c) | (a == d), 0.0, above.old[a])
             + np.where((b == c) | (b == d), 0.0, below.old[b])
         )
-        if self.covariances is not None:
-            squared = squared * _inflation(
-                _variance(new, c, d) + _variance(old, a, b)
-                - 2 * (both[a, c] - both[a, d] - both[b, c] + both[b, d])
-                for old, new, both in zip(*map(_apart, self.covariances), strict=True)
-            )  # fmt: skip
-        return self.new[j, at] - self.old[i, at], squared
+        error = np.sqrt(squared)
+        if self.dependent and self.part is not None:
+            apart = np.sqrt(above.old[a] + below.old[b]) + np.sqrt(below.new[c] + above.new[d])
+            error = np.where(self.part[i] == self.part[j], error, apart)
+        return np.asarray(self.new[j, at] - self.old[i, at] - error)
+
+
+_Sets: TypeAlias = "list[Index]"
+"""Items, by comparison."""
+
+
+def _joined(parts: Sequence[LinearItems], *, dependent: bool) -> LinearItems:
+    """Return the items of several metrics as those of one, whose coordinates are of all."""
+    sizes = [len(each.squares(np.zeros(each.old.shape[1])).old[0]) - 1 for each in parts]
+    starts = np.cumsum([0, *sizes[:-1]])
+
+    def placed(side: str) -> Index:
+        of = [getattr(each, side) for each in parts]
+        moved = [np.where(i == ZERO, ZERO, i + s) for i, s in zip(of, starts, strict=True)]
+        return np.concatenate(moved)
+
+    def squares(z: Array) -> Squares:
+        every = zip(*(each.squares(z) for each in parts), strict=True)
+        return Squares(
+            *(np.concatenate([*(k[:, :-1] for k in of), of[0][:, -1:]], axis=1) for of in every)
+        )
+
+    part = np.repeat(np.arange(len(parts)), [len(each.first) for each in parts])
+    old, new = (np.concatenate([getattr(each, of) for each in parts]) for of in ("old", "new"))
+    return LinearItems(placed("first"), placed("second"), old, new, squares, part, dependent)
 
 
 def combined_change(
@@ -199,180 +219,53 @@ def combined_change(
     Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
     is whether items of different parts may depend on each other.
     """
-    mean = how == "mean"
-    total = np.mean if mean else np.max
+    if how != "mean":
+        items = parts[0] if len(parts) == 1 else _joined(parts, dependent=dependent)
+        return _largest_change(items), items.old.max(axis=0), items.new.max(axis=0)
+    changes = [_largest_change(each) for each in parts]
+    value = np.mean([each.value for each in changes], axis=0)
+
+    def joined(distances: Array) -> Array:
+        whole = distances.sum(axis=0) if dependent else np.sqrt((distances**2).sum(axis=0))
+        return np.asarray(whole / len(parts))
+
+    def at(z: ArrayLike) -> Limits:
+        low, high = np.stack([each.at(z) for each in changes], axis=1)
+        values = np.stack([each.value for each in changes])
+        return value - joined(values - low), value + joined(high - values)
+
     old, new = (
-        total([largest.max(axis=0) for largest in under], axis=0)
-        for under in ([part.old for part in parts], [part.new for part in parts])
+        np.mean([getattr(each, of).max(axis=0) for each in parts], axis=0) for of in ("old", "new")
     )
-
-    def highest(some: Sequence[_Candidates]) -> list[Array]:
-        return [
-            np.maximum.reduce([
-                one.highest(),
-                *(one.towards(other, dependent=dependent)
-                  for other in some if not mean and other is not one),
-            ])
-            for one in some
-        ]  # fmt: skip
-
-    def lowest(some: Sequence[_Candidates]) -> float:
-        if not mean:
-            return min(float(limits.min(initial=np.inf)) for limits in highest(some))
-        gaps, errors = np.zeros(1), np.zeros(1)
-        for one in some:
-            gap, squared = _frontier(*one.best())
-            error = np.sqrt(squared) if dependent else squared
-            gaps, errors = _frontier(
-                np.add.outer(gaps, gap).ravel(), np.add.outer(errors, error).ravel()
-            )
-        return float((gaps - (errors if dependent else np.sqrt(errors))).min()) / len(some)
-
-    return _change(new - old, parts, highest, lowest, np.prod if mean else np.sum), old, new
+    return LargestChange(value, at), old, new
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Candidates:
-    """Items of a part that may be the largest, in one comparison.
+def _largest_change(items: LinearItems) -> LargestChange:
+    """Return the change of the largest item; its upper limit by exchange of the models."""
+    value = items.new.max(axis=0) - items.old.max(axis=0)
+    exchanged = items.exchanged()
+    after, before = items.may_be_largest(), exchanged.may_be_largest()
 
-    Attributes
-    ----------
-    before, after : items that may be the largest under the model in use, and the candidate.
-    squares : of the coordinates.
-    at : the comparison.
-    """
-
-    items: LinearItems
-    before: Index
-    after: Index
-    squares: Squares
-    at: int
-
-    def best(self) -> tuple[Array, Array]:
-        """Return of each item before the change with the highest lower limit, as in `change`."""
-        if not len(self.after):
-            return np.full(len(self.before), -np.inf), np.zeros(len(self.before))
-        blocks = math.ceil(len(self.before) * len(self.after) / _BLOCK)
-        gaps, squares = [np.empty(0)], [np.empty(0)]
-        for i in np.array_split(self.before, max(blocks, 1)):
-            gap, squared = self.items.change(i[:, None], self.after, self.squares, self.at)
-            chosen = np.arange(len(i)), (gap - np.sqrt(squared)).argmax(axis=1)
-            gaps.append(gap[chosen])
-            squares.append(squared[chosen])
-        return np.concatenate(gaps), np.concatenate(squares)
-
-    def highest(self) -> Array:
-        """Return of each item before the highest lower limit of its changes."""
-        gap, squared = self.best()
-        return gap - np.sqrt(squared)
-
-    def towards(self, other: _Candidates, *, dependent: bool) -> Array:
-        """Return of each item before the highest lower limit of its changes to another part's."""
-        i, j = self.before[:, None], other.after
-        old, new = (
-            of[0, one, self.at] + of[1, less, self.at]
-            for of, one, less in (
-                (self.squares.old, self.items.second[i], self.items.first[i]),
-                (other.squares.new, other.items.first[j], other.items.second[j]),
-            )
-        )
-        error = np.sqrt(old) + np.sqrt(new) if dependent else np.sqrt(old + new)
-        gap = other.items.new[j, self.at] - self.items.old[i, self.at]
-        return np.asarray((gap - error).max(axis=1, initial=-np.inf))
-
-
-_Highest: TypeAlias = "Callable[[Sequence[_Candidates]], list[Array]]"
-"""Of the items before of every part, the highest lower limit of their changes."""
-
-
-def _change(
-    value: Array,
-    parts: Sequence[LinearItems],
-    highest: _Highest,
-    lowest: Callable[[Sequence[_Candidates]], float],
-    combinations: Callable[[list[int]], np.integer],
-) -> LargestChange:
-    """Return a change with ``lowest`` as its lower limit; the upper one by exchange of the models.
-
-    ``combinations`` counts the changes that are simultaneous, of the items after of every part.
-    """
-    known = np.flatnonzero(np.isfinite(value)).tolist()
-    exchanged = [of.exchanged() for of in parts]
-    after, before = (_may_be_largest(of, highest, known) for of in (parts, exchanged))
-
-    def lower(of: Sequence[LinearItems], before: _Sets, after: _Sets, z: Array) -> Array:
-        critical_values, limits = np.zeros(len(value)), np.full(len(value), np.nan)
-        for at in known:
-            many = int(combinations([len(each) for each in after[at]]))
-            critical_values[at] = _simultaneous(float(z[at]), many)
-        squares = [each.squares(critical_values) for each in of]
-        for at in known:
-            likeliest = [_likeliest(*each, at) for each in zip(of, after[at], strict=True)]
-            sets = zip(of, before[at], likeliest, squares, strict=True)
-            limits[at] = lowest([_Candidates(*each, at) for each in sets])
-        return limits
+    def lower(of: LinearItems, before: _Sets, after: _Sets, z: Array) -> Array:
+        tests = np.array([len(each) for each in after])
+        critical_values = [_simultaneous(*each) for each in zip(z.tolist(), tests, strict=True)]
+        squares = of.squares(np.array(critical_values))
+        limits = [
+            of.highest(*both, squares, at).min() if np.isfinite(value[at]) else np.nan
+            for at, both in enumerate(zip(before, after, strict=True))
+        ]
+        return np.array(limits, dtype=float)
 
     def at(z: ArrayLike) -> Limits:
         every = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        return lower(parts, before, after, every), -lower(exchanged, after, before, every)
+        return lower(items, before, after, every), -lower(exchanged, after, before, every)
 
     return LargestChange(value, at)
-
-
-_Sets: TypeAlias = "dict[int, list[Index]]"
-"""Items of every part, by comparison."""
-
-
-def _may_be_largest(parts: Sequence[LinearItems], highest: _Highest, known: Sequence[int]) -> _Sets:
-    """Return the items that may be the largest under the candidate: none is significantly more."""
-    items = [of.under_candidate() for of in parts]
-    every = [np.arange(len(of.first)) for of in items]
-    z = normal_quantile(1 - _EXCLUDED / (2 * sum(map(len, every))))
-    squares = [of.squares(np.full(of.new.shape[1], z)) for of in items]
-    found = {}
-    for at in known:
-        likeliest = [_likeliest(*each, at) for each in zip(items, every, strict=True)]
-        sets = zip(items, every, likeliest, squares, strict=True)
-        limits = highest([_Candidates(*each, at) for each in sets])
-        found[at] = [np.flatnonzero(limit <= 0) for limit in limits]
-    return found
-
-
-def _likeliest(items: LinearItems, among: Index, at: int) -> Index:
-    """Return the items that are largest under the candidate; not more than `_MOST`."""
-    return among[np.argsort(-items.new[among, at], kind="stable")[:_MOST]]
 
 
 def _simultaneous(z: float, times: int) -> float:
     """Return the critical value of several one-sided limits by Bonferroni's inequality."""
     return z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-
-
-def _frontier(gap: Array, spread: Array) -> tuple[Array, Array]:
-    """Return the pairs of which none other has both a lower gap and a larger spread."""
-    order = np.lexsort((-spread, gap))
-    gap, spread = gap[order], spread[order]
-    kept = np.diff(np.maximum.accumulate(spread), prepend=-np.inf) > 0
-    return gap[kept], spread[kept]
-
-
-def _variance(covariance: Array, first: Index, second: Index) -> Array:
-    """Return the variance of one coordinate less another."""
-    found: Array = (
-        covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
-    )
-    return found
-
-
-def _apart(covariance: Array) -> tuple[Array, Array]:
-    """Return covariances as they are, and of coordinates that are independent."""
-    return covariance, np.diag(np.diagonal(covariance))
-
-
-def _inflation(variances: Iterable[Array]) -> Array:
-    """Return how many times larger a variance is than that of independent coordinates."""
-    dependent, independent = variances
-    return np.where(independent > 0, quotient(dependent, independent), 1.0)
 
 
 _GAPS = ("largest_gap", "smallest_ratio")
@@ -405,8 +298,7 @@ def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | No
     Raises
     ------
     NoInterval
-        The groups may share clusters, and how much they depend on each other is not known; or no
-        method is known.
+        Groups share clusters; or no method is known.
     """
     return _of_items([(metric, change)], metric.by, [_items(metric, change)], "worst")
 
@@ -447,7 +339,7 @@ def _of_items(
     ratio = by == "smallest_ratio"
     methods = parts[0][1].ratio_methods if ratio else parts[0][1].methods
     made = DisparityChanges(
-        shift, constant(sides), (rows, rows), (IntervalMethod.LARGEST_OF_SEVERAL, *methods)
+        shift, constant(sides), (rows, rows), (IntervalMethod.SIMULTANEOUS, *methods)
     )
     return ExtremeChange(made, (old, new), first, second, apart)
 
@@ -468,7 +360,7 @@ def combined_changes(
     shift, old, new = combined_change(items, metric.how, dependent=_are_dependent(sides))
     pairs = len(sides[0].rows) // 2
     rows = np.min([change.rows for change in sides], axis=0)
-    methods = (IntervalMethod.LARGEST_OF_SEVERAL, *sides[0].methods)
+    methods = (IntervalMethod.SIMULTANEOUS, *sides[0].methods)
     level = constant(np.inf, pairs)
     made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), methods)
     return made, (old, new)
@@ -476,6 +368,8 @@ def combined_changes(
 
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
+    if _share_clusters(change):
+        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of="groups")
     logs = metric.by == "smallest_ratio"
     if logs and any((model.value <= 0).any() for model in change.models):
         raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
@@ -518,8 +412,7 @@ def _of_groups(
         )
 
     old, new = (_differences(of.value[:, None], *pairs) for of in under)
-    covariances = _between_groups(change, under) if _are_clustered(change) else None
-    return LinearItems(*pairs, old, new, squares, covariances)
+    return LinearItems(*pairs, old, new, squares)
 
 
 def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:
@@ -565,8 +458,12 @@ def _groups(items: LinearItems, rows: Array) -> tuple[int, int]:
     return (second if first == ZERO else first), (first if second == ZERO else second)
 
 
-def _are_clustered(change: StatisticChange) -> bool:
-    return change.table is not None and change.table.clusters is not None
+def _share_clusters(change: StatisticChange) -> bool:
+    """Return whether a cluster has rows in several groups, which then depend on each other."""
+    if change.table is None or change.table.clusters is None:
+        return False
+    sides = [np.unique(each.cluster) for each in change.table.clusters]
+    return len(np.unique(np.concatenate(sides))) < sum(map(len, sides))
 
 
 def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
@@ -575,16 +472,6 @@ def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
     Of two decisions these are rates of the rows of either label, which are independent.
     """
     return any(
-        _are_clustered(change) or change.table is None or change.table.classes for change in changes
+        each.table is None or each.table.clusters is not None or each.table.classes
+        for each in changes
     )
-
-
-def _between_groups(change: StatisticChange, under: tuple[Quantity, Quantity]) -> Covariances:
-    """Return the covariances of a statistic of groups that share clusters."""
-    old, new = under
-    if change.table is None or old.influence is None or new.influence is None:
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of="groups")
-    before, after = (
-        np.pad(change.table.totals(of), ((0, 1), (0, 0))) for of in (old.influence, new.influence)
-    )
-    return Covariances(before @ before.T, after @ after.T, before @ after.T)
