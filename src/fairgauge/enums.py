@@ -356,8 +356,6 @@ class IntervalMethod(StrEnum):
     BOOTSTRAP = "bootstrap"
     ORDER_STATISTICS = "order_statistics"
     BALL = "ball"
-    PERMUTATION = "permutation"
-    FOLDED = "folded"
     CONDITIONAL = "conditional"
     STRATIFIED = "stratified"
     MANTEL_HAENSZEL = "mantel_haenszel"

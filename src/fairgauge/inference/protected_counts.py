@@ -111,7 +111,7 @@ def protected_rates(
             continue
         made: list[Intervals] = []
         for corner in corners(statistic, side):
-            [(intervals, _)] = how.of_rates([statistic], Evidence(corner, corner), margin)
+            [intervals] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
         value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)

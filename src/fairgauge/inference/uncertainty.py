@@ -36,14 +36,13 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.inequality import Inequality
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, Comparisons, Evidence, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
     Intervals,
-    MappedProportion,
     NoInterval,
     StatisticInterval,
     certainty,
@@ -74,7 +73,7 @@ from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import tukey_adjusted, tukey_level
 from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
 
 _PAIR = 2
@@ -103,7 +102,6 @@ class Uncertainty:
             self._with_reference = Uncertainty(strict)
         self._compared: dict[tuple[Comparisons, Statistic], StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
-        self.resampled: dict[str, Array] = {}
 
     def expect(self, metrics: Iterable[Metric]) -> None:
         """Announce the metrics that will be asked for: what they share is computed at once.
@@ -125,8 +123,8 @@ class Uncertainty:
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
-    ) -> list[tuple[Intervals, MappedProportion | None]]:
-        """Return the intervals of statistics of every group, and the proportions that they are.
+    ) -> list[Intervals]:
+        """Return the intervals of statistics of every group.
 
         ``margin`` states which groups are of all rows.
         """
@@ -140,17 +138,16 @@ class Uncertainty:
         limits = limits_of_several(
             [a for a in attempts if isinstance(a, StatisticInterval)], self.spec
         )
-        intervals: list[tuple[Intervals, MappedProportion | None]] = []
+        intervals: list[Intervals] = []
         for statistic, attempt in zip(statistics, attempts, strict=True):
             if isinstance(attempt, Reason):
-                intervals.append((no_intervals(size, attempt), None))
+                intervals.append(no_intervals(size, attempt))
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
             few = _insufficient(attempt, evidence)
             limited = Intervals(low, high, none, [methods] * size, few, reason)
-            limited = limited.containing(attempt.estimate, statistic.range)
-            intervals.append((limited, attempt.share))
+            intervals.append(limited.containing(attempt.estimate, statistic.range))
         return intervals
 
     def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
@@ -374,21 +371,12 @@ _OF_KINDS: Mapping[type[ComparisonMetric], str] = {
 def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
         from fairgauge.inference.one.drawn_tables import table_of
-        from fairgauge.inference.two.resampled_intervals import resampled_interval, shared_table
+        from fairgauge.inference.two.resampled_intervals import resampled_interval
 
         table = table_of(metric.of)
         assert table is not None
         sizes = metric.sizes(compared.group.cases, compared.other.cases)
-        best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
-        if (
-            how.spec.method is Method.BOOTSTRAP
-            and not best
-            and isinstance(metric.of, (Rate, Quotient, Blend))
-        ):
-            sides = [evidence.side for evidence in (compared.group, compared.other)]
-            table = shared_table(table, metric.needs, sides)
-        too_few = insufficient_rows(sizes)
-        return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
+        return resampled_interval(metric, table, compared, how.spec, insufficient_rows(sizes))
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 
 
@@ -406,7 +394,7 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         alone = [interval(part, compared, how) for part in metric.of]
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
-    steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.FOLDED)
+    steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.BALL)
     methods = [each_once(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
@@ -472,13 +460,12 @@ def rate_values(
     """
     values = {}
     intervals = how.of_rates(statistics, evidence, margin)
-    for statistic, (made, share) in zip(statistics, intervals, strict=True):
-        pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
+    for statistic, made in zip(statistics, intervals, strict=True):
         level = how.spec.confidence
         rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
         intervals_of_rate = replace(made, too_few=first_reasons(made.too_few, rows))
         values[statistic.name] = _rate_values(
-            statistic, evidence, margin, level, profile, intervals_of_rate, pooled
+            statistic, evidence, margin, level, profile, intervals_of_rate
         )
     return values
 
@@ -519,7 +506,6 @@ def _rate_values(
     level: float,
     profile: Profile,
     intervals: Intervals,
-    pooled: Array,
 ) -> list[RateValue | None]:
     side, counted = evidence.side, rows_counted(statistic, evidence.cases)
     error = statistic.error(side)
@@ -540,20 +526,7 @@ def _rate_values(
                 interval=made.get("interval"),
                 status=made["status"],
                 reason=made["reason"],
-                partially_pooled=as_number(pooled[i]),
                 error=None if error is None else as_number(error[i]) or None,
             )
             values.append(rate)
     return values
-
-
-def _partially_pooled(share: MappedProportion | None, margin: Mask) -> Array:
-    """Return empirical Bayes estimates of proportions, NaN where there are none."""
-    estimates = np.full(len(margin), np.nan)
-    at = np.flatnonzero(margin)
-    if len(at) < FEWEST_GROUPS or share is None:
-        return estimates
-    at = at[share.n[at] > 0]
-    if len(at) >= FEWEST_GROUPS:
-        estimates[at] = shrunken_rates(share.x[at], share.n[at])
-    return estimates

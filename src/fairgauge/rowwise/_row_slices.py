@@ -473,7 +473,7 @@ def even_tops(
     tops = Tops.of(ranking, codes, groups)
     draws, rng = _draws(spec, tops.cost), generator(spec, key)
     low, high, p, floor = ranking_divergence_interval(value, tops, spec.confidence, rng, draws)
-    method = (IntervalMethod.BALL, IntervalMethod.PERMUTATION)
+    method = (IntervalMethod.BALL, IntervalMethod.CONDITIONAL)
     return _one((low, high), p, method, len(codes), floor=floor)
 
 

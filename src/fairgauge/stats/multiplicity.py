@@ -311,47 +311,6 @@ def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     return np.where(single, np.nan, naive), np.where(single, np.nan, naive - sampling)
 
 
-@quiet
-def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
-    """Return partially pooled estimates of the groups' rates (empirical Bayes).
-
-    A normal-normal model with DerSimonian and Laird's variance between groups.  It over-shrinks
-    true differences and is for display, not for verdicts.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-
-    Returns
-    -------
-    rates : array of shape (..., G)
-        nan for empty groups.
-
-    References
-    ----------
-    DerSimonian & Laird (1986), Controlled Clinical Trials 7, 177-188.
-
-    Examples
-    --------
-    >>> shrunken_rates([2, 30, 60], [20, 100, 200]).round(3).tolist()
-    [0.245, 0.288, 0.292]
-    """
-    x, n = floats(x, n)
-    included = n > 0
-    rate = np.where(included, x / n, 0.0)
-    pooled = (x.sum(-1) / n.sum(-1))[..., None]
-    variance = np.where(included, np.maximum(pooled * (1 - pooled), 1e-12) / n, np.inf)
-    weight = 1 / variance
-    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
-    q = (weight * (rate - mean) ** 2).sum(-1, keepdims=True)
-    total, square = weight.sum(-1, keepdims=True), (weight**2).sum(-1, keepdims=True)
-    groups = np.count_nonzero(included, axis=-1)[..., None]
-    tau2 = np.fmax((q - (groups - 1)) / (total - square / total), 0.0)
-    weight = 1 / (variance + tau2)
-    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
-    return np.where(included, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
-
-
 @lru_cache(maxsize=512)
 def _critical(groups: int, alpha: float) -> float:
     if groups < 2:

@@ -264,7 +264,9 @@ def test_so_many_answers_as_an_audit_states_leave_5_points_to_each_side():
 def test_a_headline_from_probabilities_says_that_it_is_estimated():
     data = people(4_000, 1, known=600)
     by = audited(data, fg.probabilities(GROUPS)).brief().headline.text
-    bracket = "Estimated from probabilities, if these are independent of the outcome within a group: "
+    bracket = (
+        "Estimated from probabilities, if these are independent of the outcome within a group: "
+    )
     assert by.startswith(bracket)
     failed = audited(data, fg.probabilities(GROUPS), rules=["selection_rate.difference >= -0.01"])
     assert failed.brief().headline.text.startswith(bracket)

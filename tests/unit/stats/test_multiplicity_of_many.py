@@ -8,7 +8,6 @@ import pytest
 from fairgauge.stats.multiplicity import (
     between_variance,
     expected_range,
-    shrunken_rates,
     tukey_critical,
     tukey_p,
 )
@@ -61,12 +60,3 @@ def test_variance_between_groups_is_unbiased():
     naive, corrected = between_variance(rng.binomial(50, truth, (20_000, 4)), 50)
     assert corrected.mean() == pytest.approx(truth.var(ddof=1), abs=1.5e-4)
     assert naive.mean() > truth.var(ddof=1) + 0.003
-
-
-def test_shrunken_rates():
-    equal = shrunken_rates([30, 31, 29], 100)
-    np.testing.assert_allclose(equal, 0.3, atol=1e-6)
-    apart = shrunken_rates([100, 900], 1000)
-    assert 0.1 < apart[0] < 0.11
-    assert np.isnan(shrunken_rates([1, 0, 3], [10, 0, 10])).tolist() == [False, True, False]
-    np.testing.assert_allclose(shrunken_rates([0, 0], 10), 0, atol=1e-9)

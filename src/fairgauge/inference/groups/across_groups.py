@@ -40,7 +40,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
-from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
+from fairgauge.stats.dispersion import error_dispersion_quantile
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
@@ -120,8 +120,6 @@ def _spread(
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, groups_interval, groups, confidence)
         return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason)
-    if metric.by not in ("largest_gap", "smallest_ratio"):
-        return _dispersion_interval(metric, groups_interval, slots, confidence)
     gap = metric.by == "largest_gap"
     mover = mover_difference if gap else mover_ratio
     low, high = _most_apart(groups_interval, groups, confidence, confidence, mover, few)
@@ -227,30 +225,6 @@ def _between(
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
     return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
-
-
-def _dispersion_interval(
-    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
-) -> SlotIntervals:
-    """Return the limits of the variance or the Gini index over groups."""
-    if groups_interval.clustered:
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
-    c = critical(confidence)
-    low, high = groups_interval.at(np.full(len(groups_interval.estimate), c))
-    with np.errstate(invalid="ignore"):
-        error = np.maximum(groups_interval.estimate - low, high - groups_interval.estimate) / c
-    finite = np.isfinite(error) | np.isnan(groups_interval.estimate)
-    bounded = finite.reshape(slots, -1).all(axis=1)
-    value, error = groups_interval.estimate.reshape(slots, -1), error.reshape(slots, -1)
-    made = variance_limits if metric.by == "variance" else gini_limits
-    low, high = made(value, error, np.full(slots, c))
-    reason = groups_interval.reason or _UNBOUNDED
-    if metric.by == "gini" and metric.of.range[0] < 0:
-        positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
-        bounded &= positive & np.isfinite(high)
-        reason = RATIO_MAY_BE_ZERO
-    low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return SlotIntervals((low, high), (_BALL, *groups_interval.methods), reason)
 
 
 def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:

@@ -39,7 +39,6 @@ from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.multiplicity import (
     between_variance,
     expected_range,
-    holm,
     sidak,
     simultaneous_level,
 )
@@ -84,14 +83,13 @@ def adjusted_estimates(
     homogeneity : the tests of homogeneity; for each all pairs of groups are compared, too.
     """
     of_counts = _members(estimates, of_rows=False)
-    tests = [each["p"] for each in homogeneity]
-    others = [*tests, *[1.0] * len(tests)]
-    size = max(len(of_counts) + len(others), 1)
+    others = 2 * len(homogeneity)
+    size = max(len(of_counts) + others, 1)
     family = Family(size, simultaneous_level(size, confidence))
     wider = _wider(together, family.level)
     made = [_with_simultaneous(estimate, wider) for estimate in estimates]
     _adjust(made, of_counts, others)
-    _adjust(made, _members(estimates, of_rows=True), [])
+    _adjust(made, _members(estimates, of_rows=True), 0)
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
     return tuple(_worst_class(each, of_classes) for each in made), family
 
@@ -109,16 +107,11 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
     return list(members.values())
 
 
-def _adjust(made: list[Estimate], members: Sequence[list[int]], others: Sequence[float]) -> None:
+def _adjust(made: list[Estimate], members: Sequence[list[int]], others: int) -> None:
     """Replace the estimates of tests by those adjusted for all of these and for other tests."""
-    smallest = [min(made[i].p_value or 0.0 for i in places) for places in members]
-    steps = holm([*smallest, *others]).tolist()
-    for places, least, step in zip(members, smallest, steps, strict=False):
-        for i in places:
-            p = made[i].p_value or 0.0
-            adjusted = float(sidak(p, len(members) + len(others)))
-            step_of = step if p == least else min(1.0, step * p / least)
-            made[i] = replace(made[i], p_adjusted=adjusted, p_holm=step_of)
+    for i in (i for places in members for i in places):
+        adjusted = float(sidak(made[i].p_value or 0.0, len(members) + others))
+        made[i] = replace(made[i], p_adjusted=adjusted)
 
 
 def _is_tested(estimate: Estimate) -> bool:
@@ -187,7 +180,6 @@ def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate
         estimate,
         simultaneous=of_class.simultaneous,
         p_adjusted=of_class.p_adjusted,
-        p_holm=of_class.p_holm,
     )
 
 

@@ -118,6 +118,8 @@ class LinearItems:
         spread, or the one difference of two sides, and `ZERO`.
     old, new : the items under the model in use and the candidate, arrays of shape (items, n).
     squares : of the coordinates at critical values of shape (n,).
+    shared : whether coordinates depend on each other, by how much is not known: errors then add
+        up as if wholly.
     part : which metric each item is of, where it is the largest of several.
     dependent : whether those of several metrics may depend on each other.
     """
@@ -127,6 +129,7 @@ class LinearItems:
     old: Array
     new: Array
     squares: Callable[[Array], Squares]
+    shared: bool = False
     part: Index | None = None
     dependent: bool = False
 
@@ -173,13 +176,13 @@ class LinearItems:
         """
         a, b, c, d = self.first[i], self.second[i], self.first[j], self.second[j]
         below, above = (Squares(*(each[side, :, at] for each in of)) for side in (0, 1))
-        squared = (
-            np.where(c == a, below.difference[c], np.where(c == b, below.total[c], below.new[c]))
-            + np.where(d == b, above.difference[d], np.where(d == a, above.total[d], above.new[d]))
-            + np.where((a == c) | (a == d), 0.0, above.old[a])
-            + np.where((b == c) | (b == d), 0.0, below.old[b])
-        )
-        error = np.sqrt(squared)
+        squares = np.stack([
+            np.where(c == a, below.difference[c], np.where(c == b, below.total[c], below.new[c])),
+            np.where(d == b, above.difference[d], np.where(d == a, above.total[d], above.new[d])),
+            np.where((a == c) | (a == d), 0.0, above.old[a]),
+            np.where((b == c) | (b == d), 0.0, below.old[b]),
+        ])  # fmt: skip
+        error = np.sqrt(squares).sum(axis=0) if self.shared else np.sqrt(squares.sum(axis=0))
         if self.dependent and self.part is not None:
             apart = np.sqrt(above.old[a] + below.old[b]) + np.sqrt(below.new[c] + above.new[d])
             error = np.where(self.part[i] == self.part[j], error, apart)
@@ -208,7 +211,16 @@ def _joined(parts: Sequence[LinearItems], *, dependent: bool) -> LinearItems:
 
     part = np.repeat(np.arange(len(parts)), [len(each.first) for each in parts])
     old, new = (np.concatenate([getattr(each, of) for each in parts]) for of in ("old", "new"))
-    return LinearItems(placed("first"), placed("second"), old, new, squares, part, dependent)
+    return LinearItems(
+        placed("first"),
+        placed("second"),
+        old,
+        new,
+        squares,
+        any(each.shared for each in parts),
+        part,
+        dependent,
+    )
 
 
 def combined_change(
@@ -298,7 +310,7 @@ def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | No
     Raises
     ------
     NoInterval
-        Groups share clusters; or no method is known.
+        A ratio may be of 0.
     """
     return _of_items([(metric, change)], metric.by, [_items(metric, change)], "worst")
 
@@ -368,8 +380,6 @@ def combined_changes(
 
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
-    if _share_clusters(change):
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of="groups")
     logs = metric.by == "smallest_ratio"
     if logs and any((model.value <= 0).any() for model in change.models):
         raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
@@ -377,8 +387,6 @@ def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
-    if metric.by in ("gini", "variance"):
-        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     extreme = metric.by in ("maximum", "minimum")
     if len(groups) < (1 if extreme else 2):
         return None
@@ -412,7 +420,7 @@ def _of_groups(
         )
 
     old, new = (_differences(of.value[:, None], *pairs) for of in under)
-    return LinearItems(*pairs, old, new, squares)
+    return LinearItems(*pairs, old, new, squares, _share_clusters(change))
 
 
 def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:

@@ -44,13 +44,11 @@ class CellLayout:
     write : from cells of shape (m, ...) back to a side.
     key : what is drawn, by which draws are seeded. A rate and its complement, a difference and a
         ratio are of one layout, so that one is tested by the draws of the other.
-    shared : whether metrics of other cells share what is drawn.
     """
 
     read: Callable[[ConfusionCounts], Array]
     write: Callable[[Array], ConfusionCounts]
     key: str
-    shared: bool = False
 
 
 def resampling_methods(spec: Spec) -> Methods:

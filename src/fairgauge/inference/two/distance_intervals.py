@@ -41,7 +41,7 @@ _TWO = 2
 _MOST_SIMULATED = 4_000_000
 _METHODS: dict[str, Methods] = {
     "divergence": (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS),
-    "folded": (IntervalMethod.FOLDED, IntervalMethod.NEWCOMBE),
+    "folded": (IntervalMethod.BALL, IntervalMethod.NEWCOMBE),
     "ball": (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP),
 }
 

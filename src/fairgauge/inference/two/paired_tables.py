@@ -74,27 +74,24 @@ class PairedTable:
     cluster_count: int = 0
     strata: int = 1
 
-    def joined(self, sides: int, strata: int | None = None) -> PairedTable:
-        """Return as many sides one after another as one, their labels as further labels.
-
-        They are strata of one side, or as many ``strata`` of several.
-        """
-        if sides == 1:
+    def joined(self, strata: int) -> PairedTable:
+        """Return the strata of every side one after another as one, with further labels."""
+        if strata == 1:
             return self
         cells = self.weights[0].size
         clusters = None
         if self.clusters is not None:
             clusters = [
-                joined_clusters(self.clusters[i : i + sides], cells)
-                for i in range(0, len(self.clusters), sides)
+                joined_clusters(self.clusters[i : i + strata], cells)
+                for i in range(0, len(self.clusters), strata)
             ]
         decisions = self.weights.shape[2:]
         weights, squares, cases = (
-            of.reshape(-1, sides * of.shape[1], *decisions)
+            of.reshape(-1, strata * of.shape[1], *decisions)
             for of in (self.weights, self.squares, self.cases)
         )
         return PairedTable(
-            weights, squares, cases, self.classes, clusters, self.cluster_count, strata or sides
+            weights, squares, cases, self.classes, clusters, self.cluster_count, strata
         )
 
     def part(self, at: slice) -> PairedTable:
@@ -151,14 +148,6 @@ class PairedTable:
             unit = quotient(self.squares.sum(axis=(1, 2, 3)), self.weights.sum(axis=(1, 2, 3)))
             total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
         return np.asarray(total)
-
-    def totals(self, influence: Array) -> Array:
-        """Return the sums of the influences of every side by cluster; (n, clusters)."""
-        assert self.clusters is not None
-        return np.stack([
-            each.totals(one, self.cluster_count)
-            for each, one in zip(self.clusters, influence, strict=True)
-        ])  # fmt: skip
 
     @property
     def degrees(self) -> Array:

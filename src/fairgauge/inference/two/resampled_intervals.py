@@ -8,17 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairgauge.catalogue.cells import (
-    ALL,
-    BOTH,
-    FN,
-    FP,
-    LABEL,
-    PREDICTION,
-    TN,
-    TP,
     Array,
-    ConfusionCounts,
-    Need,
 )
 from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.enums import Method, Profile
@@ -47,12 +37,8 @@ def resampled_interval(
     compared: Comparisons,
     spec: Spec,
     too_few: Sequence[Reason | None],
-    drawn_before: dict[str, Array] | None = None,
 ) -> Intervals:
-    """Return the interval of a metric from its values over drawn tables.
-
-    ``drawn_before`` keeps what metrics of the same comparisons share.
-    """
+    """Return the interval of a metric from its values over drawn tables."""
     size = len(compared.margin)
     cells = cells_of_side(table, compared.group)
     at = resampled_comparisons(compared, cells, spec)
@@ -63,12 +49,7 @@ def resampled_interval(
     for start in range(0, len(at), step):
         block = at[start : start + step]
         tables = _DrawnTables.of(metric, table, compared, block)
-        if table.shared and drawn_before is not None and step >= len(at):
-            if table.key not in drawn_before:
-                drawn_before[table.key] = tables.draw(spec)
-            values = tables.of_drawn(drawn_before[table.key])
-        else:
-            values = tables.of_drawn(tables.draw(spec))
+        values = tables.of_drawn(tables.draw(spec))
         estimate = tables.values(tables.cells)  # the interval contains the estimate
         limits = quantile_interval(values, spec.confidence)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
@@ -83,9 +64,6 @@ def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Inde
     if size * cells * spec.replicates <= MOST_DRAWN:
         return np.arange(size)
     return np.flatnonzero(compared.margin)
-
-
-"""Of ratios, so that those of the other side are their inverses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,37 +150,3 @@ class _DrawnTables:
             theirs = theirs + ours
         group, other = (self.table.write(each) for each in (ours, theirs))
         return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
-
-
-_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
-"""What is positive and negative of rows that are counted by label and prediction."""
-
-
-def shared_table(
-    table: CellLayout, needs: frozenset[Need], sides: Sequence[ConfusionCounts]
-) -> CellLayout:
-    """Return a table of the same metric whose resampled cells other metrics share.
-
-    It is of all four cells: resampled rows fall into each of them as they would into several that
-    are one. Where no row misses its label or its prediction, all metrics share one table.
-    """
-    if any(needs not in side.cells for side in sides):
-        return table
-    whole = all(
-        BOTH in side.cells
-        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
-        for side in sides
-    )
-    every = BOTH if whole else needs
-    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
-
-    def write(drawn: Array) -> ConfusionCounts:
-        counts = drawn
-        if every != needs:
-            counts = np.zeros_like(drawn)
-            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
-        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
-
-    return CellLayout(
-        lambda side: side.counts(every), write, " and ".join(sorted(every)), shared=True
-    )

@@ -320,8 +320,6 @@ def _(metric: Spread, estimate: Estimate, value: float) -> str:
         ),
         "minimum": f"the lowest {title} is {_rate(rate, value)}, of {first}",
         "maximum": f"the highest {title} is {_rate(rate, value)}, of {first}",
-        "variance": f"the variance of {title} over groups is {amount(value)}",
-        "gini": f"the Gini index of {title} over groups is {amount(value)}",
     }[metric.by]
 
 

@@ -60,7 +60,7 @@ def test_a_metric_of_the_whole_table_and_a_whole_as_reference_are_resampled(meth
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_metrics_share_what_is_resampled_and_answer_as_alone(missing):
+def test_metrics_answer_as_alone(missing):
     """A report of several metrics gives each the limits that it has on its own."""
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"g": ["a", "b"] * 150, "y": rng.integers(0, 2, 300)})
