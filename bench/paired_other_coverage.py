@@ -217,10 +217,10 @@ def _of_spread(metric: Spread, among: str, sets: int) -> Iterator[Scenario]:
     for each, n in product(EXTREMES[among].values(), SIZES):
         cells = np.stack([cells_of((old, new), r) for old, new, r in each])
         rng = np.random.default_rng([35, n])
-        (old, new), hits = spread_change(metric, change(rate, _table(1e6 * cells))).values, []
+        (old, new), hits = spread_change(metric, [change(rate, _table(1e6 * cells))]).values, []
         for _ in range(sets):
             counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
-            made = spread_change(metric, change(rate, _table(counts.astype(float))))
+            made = spread_change(metric, [change(rate, _table(counts.astype(float)))])
             hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
         yield _discordant(cells, n), float(np.mean(hits))
 

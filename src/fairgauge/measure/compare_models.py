@@ -35,7 +35,6 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.groups.paired_extremes import (
     combined_changes,
-    joint_change,
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
@@ -652,11 +651,7 @@ def _spread_changes(
         base = _base(sliced, metric, scoped[0][1])
         try:
             changes = [_change(models, sliced, statistic, every, zero) for statistic, _ in scoped]
-            found = (
-                spread_change(metric, changes[0])
-                if isinstance(metric, Spread)
-                else joint_change(metric, changes)
-            )
+            found = spread_change(metric, changes)
         except NoInterval as refused:
             yield _without_numbers([base], refused.reason)
             continue

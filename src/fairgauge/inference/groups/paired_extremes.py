@@ -14,10 +14,11 @@ largest under the model in use and j under the candidate. Both are fixed, though
   of those over j, simultaneous over them (Bonferroni); the lower limit of the change is the lowest
   of these over i. The upper limit is the converse.
 
-Where one item alone may be the largest under either model, that is the plain interval of one
-change. Where several are equal, it is wider: how far the largest of several estimates exceeds
-the largest item depends on how equal they are, which the rows do not show, and limits that hold
-whatever that is cover more than 95%.
+The variance of each such change follows from the influence of every row on it. Where one item alone
+may be the largest under either model, the interval is the plain one of one change. Where several
+are equal, it is wider: how far the largest of several estimates exceeds the largest item depends on
+how equal they are, which the rows do not show, and limits that hold whatever that is cover more
+than 95%.
 
 References
 ----------
@@ -27,10 +28,8 @@ Andrews & Soares (2010), Econometrica 78, 119-157 (moments that are not binding 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,242 +44,20 @@ from fairgauge.inference.two.paired_changes import (
     Quantity,
     StatisticChange,
     constant,
-    correlation_of_halves,
     logarithm,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Index, Limits, quiet, quotient
-from fairgauge.stats.intervals import critical
+from fairgauge.stats.arrays import Index, Limits
+from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import normal_quantile, two_sided
 
 ZERO = -1
 """The coordinate that is 0 under both models."""
-_LEVEL = 0.95
 _EXCLUDED = 0.005
 """Probability that an item is excluded from the largest, under either model, although it is one."""
 _MOST = 64
-"""Items that a lower limit is sought among, so that the cost is linear in the number of pairs."""
-_BLOCK = 500_000
-"""Changes that are computed at once."""
-
-
-class LargestChange(Quantity):
-    """The change of the largest of several numbers."""
-
-    __slots__ = ()
-
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value of a normal distribution with the limits at 95%.
-
-        The limits take their shape from whichever items may be the largest, so that their inversion
-        would cost many times what they do.
-        """
-        low, high = self._usual()
-        half = np.where(self.value > null, self.value - low, high - self.value)
-        away = np.abs(self.value - null)
-        return two_sided(np.where(away > 0, critical(_LEVEL) * quotient(away, half), 0.0))
-
-    def tested_at(self, z: ArrayLike) -> Limits:
-        """Return the limits at 95%, widened as those of a normal distribution."""
-        low, high = self._usual()
-        times = np.asarray(z, dtype=float) / critical(_LEVEL)
-        return self.value - times * (self.value - low), self.value + times * (high - self.value)
-
-    def negated(self) -> LargestChange:
-        """Return the change of the smallest of the numbers with the opposite sign."""
-        made = super().negated()
-        return LargestChange(made.value, made.at)
-
-    def _usual(self) -> Limits:
-        return self.at(np.full(self.value.shape, critical(_LEVEL)))
-
-
-class Squares(NamedTuple):
-    """Squared distances of the limits of coordinates from their values.
-
-    Of the difference and the sum of both models, and of either model; arrays of shape
-    (2, coordinates + 1, n): below and above. The last coordinate is 0.
-    """
-
-    difference: Array
-    total: Array
-    old: Array
-    new: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearItems:
-    """Numbers of which the largest counts: a coordinate less another, or less 0.
-
-    Attributes
-    ----------
-    first, second : the coordinates of every item, arrays of shape (items,): the groups of a
-        spread, or the one difference of two sides, and `ZERO`.
-    old, new : the items under the model in use and the candidate, arrays of shape (items, n).
-    squares : of the coordinates at critical values of shape (n,).
-    shared : whether coordinates depend on each other, by how much is not known: errors then add
-        up as if wholly.
-    part : which metric each item is of, where it is the largest of several.
-    dependent : whether those of several metrics may depend on each other.
-    """
-
-    first: Index
-    second: Index
-    old: Array
-    new: Array
-    squares: Callable[[Array], Squares]
-    shared: bool = False
-    part: Index | None = None
-    dependent: bool = False
-
-    def exchanged(self) -> LinearItems:
-        """Return the items with both models exchanged."""
-
-        def squares(z: Array) -> Squares:
-            of = self.squares(z)
-            return Squares(of.difference[::-1], of.total, of.new, of.old)
-
-        return replace(self, old=self.new, new=self.old, squares=squares)
-
-    def may_be_largest(self) -> _Sets:
-        """Return the items that may be the largest under the candidate: none is above them."""
-
-        def squares(z: Array) -> Squares:
-            of = self.squares(z).new
-            return Squares(np.zeros_like(of), 4 * of, of, of)
-
-        items = replace(self, old=self.new, squares=squares)
-        every = np.arange(len(self.first))
-        z = normal_quantile(1 - _EXCLUDED / (2 * len(every)))
-        of = squares(np.full(self.new.shape[1], z))
-        return [
-            np.flatnonzero(items.highest(every, every, of, at) <= 0)
-            for at in range(self.new.shape[1])
-        ]
-
-    def highest(self, before: Index, after: Index, of: Squares, at: int) -> Array:
-        """Return of items before the highest lower limit of the changes to items after."""
-        likeliest = after[np.argsort(-self.new[after, at], kind="stable")[:_MOST]]
-        blocks = max(math.ceil(len(before) * len(likeliest) / _BLOCK), 1)
-        return np.concatenate(
-            [
-                self._lower(items[:, None], likeliest, of, at).max(axis=1)
-                for items in np.array_split(before, blocks)
-            ]
-        )
-
-    def _lower(self, i: Index, j: Index, of: Squares, at: int) -> Array:
-        """Return the lower limits of the changes from items ``i`` to items ``j``.
-
-        MOVER adds the squares of coordinates; what both items share is a paired change.
-        """
-        a, b, c, d = self.first[i], self.second[i], self.first[j], self.second[j]
-        below, above = (Squares(*(each[side, :, at] for each in of)) for side in (0, 1))
-        squares = np.stack([
-            np.where(c == a, below.difference[c], np.where(c == b, below.total[c], below.new[c])),
-            np.where(d == b, above.difference[d], np.where(d == a, above.total[d], above.new[d])),
-            np.where((a == c) | (a == d), 0.0, above.old[a]),
-            np.where((b == c) | (b == d), 0.0, below.old[b]),
-        ])  # fmt: skip
-        error = np.sqrt(squares).sum(axis=0) if self.shared else np.sqrt(squares.sum(axis=0))
-        if self.dependent and self.part is not None:
-            apart = np.sqrt(above.old[a] + below.old[b]) + np.sqrt(below.new[c] + above.new[d])
-            error = np.where(self.part[i] == self.part[j], error, apart)
-        return np.asarray(self.new[j, at] - self.old[i, at] - error)
-
-
-_Sets: TypeAlias = "list[Index]"
-"""Items, by comparison."""
-
-
-def _joined(parts: Sequence[LinearItems], *, dependent: bool) -> LinearItems:
-    """Return the items of several metrics as those of one, whose coordinates are of all."""
-    sizes = [len(each.squares(np.zeros(each.old.shape[1])).old[0]) - 1 for each in parts]
-    starts = np.cumsum([0, *sizes[:-1]])
-
-    def placed(side: str) -> Index:
-        of = [getattr(each, side) for each in parts]
-        moved = [np.where(i == ZERO, ZERO, i + s) for i, s in zip(of, starts, strict=True)]
-        return np.concatenate(moved)
-
-    def squares(z: Array) -> Squares:
-        every = zip(*(each.squares(z) for each in parts), strict=True)
-        return Squares(
-            *(np.concatenate([*(k[:, :-1] for k in of), of[0][:, -1:]], axis=1) for of in every)
-        )
-
-    part = np.repeat(np.arange(len(parts)), [len(each.first) for each in parts])
-    old, new = (np.concatenate([getattr(each, of) for each in parts]) for of in ("old", "new"))
-    return LinearItems(
-        placed("first"),
-        placed("second"),
-        old,
-        new,
-        squares,
-        any(each.shared for each in parts),
-        part,
-        dependent,
-    )
-
-
-def combined_change(
-    parts: Sequence[LinearItems], how: str, *, dependent: bool
-) -> tuple[LargestChange, Array, Array]:
-    """Return the change of the largest of all items, and it under both models.
-
-    Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
-    is whether items of different parts may depend on each other.
-    """
-    if how != "mean":
-        items = parts[0] if len(parts) == 1 else _joined(parts, dependent=dependent)
-        return _largest_change(items), items.old.max(axis=0), items.new.max(axis=0)
-    changes = [_largest_change(each) for each in parts]
-    value = np.mean([each.value for each in changes], axis=0)
-
-    def joined(distances: Array) -> Array:
-        whole = distances.sum(axis=0) if dependent else np.sqrt((distances**2).sum(axis=0))
-        return np.asarray(whole / len(parts))
-
-    def at(z: ArrayLike) -> Limits:
-        low, high = np.stack([each.at(z) for each in changes], axis=1)
-        values = np.stack([each.value for each in changes])
-        return value - joined(values - low), value + joined(high - values)
-
-    old, new = (
-        np.mean([getattr(each, of).max(axis=0) for each in parts], axis=0) for of in ("old", "new")
-    )
-    return LargestChange(value, at), old, new
-
-
-def _largest_change(items: LinearItems) -> LargestChange:
-    """Return the change of the largest item; its upper limit by exchange of the models."""
-    value = items.new.max(axis=0) - items.old.max(axis=0)
-    exchanged = items.exchanged()
-    after, before = items.may_be_largest(), exchanged.may_be_largest()
-
-    def lower(of: LinearItems, before: _Sets, after: _Sets, z: Array) -> Array:
-        tests = np.array([len(each) for each in after])
-        critical_values = [_simultaneous(*each) for each in zip(z.tolist(), tests, strict=True)]
-        squares = of.squares(np.array(critical_values))
-        limits = [
-            of.highest(*both, squares, at).min() if np.isfinite(value[at]) else np.nan
-            for at, both in enumerate(zip(before, after, strict=True))
-        ]
-        return np.array(limits, dtype=float)
-
-    def at(z: ArrayLike) -> Limits:
-        every = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        return lower(items, before, after, every), -lower(exchanged, after, before, every)
-
-    return LargestChange(value, at)
-
-
-def _simultaneous(z: float, times: int) -> float:
-    """Return the critical value of several one-sided limits by Bonferroni's inequality."""
-    return z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-
-
-_GAPS = ("largest_gap", "smallest_ratio")
+"""Items that a limit is sought among, so that the cost is linear in the number of pairs."""
+_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,176 +79,234 @@ class ExtremeChange:
     apart: bool
 
 
-def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | None:
-    """Return the change of a largest gap, smallest ratio, maximum or minimum over groups.
+def spread_change(
+    metric: Spread | Joint, changes: Sequence[StatisticChange]
+) -> ExtremeChange | None:
+    """Return the change of an extreme over groups, or of the worst or the mean of several.
 
-    Returns None where fewer groups are known than it takes.
+    ``changes`` are of the statistic of each spread. Returns None where fewer groups are known than
+    it takes.
 
     Raises
     ------
     NoInterval
-        A ratio may be of 0.
+        A ratio may be of 0, or there is no method.
     """
-    return _of_items([(metric, change)], metric.by, [_items(metric, change)], "worst")
-
-
-def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeChange | None:
-    """Return the change of the worst, or of the mean, of several spreads; as `spread_change`."""
-    if metric.how == "mean" and metric.neutral == 1:
+    spreads = (metric,) if isinstance(metric, Spread) else metric.of
+    how = "worst" if isinstance(metric, Spread) else metric.how
+    by, groups = spreads[0].by, len(changes[0].rows)
+    ratio, of_gaps = by == "smallest_ratio", by in ("largest_gap", "smallest_ratio")
+    if ratio and how == "mean":
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    parts = list(zip(metric.of, changes, strict=True))
-    items = [_items(spread, change) for spread, change in parts]
-    return _of_items(parts, metric.of[0].by, items, metric.how)
-
-
-def _of_items(
-    parts: Sequence[tuple[Spread, StatisticChange]],
-    by: str,
-    items: Sequence[LinearItems | None],
-    how: str,
-) -> ExtremeChange | None:
-    known = [each for each in items if each is not None]
-    if len(known) < len(items):
-        return None
-    dependent = _are_dependent([change for _, change in parts])
-    shift, old, new = combined_change(known, how, dependent=dependent)
-    worst = known[int(np.argmax([each.new.max() for each in known]))]
-    first, second = _groups(worst, np.min([change.rows for _, change in parts], axis=0))
-    if by in _GAPS:  # what rounding leaves of a gap is none, as in an audit
+    if ratio and any((model.value <= 0).any() for each in changes for model in each.models):
+        raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
+    coordinates = _Coordinates(metric.title, changes, np.arange(groups), logs=ratio)
+    parts = []
+    for start in range(0, groups * len(changes), groups):
+        known = np.flatnonzero(np.isfinite(coordinates.values[:, start : start + groups]).all(0))
+        first, second = start + known, np.full(len(known), ZERO)
+        if of_gaps:  # between all pairs of groups, in both directions
+            i, j = np.nonzero(~np.eye(len(known), dtype=bool))
+            first, second = start + known[i], start + known[j]
+        if not len(first):
+            return None
+        parts.append((second, first) if by == "minimum" else (first, second))
+    shift, old, new = _largest([(coordinates, parts)], how, dependent=_are_dependent(changes))
+    rows = np.min([change.rows for change in changes], axis=0)
+    largest = max(parts, key=lambda part: coordinates.differences(*part)[1].max())
+    one, two = _groups(coordinates, largest, rows, groups)
+    if of_gaps:  # what rounding leaves of a gap is none, as in an audit
         old, new = (np.where(np.abs(gap) < SMALLEST_GAP, 0.0, gap) for gap in (old, new))
-    apart = by not in _GAPS or bool((new != 0).any())
-    if by == "smallest_ratio":
-        first, second = second, first
+    apart = not of_gaps or bool((new != 0).any())
     if by in ("smallest_ratio", "minimum"):
         old, new, shift = -old, -new, shift.negated()
-    if by == "smallest_ratio":
-        old, new = np.exp(old), np.exp(new)
-    sides = {"largest_gap": np.inf, "smallest_ratio": -np.inf}.get(by, np.nan)
-    rows = np.array([min(float(change.rows[[first, second]].min()) for _, change in parts)])
-    ratio = by == "smallest_ratio"
-    methods = parts[0][1].ratio_methods if ratio else parts[0][1].methods
-    made = DisparityChanges(
-        shift, constant(sides), (rows, rows), (IntervalMethod.SIMULTANEOUS, *methods)
-    )
-    return ExtremeChange(made, (old, new), first, second, apart)
+    if ratio:
+        one, two, old, new = two, one, np.exp(old), np.exp(new)
+    fewest = np.array([float(rows[[one, two]].min())])
+    level = constant({"largest_gap": np.inf, "smallest_ratio": -np.inf}.get(by, np.nan))
+    made = DisparityChanges(shift, level, (fewest, fewest), _METHODS)
+    return ExtremeChange(made, (old, new), one, two, apart)
 
 
 def combined_changes(
-    metric: Combined, sides: Sequence[StatisticChange], *, inside: bool
+    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
 ) -> tuple[DisparityChanges, tuple[Array, Array]]:
     """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
 
-    ``sides`` holds for each contrast all groups, and then the reference of each.
+    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
+    group where ``inside``.
 
     Raises
     ------
     NoInterval
-        How much the sides depend on each other is not known.
+        There is no method.
     """
-    items = [_sizes(change, inside=inside) for change in sides]
-    shift, old, new = combined_change(items, metric.how, dependent=_are_dependent(sides))
-    pairs = len(sides[0].rows) // 2
-    rows = np.min([change.rows for change in sides], axis=0)
-    methods = (IntervalMethod.SIMULTANEOUS, *sides[0].methods)
+    pairs = len(changes[0].rows) // 2
+    # the size of a difference is the larger of it and of its negative
+    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
+    comparisons = [
+        (_Coordinates(metric.title, changes, np.array([i, pairs + i]), inside=inside), parts)
+        for i in range(pairs)
+    ]
+    shift, old, new = _largest(comparisons, metric.how, dependent=_are_dependent(changes))
+    rows = np.min([change.rows for change in changes], axis=0)
     level = constant(np.inf, pairs)
-    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), methods)
+    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), _METHODS)
     return made, (old, new)
 
 
-def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
-    """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
-    logs = metric.by == "smallest_ratio"
-    if logs and any((model.value <= 0).any() for model in change.models):
-        raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
-    under = [logarithm(model) if logs else model for model in change.models]
-    with np.errstate(invalid="ignore"):
-        known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
-    groups = np.flatnonzero(known)
-    extreme = metric.by in ("maximum", "minimum")
-    if len(groups) < (1 if extreme else 2):
-        return None
-    if extreme:
-        zero = np.full(len(groups), ZERO)
-        pairs = (zero, groups) if metric.by == "minimum" else (groups, zero)
-    else:  # the gaps between all pairs of groups, in both directions
-        first, second = np.nonzero(~np.eye(len(groups), dtype=bool))
-        pairs = groups[first], groups[second]
-    return _of_groups(change, (under[0], under[1]), pairs, logs=logs)
+_Items = tuple[Index, Index]
+"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
 
 
-def _of_groups(
-    change: StatisticChange,
-    under: tuple[Quantity, Quantity],
-    pairs: tuple[Index, Index],
-    *,
-    logs: bool,
-) -> LinearItems:
-    """Return items of groups, whose coordinates are the groups' rates or their logarithms."""
-    shift, total = (change.ratio, change.log_total) if logs else (change.difference, change.total)
-    size = len(change.rows)
+class _Coordinates:
+    """Statistics of some sides under both models, one statistic after another.
 
-    def squares(z: Array) -> Squares:
-        every = np.full(size, float(np.max(z)))
-        return Squares(
-            *(
-                _squared(of.value[:, None], *(limit[:, None] for limit in of.at(every)))
-                for of in (shift, total, *under)
+    Attributes
+    ----------
+    values : array of shape (2, coordinates + 1): of either model, and the number 0.
+    covariance : of all of them under the model in use, then under the candidate.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        changes: Sequence[StatisticChange],
+        sides: Index,
+        *,
+        logs: bool = False,
+        inside: bool = False,
+    ) -> None:
+        table = changes[0].table
+        if table is None:
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
+        values, influences = [], []
+        for which in range(2):
+            for change in changes:
+                model = logarithm(change.models[which]) if logs else change.models[which]
+                assert model.influence is not None
+                values.append(model.value[sides])
+                influences.append(model.influence[sides])
+        self.values = np.pad(np.reshape(values, (2, -1)), ((0, 0), (0, 1)))
+        size = self.values.shape[1] - 1
+        found = table.covariances(np.stack(influences), sides, inside=inside)
+        with_zero = np.zeros((2, size + 1, 2, size + 1))
+        with_zero[:, :size, :, :size] = found.reshape(2, size, 2, size)
+        self.covariance = with_zero
+        self._degrees = float(table.degrees[sides].min())
+
+    def differences(self, first: Index, second: Index) -> Array:
+        """Return items under both models; shape (2, items)."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.values[:, first] - self.values[:, second])
+
+    def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
+        """Return the standard errors of changes from items before to items after."""
+        terms = [
+            (sign, model, at)
+            for sign, model, at in (
+                (1.0, models[1], after[0][None, :]),
+                (-1.0, models[1], after[1][None, :]),
+                (-1.0, models[0], before[0][:, None]),
+                (1.0, models[0], before[1][:, None]),
             )
+        ]
+        variance = sum(
+            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
         )
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
-    old, new = (_differences(of.value[:, None], *pairs) for of in under)
-    return LinearItems(*pairs, old, new, squares, _share_clusters(change))
-
-
-def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:
-    """Return the difference of a statistic between groups and references, in both directions."""
-    quantities = [
-        of.between_halves(correlation_of_halves(change.table, of, inside=inside))
-        for of in (change.difference, change.total, *change.models)
-    ]
-
-    def squares(z: Array) -> Squares:
-        return Squares(*(_squared(of.value[None], *(limit[None] for limit in of.at(z)))
-                         for of in quantities))  # fmt: skip
-
-    first, second = np.array([0, ZERO]), np.array([ZERO, 0])
-    old, new = (_differences(of.value[None], first, second) for of in quantities[2:])
-    return LinearItems(first, second, old, new, squares)
+    def critical(self, z: float, times: int) -> float:
+        """Return the critical value of several one-sided limits by Bonferroni's inequality."""
+        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
+        return float(as_critical_t(each, self._degrees))
 
 
-@quiet
-def _squared(value: Array, low: Array, high: Array) -> Array:
-    """Return the squared distances of limits, below and above; of the constant 0 last."""
-    distances = np.stack([value - low, high - value])
-    return np.concatenate([distances**2, np.zeros((2, 1, value.shape[1]))], axis=1)
+class _LargestItem:
+    """The change of the largest of some items."""
+
+    def __init__(self, of: _Coordinates, items: _Items) -> None:
+        self._of = of
+        old, new = of.differences(*items)
+        self.old, self.new = old.max(), new.max()
+        if not np.isfinite(self.new - self.old):
+            return
+        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
+        self._sizes = len(before), len(after)
+
+        def changes(of_before: Index, of_after: Index) -> tuple[Array, Array]:
+            sides = [(items[0][at], items[1][at]) for at in (of_before, of_after)]
+            return new[of_after] - old[of_before][:, None], of.errors(sides[0], sides[1], (0, 1))
+
+        self._below = changes(before, after[:_MOST])
+        self._above = changes(before[:_MOST], after)
+
+    def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
+        """Return the items that none is significantly above, the largest first."""
+        order = np.argsort(-values, kind="stable")
+        every, top = ((items[0][at], items[1][at]) for at in (order, order[:_MOST]))
+        errors = self._of.errors(every, top, (model, model))
+        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
+        above = values[order[:_MOST]] - values[order][:, None] > z * errors
+        return order[~above.any(axis=1)]
+
+    def limits(self, z: float) -> tuple[float, float]:
+        """Return the limits of the change at a critical value."""
+        if not np.isfinite(self.new - self.old):
+            return np.nan, np.nan
+        before, after = (self._of.critical(z, size) for size in self._sizes)
+        (lower, below), (upper, above) = self._below, self._above
+        low = (lower - after * below).max(axis=1).min()
+        return float(low), float((upper + before * above).min(axis=0).max())
 
 
-def _differences(values: Array, first: Index, second: Index) -> Array:
-    """Return values less others; the last value is the constant 0."""
-    every = np.concatenate([values, np.zeros((1, values.shape[1]))])
-    return np.asarray(every[first] - every[second])
+def _largest(
+    comparisons: Sequence[tuple[_Coordinates, Sequence[_Items]]], how: str, *, dependent: bool
+) -> tuple[Quantity, Array, Array]:
+    """Return the change of the largest of all items of each comparison, and it under both models.
+
+    Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
+    is whether items of different parts may depend on each other.
+    """
+    every = []
+    for of, parts in comparisons:
+        joined = parts
+        if how != "mean":
+            first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+            joined = [(first, second)]
+        every.append([_LargestItem(of, items) for items in joined])
+    old, new = (
+        np.array([np.mean([getattr(part, of) for part in parts]) for parts in every])
+        for of in ("old", "new")
+    )
+
+    def at(z: ArrayLike) -> Limits:
+        ends = np.empty((2, len(every)))
+        for i, (critical, parts) in enumerate(
+            zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
+        ):
+            values = np.array([[part.new - part.old] for part in parts])
+            distances = np.array([part.limits(critical) for part in parts]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
+        return new - old + ends[0], new - old + ends[1]
+
+    return Quantity(new - old, at), old, new
 
 
-def _groups(items: LinearItems, rows: Array) -> tuple[int, int]:
+def _groups(of: _Coordinates, items: _Items, rows: Array, groups: int) -> tuple[int, int]:
     """Return the two groups of the largest item under the candidate; one group twice.
 
     Of equal items that of the groups with most rows is taken: names decide nothing.
     """
-    new, most = items.new[:, 0], items.new[:, 0].max()
-    equal = np.flatnonzero(new >= most - SMALLEST_GAP - ROUNDING * abs(most))
-    both = np.stack([items.first[equal], items.second[equal]])
-    sizes = np.where(both == ZERO, np.inf, rows[both])
+    new = of.differences(*items)[1]
+    equal = np.flatnonzero(new >= new.max() - SMALLEST_GAP - ROUNDING * abs(new.max()))
+    both = np.stack([each[equal] for each in items])
+    both = np.where(both == ZERO, both[::-1], both) % groups
+    sizes = rows[both]
     at = np.lexsort((-sizes[1], -sizes[0], -sizes.min(axis=0)))[0]
     first, second = both[:, at].tolist()
-    return (second if first == ZERO else first), (first if second == ZERO else second)
-
-
-def _share_clusters(change: StatisticChange) -> bool:
-    """Return whether a cluster has rows in several groups, which then depend on each other."""
-    if change.table is None or change.table.clusters is None:
-        return False
-    sides = [np.unique(each.cluster) for each in change.table.clusters]
-    return len(np.unique(np.concatenate(sides))) < sum(map(len, sides))
+    return first, second
 
 
 def _are_dependent(changes: Sequence[StatisticChange]) -> bool:

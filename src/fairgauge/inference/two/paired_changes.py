@@ -95,10 +95,6 @@ class Quantity:
         """Return the p-value at which the limits just touch the null."""
         return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
 
-    def tested_at(self, z: ArrayLike) -> Limits:
-        """Return the limits whose inversion is the p-value."""
-        return self.at(z)
-
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
 
@@ -440,7 +436,7 @@ class DisparityChanges:
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
         """Return the limits of the change of that distance that agree with the p-value."""
-        return distance_limits(self.shift.tested_at(z), self.level.tested_at(z))
+        return distance_limits(self.shift.at(z), self.level.at(z))
 
 
 def disparity_changes(
