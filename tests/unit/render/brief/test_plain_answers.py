@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.results.verdicts import before_counting
 
 _FAILING = {
