@@ -506,7 +506,6 @@ def limits_of_several(
 
 
 def _stacked(parts: Sequence[StatisticInterval]) -> Formula:
-    """Return one formula for the arrays of all parts, before they take their shapes."""
     formulas = [cast("Formula", part.at) for part in parts]
     arrays = zip(*(formula.of for formula in formulas), strict=True)
     return Formula(formulas[0].limits, tuple(np.concatenate(each) for each in arrays))

@@ -193,7 +193,6 @@ def _union(made: Sequence[Intervals]) -> Intervals:
 
 
 def _at_least(reason: Reason | None) -> Reason | None:
-    """Return that the rows of a reason are the fewest that agree with the counts."""
     if reason is None or reason.code is not ReasonCode.FEW_ROWS:
         return reason
     return replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))

@@ -197,7 +197,6 @@ class Uncertainty:
             return no_intervals(len(value), refused.reason)
 
         def together(confidence: float) -> Limits:
-            """Return the limits of every group at another level."""
             wider = pooled(self._spec_at(confidence))
             return wider.low, wider.high
 
@@ -205,7 +204,6 @@ class Uncertainty:
         return self._simultaneous(made.containing(value, metric.range))
 
     def _spec_at(self, confidence: float) -> Spec:
-        """Return the specification of comparisons at a level, whichever reference is chosen."""
         if self._with_reference is not self:
             confidence = tukey_level(self._candidates, confidence)
         return replace(self.spec, confidence=confidence)
@@ -265,7 +263,6 @@ class Uncertainty:
         return made.containing(value, metric.range)
 
     def _has_other_levels(self, metric: ComparisonMetric, compared: Comparisons) -> bool:
-        """Return whether a metric has limits at any level: random draws are too few far out."""
         if isinstance(metric, Contrast):
             return not is_drawn(metric, compared, self.spec.method)
         closed = isinstance(metric, (Imbalance, StandardisedDifference, ConditionalDisparity))
@@ -325,7 +322,6 @@ class Uncertainty:
 
 
 def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason | None]:
-    """Return why a statistic of every group has insufficient data, its number of rows aside."""
     few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
     few.append(insufficient_weights(evidence.effective_size, len(attempt.estimate)))
     few += [each.insufficient() for each in (attempt.sparse, attempt.constant) if each is not None]
@@ -401,7 +397,6 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
 
 
 def _independent(metric: Combined, compared: Comparisons) -> bool:
-    """Return whether a metric is of two rates among different rows."""
     of = [part.of for part in metric.of]
     if compared.group.clusters is not None or len(of) != _PAIR:
         return False

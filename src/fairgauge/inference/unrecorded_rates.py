@@ -218,7 +218,6 @@ class UnrecordedRate:
 
     @cached_property
     def _design_effect(self) -> float:
-        """Return by how much weights and clusters raise the variance of the rate of all rows."""
         return design_effect(self.cells.n, self.cells.squares, self.cells.clusters)
 
     def by(self, estimator: Estimator, *, anywhere: bool = False) -> RateEstimator:
@@ -261,7 +260,6 @@ class UnrecordedRate:
         return replace(least, p=min(least.p * len(compared), 1.0))
 
     def _known_p(self, estimator: Estimator, g: int, counted: float, of: float) -> float:
-        """Return the p-value of the rate of known people, exact, against that of their group."""
         made = self._probable(estimator)
 
         def interval(z: Array) -> Limits:
@@ -300,7 +298,6 @@ class UnrecordedRate:
         return float(self._sizes(made)[0, side]) + known
 
     def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
-        """Return the rows with probabilities of which each rate is a share at both ends."""
         if isinstance(made, _Bounds):
             return made.sizes
         if isinstance(made, LinearEstimator):
@@ -375,7 +372,6 @@ class _Likelihood:
         return _quantile(z, self._mixture.degrees)
 
     def _of_everyone(self, side: int, z: float) -> Ends:
-        """Return the limits of the rate of all, which no probability enters."""
         mask = self._sides[side]
         rate, size = self.value(side), self._mixture.denominator(mask)
         variance = self._mixture.variance(mask)
@@ -385,7 +381,6 @@ class _Likelihood:
 
 
 def _quantile(z: float, degrees: float) -> float:
-    """Return the t quantile with the tail of a normal one."""
     return z if np.isinf(degrees) else float(as_critical_t(z, degrees))
 
 

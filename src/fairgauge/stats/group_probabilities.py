@@ -76,7 +76,6 @@ def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) ->
 
 
 def _between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
-    """Return the covariance of sums of influences, clusters being independent, and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
     sums = np.zeros((number, influence.shape[1]))
@@ -215,7 +214,6 @@ def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -
 
 
 def _expected_excess(distance: Array, noise: Array) -> Array:
-    """Return by how much the smaller of a noisy share and a number is too small on average."""
     scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
     density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
     return np.where(

@@ -266,7 +266,6 @@ def expected_range(rate: float, n: ArrayLike) -> float:
 
 
 def _binomial_below(k: Array, n: int, rate: float) -> Array:
-    """Return the probability of k successes or fewer, none beyond 12 deviations of the mean."""
     around = _WIDE * math.sqrt(n * rate * (1 - rate))
     least, most = max(0, math.floor(n * rate - around)), min(n, math.ceil(n * rate + around))
     fewer = np.arange(least, most)

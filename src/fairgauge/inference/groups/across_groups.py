@@ -211,7 +211,6 @@ def _inequality_part_interval(
 def _between(
     metric: InequalityPart, counts: Array, rows_per_weight: Array, confidence: float
 ) -> SlotIntervals:
-    """Return a ball around the root, which is half the variance of the mean benefits near 0."""
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
     weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
@@ -228,7 +227,6 @@ def _between(
 
 
 def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:
-    """Return in which slots all groups are significantly above 0."""
     c = np.repeat(tukey_critical(groups, confidence), len(groups_interval.estimate) // len(groups))
     low, _ = groups_interval.at(c)
     above = (low > 0) | np.isnan(groups_interval.estimate)

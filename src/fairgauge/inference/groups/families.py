@@ -95,7 +95,6 @@ def adjusted_estimates(
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
-    """Return the places of the estimates of every test: of metrics of counts, or of single rows."""
     members: dict[Hashable, list[int]] = {}
     groups: dict[object, set[str | None]] = {}
     for each in estimates:
@@ -108,7 +107,6 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
 
 
 def _adjust(made: list[Estimate], members: Sequence[list[int]], others: int) -> None:
-    """Replace the estimates of tests by those adjusted for all of these and for other tests."""
     for i in (i for places in members for i in places):
         adjusted = float(sidak(made[i].p_value or 0.0, len(members) + others))
         made[i] = replace(made[i], p_adjusted=adjusted)
@@ -147,7 +145,6 @@ def _member(estimate: Estimate, *, two: bool) -> Hashable:
 
 
 def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
-    """Return the limits of every comparison that hold together with all others."""
     # once for all groups of a metric, which share a function: it returns the limits of all
     every = {limits: limits(level) for limits in {limits for limits, _ in together.values()}}
     return {
@@ -254,7 +251,6 @@ def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
 
 
 def _differences(x: Array, n: Array) -> dict[str, float | None]:
-    """Return the range over groups, what is expected of it, and the deviation between groups."""
     between = float(between_variance(x, n)[1])  # unknown where a group is a single row
     return {
         "range": float(np.ptp(x / n)),
@@ -331,7 +327,6 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
 
 
 def _strata_of_groups(pooled: Iterable[Estimate], strata: set[str]) -> Iterator[Diagnostic]:
-    """Warn of features, other than the strata, of which no stratum has two groups."""
     apart: dict[str | None, bool] = dict.fromkeys(strata, False)
     for each in pooled:
         no_pair = each.reason is not None and each.reason.code is ReasonCode.NO_COMMON_STRATUM

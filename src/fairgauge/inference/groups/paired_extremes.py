@@ -201,7 +201,6 @@ class _Coordinates:
             return np.asarray(self.values[:, first] - self.values[:, second])
 
     def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
-        """Return the standard errors of changes from items before to items after."""
         terms = [
             (sign, model, at)
             for sign, model, at in (
@@ -217,7 +216,6 @@ class _Coordinates:
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
     def critical(self, z: float, times: int) -> float:
-        """Return the critical value of several one-sided limits by Bonferroni's inequality."""
         each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
         return float(as_critical_t(each, self._degrees))
 
@@ -242,7 +240,6 @@ class _LargestItem:
         self._above = changes(before[:_MOST], after)
 
     def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
-        """Return the items that none is significantly above, the largest first."""
         order = np.argsort(-values, kind="stable")
         every, top = ((items[0][at], items[1][at]) for at in (order, order[:_MOST]))
         errors = self._of.errors(every, top, (model, model))
@@ -251,7 +248,6 @@ class _LargestItem:
         return order[~above.any(axis=1)]
 
     def limits(self, z: float) -> tuple[float, float]:
-        """Return the limits of the change at a critical value."""
         if not np.isfinite(self.new - self.old):
             return np.nan, np.nan
         before, after = (self._of.critical(z, size) for size in self._sizes)

@@ -143,7 +143,6 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
 
 
 def _sparseness(statistic: Averaged | Kappa, evidence: Evidence) -> Sparseness | None:
-    """Return the rows that decide whether there is enough data."""
     cases = _table(evidence.cases)
     if isinstance(statistic, Kappa):
         return Sparseness(ReasonCode.FEW_IN_MINORITY, minority_rows(cases), SPARSE_CLASS)
@@ -178,7 +177,6 @@ def _of_classes(statistic: Averaged | Kappa) -> ClassStatistic:
 
 
 def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:
-    """Return cells of rows whose label and prediction are known, by what is needed of them."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     known = {BOTH: cells}
     for margin, positive, negative in ((LABEL, tp + fn, fp + tn), (PREDICTION, tp + fp, fn + tn)):

@@ -114,7 +114,6 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
 
 
 def _half_a_row(held: Scores) -> Array:
-    """Return half a row, spread over the bins as the rows of either label together."""
     every = held.counts.sum(axis=1)
     return _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
 
@@ -312,6 +311,5 @@ def _rate_at_recall_interval(
 
 
 def _both_errors(value: Array, one: Limits, other: Limits) -> Limits:
-    """Return limits at the root of the sum of the squared distances of two."""
     below = np.hypot(value - one[0], value - other[0])
     return value - below, value + np.hypot(one[1] - value, other[1] - value)

@@ -178,7 +178,6 @@ def of_share(
 
 
 def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    """Return Wilson's limits at critical values of Student's t."""
     return wilson(x, n, as_critical_t(z, degrees))
 
 
@@ -205,7 +204,6 @@ def denominator(statistic: Statistic) -> Count | None:
 
 
 def _paired(statistic: Quotient, cells: Sequence[Count], evidence: Evidence) -> StatisticInterval:
-    """Return the quotient of two counts of the same rows."""
     rows_per_weight = _rows_of_log_ratio(evidence, cells, evidence.rows_per_weight(statistic.size))
     shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
     return StatisticInterval(

@@ -193,7 +193,6 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
 
 
 def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
-    """Return the limits of both sides."""
     one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
@@ -214,7 +213,6 @@ def _welch(tested: StatisticComparison) -> Array:
 def _with_p_values(
     every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
-    """Add the p-values at which intervals just touch "no difference", and limits of both sides."""
     both = concatenated([each.group for each in every] + [each.other for each in every])
     size = len(both.n) // 2
     correlation = np.concatenate([each.correlation for each in every])
@@ -254,7 +252,6 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Ar
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
-    """Carry limits against all others over to limits against all rows, the group with them."""
     count = denominator(metric.of)
     if count is None:
         return low, high
@@ -396,7 +393,6 @@ def _score_where_sufficient(enough: Mask, score: Intervals, otherwise: Intervals
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
-    """Return the least expected cell count under no difference, over all strata."""
     n = [each.sum(axis=1) for each in rows]
     pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
@@ -429,7 +425,6 @@ def _mover(
 
 
 def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
-    """Return the weighted mean over strata of a number of one side."""
     estimate, distances = mean_over_strata(side.estimate, _with_single_rows(side, share), share)
 
     def at(z: Array) -> Limits:
@@ -493,7 +488,6 @@ def mean_over_strata(values: Array, at: At, share: Array) -> tuple[Array, At]:
 
 
 def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
-    """Return how much of "group less whole" is "group less rest" in every stratum."""
     count = denominator(metric.of)
     if count is None or metric.by == "ratio":
         raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)

@@ -80,7 +80,6 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
 
 
 def _categories(metric: Distance, evidence: Evidence) -> Array:
-    """Return rows in each category, by effective sample size."""
     return evidence.effective(lambda side: side.classes[metric.of])
 
 
@@ -94,7 +93,6 @@ def _observed_categories(a: Array, d: Array) -> tuple[Array, Array]:
 def _folded(
     metric: Distance, pairs: list[_DistanceInterval], spec: Spec
 ) -> tuple[Array, Array, Array]:
-    """Return limits and p-values of norms over two categories."""
     assert metric.by != "kl"
     assert metric.by != "js"
     one, two = (np.stack(sides) for sides in zip(*(pair.sides for pair in pairs), strict=True))
@@ -110,7 +108,6 @@ class _DistanceInterval:
         self._rng = generator(spec, metric.name, *self.sides)
 
     def limits(self) -> tuple[float, float, float]:
-        """Return the ends of the interval, and the p-value of one distribution."""
         by, spec = self._metric.by, self._spec
         sides, level, draws = self._both(), spec.confidence, spec.replicates
         if by == "kl" or by == "js":
@@ -205,7 +202,6 @@ def _ball(
 
 
 def _scored_rows(evidence: Evidence) -> Array:
-    """Return all rows in bins of the score, by effective sample size."""
 
     def read(side: ConfusionCounts) -> Array:
         assert side.scores is not None
@@ -224,7 +220,6 @@ def _in_cells(a: Array, d: Array, starts: Index) -> tuple[Array, Array]:
 
 
 def _cell_starts(rows: Array) -> Index:
-    """Return the first bins of cells that hold about as many of the rows each."""
     after = np.cumsum(rows)
     before = np.concatenate([[0.0], after[:-1]])
     # rounding errors of sums of weights must not move a bin from one cell into the next

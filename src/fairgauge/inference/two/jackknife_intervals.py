@@ -110,7 +110,6 @@ def _of_values(
 
 
 def _limits_of_ratio(value: Array, by_block: Array, degrees: Array) -> At:
-    """Return limits by logarithms, whose inverses are those of the ratio from the other side."""
     with np.errstate(divide="ignore"):
         logs, log_deviations = np.log(value), deviations(np.log(by_block))
     of_logs = limits_at(logs, log_deviations, degrees, (-np.inf, np.inf))

@@ -551,7 +551,6 @@ def pooled_change(
 
 
 def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
-    """Return the weighted mean over strata of a number: MOVER, no narrower than by influences."""
     assert of.influence is not None
     value, distances = mean_over_strata(of.value, of.at, share)
     influence = (share.reshape(-1, 1, 1, 1) * of.influence).reshape(joined.weights.shape)

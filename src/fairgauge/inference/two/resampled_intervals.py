@@ -108,7 +108,6 @@ class _DrawnTables:
 
     @property
     def of_ratio(self) -> bool:
-        """Return whether the metric is a ratio of numbers that are not negative."""
         return self.metric.neutral == 1 and self.metric.range[0] >= 0
 
     def draw(self, spec: Spec) -> Array:

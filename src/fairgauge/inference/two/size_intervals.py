@@ -61,7 +61,6 @@ def conditional_interval(
 
 
 def _rows_per_weight_of_both(compared: Comparisons) -> Array:
-    """Return the effective rows per unit of weight of both sides together, as one sample."""
     weight = compared.group.side.size + compared.reference.side.size
     if compared.group.squares is None or compared.reference.squares is None:
         return np.ones_like(weight)

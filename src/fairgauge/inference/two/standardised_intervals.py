@@ -99,7 +99,6 @@ def overall_standardised_interval(
 
 
 def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> Evidence:
-    """Return the rows that are on neither side of the comparisons."""
     sides = compared.group, compared.other
 
     def less(whole: ConfusionCounts | None, *parts: ConfusionCounts | None) -> ConfusionCounts:
@@ -125,7 +124,6 @@ def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
 
 
 def _score_moments(side: ConfusionCounts) -> Moments:
-    """Return the moments of scores, each at the centre of its bin."""
     assert side.scores is not None
     centre = side.scores.centre
     n = side.scores.every.sum(axis=-1)
