@@ -399,7 +399,7 @@ class DiagnosticCode(StrEnum):
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity
     HOMOGENEITY = "homogeneity"
-    # rate, groups, p, significant; of the large groups: range, expected_range, between_sd;
+    # rate, groups, p, significant; of the large groups: range, between_sd;
     # sparse, of few expected in an outcome: their names; p_without them, significant_without
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc, column

@@ -159,7 +159,6 @@ def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
 
 _FURTHEST, _STEP = 9.0, 1 / 16
 _LARGEST_RANGE = 60.0
-_POINTS, _WIDE = 2001, 12.0
 
 
 def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
@@ -232,47 +231,6 @@ def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
     known = ~np.isnan(alone)
     z = -np.vectorize(normal_quantile, otypes=[float])(np.where(known, alone, 1.0) / 2)
     return np.where(known, np.maximum(tukey_p(z, np.full(z.shape, groups)), alone), np.nan)
-
-
-def expected_range(rate: float, n: ArrayLike) -> float:
-    """Return the mean range of observed rates, expected under no difference between groups.
-
-    Parameters
-    ----------
-    rate : number in [0, 1]
-        The rate that all groups share.
-    n : array-like of shape (G,)
-        Trials per group, rounded to whole numbers; at least 1.
-
-    Returns
-    -------
-    expected : the integral over t of 1 - P(all rates <= t) - P(all rates > t), of binomial counts.
-
-    Examples
-    --------
-    >>> round(expected_range(0.3, [50] * 10), 3)
-    0.198
-    """
-    if not 0 < rate < 1:
-        return 0.0
-    sizes, groups = np.unique(np.rint(n).astype(np.int64), return_counts=True)
-    around = _WIDE * math.sqrt(rate * (1 - rate) / sizes[0])
-    edges = np.linspace(max(0.0, rate - around), min(1.0, rate + around), _POINTS)
-    all_below, all_above = np.ones((2, _POINTS - 1))
-    for size, many in zip(sizes.tolist(), groups.tolist(), strict=True):
-        below = _binomial_below(np.floor((edges[1:] + edges[:-1]) / 2 * size), size, rate)
-        all_below, all_above = all_below * below**many, all_above * (1 - below) ** many
-    return float(((1 - all_below - all_above) * np.diff(edges)).sum())
-
-
-def _binomial_below(k: Array, n: int, rate: float) -> Array:
-    around = _WIDE * math.sqrt(n * rate * (1 - rate))
-    least, most = max(0, math.floor(n * rate - around)), min(n, math.ceil(n * rate + around))
-    fewer = np.arange(least, most)
-    logs = np.append(0.0, np.cumsum(np.log((n - fewer) / (fewer + 1) * rate / (1 - rate))))
-    below = np.cumsum(np.exp(logs - logs.max()))
-    at = np.clip(k - least, -1, most - least).astype(np.int64)
-    return np.append(below / below[-1], 0.0)[at]
 
 
 @quiet

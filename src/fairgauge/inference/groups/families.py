@@ -38,7 +38,6 @@ from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interv
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.multiplicity import (
     between_variance,
-    expected_range,
     sidak,
     simultaneous_level,
 )
@@ -254,7 +253,6 @@ def _differences(x: Array, n: Array) -> dict[str, float | None]:
     between = float(between_variance(x, n)[1])  # unknown where a group is a single row
     return {
         "range": float(np.ptp(x / n)),
-        "expected_range": expected_range(float(x.sum() / n.sum()), n),
         "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
     }
 
