@@ -16,29 +16,13 @@ from fairgauge.inference import Evidence, Uncertainty
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH
-from fairgauge.stats import dispersion, intervals
+from fairgauge.stats import intervals
 
 Z = intervals.critical(0.95)
 
 
 def covered(low, high, truth):
     return 100 * np.mean((low <= truth + 1e-12) & (high >= truth - 1e-12))
-
-
-def _spread_rates(limits_of, truth_of):
-    def study(rng, size):
-        for n, groups, spread in product((20, 50, 200, 2000), (2, 5, 15), (0.0, 0.15, 0.4)):
-            rates = 0.3 + spread * np.linspace(0, 1, groups)
-            x = rng.binomial(n, rates, (size, groups))
-            low, high = intervals.wilson(x, n, Z)
-            error = np.maximum(x / n - low, high - x / n) / Z
-            yield covered(*limits_of(x / n, error, np.full(size, Z)), truth_of(rates))
-
-    return study
-
-
-def _gini(rates):
-    return np.abs(rates[:, None] - rates).sum() / (2 * len(rates) ** 2 * rates.mean())
 
 
 def _parts(name):
@@ -70,14 +54,12 @@ def _kappas(rng, size):
             ConfusionCounts(size=c.sum(axis=1), cells={BOTH: c}) for c in (counts, shares[None])
         )
         how = Uncertainty(Spec(replicates=500))
-        ((found, _),) = how.of_rates([KAPPA], Evidence(side, side), np.ones(size, dtype=bool))
+        (found,) = how.of_rates([KAPPA], Evidence(side, side), np.ones(size, dtype=bool))
         yield covered(found.low, found.high, KAPPA.value(whole, Profile.DOCUMENTED)[0])
 
 
 STUDIES = {
     "kappa": (_kappas, 1000, 93.0),
-    "variance": (_spread_rates(dispersion.variance_limits, np.var), 2000, 94.0),
-    "gini": (_spread_rates(dispersion.gini_limits, _gini), 2000, 94.0),
     "between": (_parts("between_group_generalized_entropy"), 1500, 94.0),
     "theil": (_parts("between_group_theil_index"), 1500, 93.5),
     "within": (_parts("within_group_generalized_entropy"), 400, 92.0),

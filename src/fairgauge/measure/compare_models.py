@@ -35,7 +35,6 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.groups.paired_extremes import (
     combined_changes,
-    joint_change,
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
@@ -47,7 +46,6 @@ from fairgauge.inference.two.paired_changes import (
     ScoredRows,
     StatisticChange,
     pooled_change,
-    pooled_odds_change,
     score_change,
     statistic_change,
 )
@@ -652,11 +650,7 @@ def _spread_changes(
         base = _base(sliced, metric, scoped[0][1])
         try:
             changes = [_change(models, sliced, statistic, every, zero) for statistic, _ in scoped]
-            found = (
-                spread_change(metric, changes[0])
-                if isinstance(metric, Spread)
-                else joint_change(metric, changes)
-            )
+            found = spread_change(metric, changes)
         except NoInterval as refused:
             yield _without_numbers([base], refused.reason)
             continue
@@ -752,15 +746,16 @@ def _pooled_changes(
         return
     compared = _compared(sliced, metric, scope, overall=True)
     bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-    odds = is_odds_ratio(metric)
-    how = partial(_pooled_odds, sliced) if odds else partial(_pooled_means, models, sliced)
-    yield _recorded(models.spec, metric, bases, partial(how, metric, compared, strata))
+    made = partial(_pooled_means, models, sliced, metric, compared, strata)
+    yield _recorded(models.spec, metric, bases, made)
 
 
 def _pooled_means(
     models: _Models, sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
 ) -> _Change:
     """Return a contrast of the means over strata of both sides."""
+    if is_odds_ratio(metric):  # which is no ratio of two numbers of the sides
+        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     if is_resampled(metric.of):
         raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
     slots = np.tile(np.arange(strata) + 1, len(compared.groups))
@@ -774,17 +769,6 @@ def _pooled_means(
     by_stratum = _change(models, sliced, metric.of, which, slots)
     sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
     return contrast_change(metric, sides, inside=compared.inside)
-
-
-def _pooled_odds(
-    sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
-) -> _Change:
-    """Return Mantel and Haenszel's odds ratio."""
-    if compared.inside:
-        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
-    both = np.stack([compared.groups, compared.references], axis=1).ravel()
-    table = sliced.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
-    return pooled_odds_change(metric, table, strata)
 
 
 def _compared(

@@ -825,7 +825,7 @@ def _adjusted_record(found: AdjustedEffect, confidence: float, z: float) -> Adju
     """Return the record of a regression; ``z`` is the critical value of the odds ratio."""
 
     def interval(low: float, high: float) -> Interval:
-        return Interval(low, high, confidence, (IntervalMethod.SANDWICH,))
+        return Interval(low, high, confidence, (IntervalMethod.INFLUENCE,))
 
     ratio = found.ratio if all(map(math.isfinite, found.ratio)) else None
     log_odds, reach = found.log_odds, z * found.log_odds_error
@@ -858,7 +858,7 @@ def _parts(
     low, high = estimate.interval or (metric.neutral, metric.neutral)
     shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
-    method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
+    method = IntervalMethod.INFLUENCE
     bounded = sides.squares is None and metric.by == "difference"
 
     def made(
@@ -884,7 +884,7 @@ def _parts(
             interval=Interval(low, high, confidence, (method,)) if known else None,
             share=share[0] if divided else None,
             share_interval=(
-                Interval(share[1], share[2], confidence, (IntervalMethod.FIELLER,))
+                Interval(share[1], share[2], confidence, (IntervalMethod.STUDENT_T,))
                 if divided
                 else None
             ),
@@ -904,7 +904,7 @@ def _parts(
         return  # of clusters that are in several strata these intervals would be too narrow
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
-        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
+        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)
     elif metric.by == "difference":
         _, average = mean_differences(*sides.counts, sides.squares)
         yield made(GapPartKind.WITHIN, average.part(critical(confidence)), pooled)
@@ -952,7 +952,7 @@ def _strata(
         means, _ = mean_differences(*sides.counts, sides.squares)
         _, low, high, _ = means.part(z)
         widest = means.part(together)[1:3]
-        method = IntervalMethod.DELTA
+        method = IntervalMethod.INFLUENCE
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
         for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))

@@ -1,7 +1,7 @@
 """Measuring groups that nobody recorded, from their probabilities.
 
 Each comparison is estimated in several ways, each right under an assumption of its own. One of them
-decides: by default both usual ones together, which have to agree.
+decides: by default the likelihood.
 """
 
 from __future__ import annotations
@@ -69,11 +69,8 @@ _LEAST_SLOPE = 0.05
 _FIT_LEVEL = 0.01
 _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
-_ALTERNATIVES = (
-    Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.WEIGHTED, Estimator.BOUNDS,
-)  # fmt: skip
+_ALTERNATIVES = (Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS)
 _DECIDING = {
-    Assume.BRACKET: Estimator.BRACKET,
     Assume.GIVEN_GROUP: Estimator.LIKELIHOOD,
     Assume.NOTHING: Estimator.BOUNDS,
 }
@@ -485,7 +482,7 @@ class _Feature:
         for each in dict.fromkeys((deciding, *_ALTERNATIVES)):
             if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
                 continue
-            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED, Estimator.BRACKET):
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
                 status, _ = self._insufficient(rate, [group, reference], each)
                 if status is Status.UNDEFINED:
                     continue
@@ -500,7 +497,7 @@ class _Feature:
                 threshold=estimate.threshold,
                 estimator=each,
                 decides=each is deciding,
-                value=None if each is Estimator.BRACKET else as_number(value),
+                value=as_number(value),
                 interval=Interval(low, high, level, methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:

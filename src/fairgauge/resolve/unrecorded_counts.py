@@ -15,7 +15,7 @@ from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
+from fairgauge.scan.probability_columns import WHOLE, digits_of
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.significance import homogeneity
@@ -33,8 +33,7 @@ class RateCells:
 
     Attributes
     ----------
-    p, within : array of shape (cells, groups)
-        Mean probabilities, and their variance between the rows of a cell.
+    p : array of shape (cells, groups), the mean probabilities.
     n : array of shape (cells, kinds)
         Rows, or their weight.
     squares : the same of squared weights; None without weights.
@@ -51,7 +50,6 @@ class RateCells:
     """
 
     p: Array
-    within: Array
     n: Array
     squares: Array | None
     sums: Array
@@ -206,13 +204,10 @@ class UnrecordedGroups:
             some = groups[used] >= 0
             known = np.zeros((*shape, p.shape[1]))
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
-        within = _within(p, digits)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         beside, open_ = self._beside(rate, outcome)
-        return RateCells(
-            p, within, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata
-        )
+        return RateCells(p, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata)
 
     def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
         """Return the rows of a rate without probabilities, and how many are of no known group."""
@@ -333,14 +328,3 @@ def _means(sums: Array) -> Array:
     total, every = sums.sum(axis=1, keepdims=True), sums.sum(axis=0)
     mean = every / every.sum() if every.any() else np.full(len(every), 1 / len(every))
     return np.where(total > 0, sums / np.where(total > 0, total, 1.0), mean)
-
-
-def _within(p: Array, digits: Index) -> Array:
-    """Return the variance of probabilities within a cell, as if they were even over its width.
-
-    Never more than the mean leaves room for: where all are at the edge of a cell there is none.
-    """
-    low = digits / GRID
-    high = np.where(digits == GRID, 1.0, np.minimum((digits + 1) / GRID, 1.0))
-    room = np.maximum((p - low) * (high - p), 0.0)
-    return np.minimum((high - low) ** 2 / 12, room)

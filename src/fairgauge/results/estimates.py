@@ -92,7 +92,6 @@ class Estimate(OfRow[Metric]):
         the report in a single step (Sidak): below one minus the level just where ``simultaneous``
         excludes "no difference". The second is None where nothing is decided: insufficient data,
         single strata.
-    p_holm : adjusted for the same step by step (Holm); no sentence and no mark uses it.
     n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
     error : the most that the value can be off because scores were binned, None where it is exact.
@@ -119,7 +118,6 @@ class Estimate(OfRow[Metric]):
     simultaneous: Interval | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
-    p_holm: Share | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
     rate_group: float | None = None
@@ -204,9 +202,6 @@ class RateValue:
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact.
     interval : its confidence interval, None where there is none.
-    partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
-        the group has; for looking at many groups, never for a verdict. None with fewer than three
-        groups, and for what is not a share of rows.
     error : the most that the value can be off because scores were binned, None where it is exact.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
@@ -216,7 +211,6 @@ class RateValue:
     denominator: Finite | None = None
     weighted_denominator: Finite | None = None
     interval: Inline[Interval | None] = None
-    partially_pooled: Finite | None = None
     error: float | None = None
     bounds: Bounds | None = None
     status: Status = Status.OK

@@ -732,9 +732,7 @@ class _Audit(Compared):
         ends = verdict.interval and Range(
             verdict.interval.low, verdict.interval.high, verdict.interval.level
         )
-        bracket = verdict.interval and IntervalMethod.BRACKET in verdict.interval.methods
-        value = None if bracket else verdict.value
-        judged = replace(judged, value=value, interval=ends, facts=facts)
+        judged = replace(judged, value=verdict.value, interval=ends, facts=facts)
         if contrast is None or contrast.reference is None or contrast.group is None:
             return judged
         own = self.statement(contrast, "judged", turn=False, alone=True)

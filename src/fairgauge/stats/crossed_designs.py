@@ -168,7 +168,6 @@ def _squares(values: Array) -> float:
 
 
 def _clustered(sums: Array) -> tuple[float, float]:
-    """Return the variance of a sum of independent sums with mean 0, and its degrees of freedom."""
     n = len(sums)
     return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
 
@@ -221,7 +220,6 @@ def _residual(
 
 
 def _within(item: Index, y: Array, weight: Array) -> Array:
-    """Return numbers less the weighted mean of their item."""
     total = np.bincount(item, weight)
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
 
@@ -262,7 +260,6 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
 
 
 def _interaction(item: Index, name: Index, y: Array, weight: Array) -> tuple[float, int]:
-    """Return the sum of squares of item by name, and its degrees of freedom."""
     _, item = np.unique(item, return_inverse=True)
     _, name = np.unique(name, return_inverse=True)
     fit = _name_fit(item, name, y, weight)

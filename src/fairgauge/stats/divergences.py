@@ -232,7 +232,6 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
 
 
 def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:
-    """Return a divergence smoothed by 0.5 per cell, and it over kappa, the scale of chi-square."""
     na, nd = a.sum(-1), d.sum(-1)
     p, q = _shares(a + 0.5, d + 0.5)
     middle = (p + q) / 2

@@ -118,7 +118,6 @@ def norm(gaps: Array, kind: Norm) -> Array:
 
 
 def _moved(counts: Array, seen: np.ndarray, replicates: int, rng: np.random.Generator) -> Array:
-    """Return how far the shares of resampled tables lie off the table they are drawn from."""
     rows = counts.sum(axis=-1, keepdims=True)
     raised = counts + _ADDED * seen
     raised = raised * quotient(rows, raised.sum(axis=-1, keepdims=True))

@@ -60,7 +60,6 @@ def signed_root(
 
 
 def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array) -> Array:
-    """Return by how much the logarithm of the likelihood falls from its best to two rates."""
     return np.asarray(
         deviance(x1, n1, p1)
         + deviance(n1 - x1, n1, 1 - p1)
@@ -193,7 +192,6 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
 
 
 def _hypergeometric(x: Array, n: Array, events: float, total: float) -> Array:
-    """Return the probability of x events among n of all rows."""
     ways = _log_choose(events, x) + _log_choose(total - events, n - x) - _log_choose(total, n)
     return np.asarray(np.exp(ways))
 

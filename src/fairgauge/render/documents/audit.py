@@ -66,7 +66,6 @@ from fairgauge.render.words.method_descriptions import CAVEAT, LIMITS, described
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
-    drawn_value,
     estimate_value,
     holds_with_others,
     marked,
@@ -346,7 +345,7 @@ def _chart_row(each: Estimate) -> tree.ChartRow:
     ends = metric_range(each.definition, each.low, each.high)
     return tree.ChartRow(
         f"{called(each.group)}{f' (class {called(each.class_)})' if worst else ''}",
-        tree.mark_of(drawn_value(each.value, each.interval), each.interval, sparse=few),
+        tree.mark_of(each.value, each.interval, sparse=few),
         f"{estimate_value(each)}{unit_name(unit(each.definition))}{f' ({ends})' if ends else ''}",
         below=", ".join(filter(None, below)),
     )
