@@ -7,7 +7,7 @@ rule it has follows from its shape, never from its name.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,7 +34,7 @@ _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic(ABC):
+class Statistic:
     """A number of one group.
 
     Attributes
@@ -267,8 +267,8 @@ def tested_as(one: Statistic) -> Hashable:
         some, every = one.over, one.under + one.over if one.is_odds else one.under
     else:
         return one.name
-    pairs = zip(some.coefficients, every.coefficients, strict=True)
-    parts = some.coefficients, tuple(whole - part for part, whole in pairs)
+    pairs = zip(some, every, strict=True)
+    parts = some, tuple(whole - part for part, whole in pairs)
     return frozenset(tuple(k // (math.gcd(*part) or 1) for k in part) for part in parts)
 
 

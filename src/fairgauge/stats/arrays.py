@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial
+from operator import attrgetter
 from typing import ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,6 +19,8 @@ Limits: TypeAlias = tuple[Array, Array]
 BLOCK = 4_000_000
 """Random numbers drawn at once; more strata are worked off in blocks."""
 
+_as_floats = partial(np.asarray, dtype=np.float64)
+_shape = attrgetter("shape")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -30,13 +33,7 @@ def quiet(function: Callable[P, R]) -> Callable[P, R]:
     >>> float(quiet(np.divide)(1.0, 0.0))
     inf
     """
-
-    @wraps(function)
-    def silent(*args: P.args, **kwargs: P.kwargs) -> R:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return function(*args, **kwargs)
-
-    return silent
+    return np.errstate(divide="ignore", invalid="ignore", over="ignore")(function)
 
 
 def floats(*values: ArrayLike) -> tuple[Array, ...]:
@@ -53,11 +50,20 @@ def floats(*values: ArrayLike) -> tuple[Array, ...]:
     >>> n.tolist()
     [10.0, 10.0]
     """
-    arrays = [np.asarray(value, dtype=np.float64) for value in values]
-    shape = arrays[0].shape
-    if all(array.shape == shape for array in arrays):
-        return tuple(arrays)
-    return tuple(np.broadcast_arrays(*arrays))
+    arrays = tuple(map(_as_floats, values))
+    if len(set(map(_shape, arrays))) == 1:
+        return arrays
+    shape = np.broadcast(*arrays).shape
+    return tuple([_filled(shape, array) for array in arrays])
+
+
+def _filled(shape: tuple[int, ...], array: Array) -> Array:
+    """Return an array in a larger shape; a view of it (`np.broadcast_to`) costs twenty calls."""
+    if array.shape == shape:
+        return array
+    filled = np.empty(shape)
+    filled[...] = array
+    return filled
 
 
 @quiet

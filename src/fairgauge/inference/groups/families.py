@@ -114,11 +114,11 @@ def _adjust(made: list[Estimate], members: Sequence[list[int]], others: Sequence
     smallest = [min(made[i].p_value or 0.0 for i in places) for places in members]
     steps = holm([*smallest, *others]).tolist()
     for places, least, step in zip(members, smallest, steps, strict=False):
-        for i in places:
-            p = made[i].p_value or 0.0
-            adjusted = float(sidak(p, len(members) + len(others)))
-            step_of = step if p == least else min(1.0, step * p / least)
-            made[i] = replace(made[i], p_adjusted=adjusted, p_holm=step_of)
+        single = [made[i].p_value or 0.0 for i in places]
+        adjusted = sidak(single, len(members) + len(others)).tolist()
+        for i, p, p_adjusted in zip(places, single, adjusted, strict=True):
+            p_holm = step if p == least else min(1.0, step * p / least)
+            made[i] = replace(made[i], p_adjusted=p_adjusted, p_holm=p_holm)
 
 
 def _is_tested(estimate: Estimate) -> bool:
