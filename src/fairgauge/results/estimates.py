@@ -105,8 +105,6 @@ class Estimate(OfRow[Metric]):
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
 
-    DERIVED: ClassVar = ("says",)
-
     metric: str
     set: str
     feature: str | None
@@ -255,8 +253,6 @@ class GroupPair(OfRow[Statistic]):
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     feature: str
     rate: str
