@@ -16,6 +16,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 
+_PAIRWISE = 8
+"""Numbers from which on numpy adds pairs first."""
 BLOCK = 4_000_000
 """Random numbers drawn at once; more strata are worked off in blocks."""
 
@@ -77,6 +79,22 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     """
     over, under = floats(numerator, denominator)
     return np.asarray(over / under)
+
+
+def sum_of_cells(values: Array) -> Array:
+    """Sum along the last axis, the same numbers as ``values.sum(-1)``.
+
+    Of thousands of tables of few cells numpy's takes ten times as long, as it loops over each.
+
+    >>> sum_of_cells(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    if not 1 <= values.shape[-1] < _PAIRWISE:
+        return np.asarray(values.sum(-1))
+    total: Array = values[..., 0]
+    for k in range(1, values.shape[-1]):
+        total = total + values[..., k]
+    return total
 
 
 def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
