@@ -43,7 +43,8 @@ class Cells(NamedTuple):
     def __rmul__(self, times: int) -> Cells:  # type: ignore[override]
         return Cells(*[times * each for each in self])
 
-    __mul__ = __rmul__  # type: ignore[assignment]
+    def __mul__(self, times: int) -> Cells:  # type: ignore[override]
+        return times * self
 
     def __str__(self) -> str:
         """Return the formula: ``TP + FN``, ``2 TP + FP + FN``, ``n``."""
@@ -74,7 +75,7 @@ class Cells(NamedTuple):
 
     def disjoint(self, other: Cells) -> bool:
         """Return whether no row is counted in both sums, and none twice."""
-        return max(*self, *other, *map(add, self, other)) <= 1
+        return all(a + b <= 1 for a, b in zip(self, other, strict=True))
 
     def count(self, counts: Array) -> Array:  # type: ignore[override]
         """Sum the cells of ``counts`` (array of shape (..., 4): TP, FP, FN, TN)."""

@@ -306,12 +306,14 @@ def _record(kind: type) -> _Record:
     before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
     parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
     writers = [
-        (part.attribute, None if part.codec is None else next(iter(part.nulls)), part.write,
+        (part.attribute, "" if part.codec is None else next(iter(part.nulls)), part.write,
          part.nulls, part.write in _NUMBERS)
         for part in parts if part.nulls
     ]  # fmt: skip
     readers = [
-        (part.name, part.take, next(iter(part.nulls), ""), part.codec) for part in parts if part.name
+        (part.name, part.take, next(iter(part.nulls), ""), part.codec)
+        for part in parts
+        if part.name
     ]
     amend = getattr(kind, "amend", None)
 
@@ -321,10 +323,12 @@ def _record(kind: type) -> _Record:
         written: Plain = {}
         for attribute, key, write_value, nulls, is_number in writers:
             inner = getattr(value, attribute) if attribute else value
-            if key is None:
-                written.update(nulls if inner is None else write_value(inner))
+            if inner is None and not key:
+                written.update(nulls)
             elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
                 written[key] = inner
+            elif not key:
+                written.update(write_value(inner))
             else:
                 written[key] = write_value(inner)
         if amend is not None:

@@ -62,7 +62,7 @@ def disparity(row: Metric | Statistic) -> Hashable:
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
         return frozenset(parts)
     if isinstance(row, Imbalance | Representation):
-        return type(row)
+        return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
     return tests if len(tests) > 1 else next(iter(tests), row.name)
 
