@@ -20,9 +20,7 @@ _NUMBERS = {
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster-size": "Rows per cluster (default 1).",
     "icc": "Intracluster correlation (default 0).",
-    "paired": "Of two models on the same rows: share of rows that they decide differently.",
-    "comparisons": "Of two models: disparities that are compared (default 1).",
-    "candidates": "Of models on the same rows: candidates that are compared (default 1).",
+    "comparisons": "Of an audit by swapped names: models and groups compared (default 1).",
 }
 
 
@@ -55,13 +53,12 @@ def command(
 ) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate, --paired or --pairs is required; with it, the flags of "fairgauge audit"
+    Without DATA, --rate or --pairs is required; with it, the flags of "fairgauge audit"
     name what is compared. Of groups that nobody recorded (--probabilities), report how many people
     to ask for theirs until the rules are decided.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05
-    fairgauge plan --paired 0.1 --margin accuracy=0.01 --tolerance 0.03 --comparisons 6
     fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """  # noqa: D301 - the paragraph mark of click
