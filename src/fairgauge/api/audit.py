@@ -17,11 +17,9 @@ from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
 )
-from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
 from fairgauge.measure.measure_unrecorded import estimated_groups
-from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
@@ -569,6 +567,8 @@ def judged(
     measured = measure(cube, spec, by_rows, estimated)
     if not spec.rules:
         return measured, (), []
+    from fairgauge.measure.decide import judge_together, remaining_notes
+    from fairgauge.measure.other_references import reference_notes
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone

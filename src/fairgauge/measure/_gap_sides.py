@@ -219,8 +219,7 @@ def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Arra
     if isinstance(of, Rate):
         group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
         x, m = (
-            np.append(np.array(cells.coefficients, dtype=float), 0.0)[cell] * rows
-            for cells in (of.of, of.among)
+            np.append(np.array(cells, dtype=float), 0.0)[cell] * rows for cells in (of.of, of.among)
         )
         return group, cluster, stratum, x, m
     cells, of_label = part.counts.clusters, of.needs == {"label"}

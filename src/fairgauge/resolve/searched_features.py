@@ -221,7 +221,7 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     cell = _CELL_OF[label, prediction]
     known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
     counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
-    of, among = (np.array(each.coefficients)[cell] for each in (rate.of, rate.among))
+    of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
     found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 

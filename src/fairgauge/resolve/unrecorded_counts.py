@@ -302,7 +302,7 @@ class UnrecordedGroups:
                 known &= codes >= 0
         label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
         cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
-        of, among = (np.array(cells.coefficients)[cell] for cells in (rate.of, rate.among))
+        of, among = (np.array(cells)[cell] for cells in (rate.of, rate.among))
         kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
         return np.where(known, kind, _UNKNOWN)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
+from typing import Annotated, Any, NamedTuple, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -99,8 +99,6 @@ class Estimate(OfRow[Metric]):
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     metric: str
     set: str
@@ -245,8 +243,6 @@ class GroupPair(OfRow[Statistic]):
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     feature: str
     rate: str
