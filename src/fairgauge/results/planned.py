@@ -148,7 +148,8 @@ class Planned(ResultOfMetrics):
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
-        brief="fairgauge.render.brief.plan_brief:plan_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.planning:plan_page",
         tables={
             "goals": "fairgauge.render.documents.plan_document:goals_of",
             "disparities": "fairgauge.render.documents.plan_document:disparities_of",

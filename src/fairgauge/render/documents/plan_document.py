@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 
 from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
-from fairgauge.render.brief.plan_brief import per_hundred, rate_of
 from fairgauge.render.documents._document_parts import document_of, listed, table_of_rows
+from fairgauge.render.page import plain
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import metric_value
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
+from fairgauge.statements.planning import per_hundred, smallest_statement
 
 _SECTIONS = (("plan", "Plan"), ("self-reports", "People to ask"))
 
@@ -88,7 +89,7 @@ def _smallest_disparities(planned: Planned) -> Table:
         "The smallest disparity that this table shows",
         planned.smallest,
         (Column("group", numeric=False), _name),
-        (Column("rate", numeric=False), rate_of),
+        (Column("rate", numeric=False), _rate),
         ("difference", _difference),
         ("ratio below 1", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
         ("n", lambda each: f"{each.n_group:,.10g}"),
@@ -97,10 +98,14 @@ def _smallest_disparities(planned: Planned) -> Table:
     )
 
 
+def _rate(each: Smallest) -> str:
+    return plain().say("smallest", "rate", smallest_statement(each)) or ""
+
+
 def _difference(each: Smallest) -> str:
     if each.difference is None:
         return "none" if each.reason is None else "not evaluated"
-    return f"{per_hundred(each)} pp"
+    return f"{per_hundred(each.difference):.1f} pp"
 
 
 def _name(each: Smallest | SelfReports) -> Cell:
