@@ -14,7 +14,7 @@ from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disadvantage import other_group
 from fairgauge.results.disparities import is_reference_first, is_significant
 from fairgauge.results.scopes import Interval
-from fairgauge.results.statement import Measure, Range, Side, Statement
+from fairgauge.results.statement import Harm, Measure, Range, Side, Statement
 from fairgauge.statements.compared import Compared, inverse, measure, whole
 
 Rates = tuple[dict[str, Any], dict[str, Any]]
@@ -28,11 +28,12 @@ class Changes(Compared):
 
     def changed(self, one: DisparityChange, code: str = "changed", **more: Any) -> Statement:
         """Return what became of a difference."""
-        row = one.definition.of if isinstance(one.definition, Contrast) else one.definition
-        row = row if isinstance(row, Statistic) else None
+        of = one.definition.of if isinstance(one.definition, Contrast) else one.definition
+        row = of if isinstance(of, Statistic) else None
         mine, theirs = self.rates_of(one, row)
         who, than = self.side(one.feature, one.group), self.reference(one)
-        adverse, turned, harm = self.adverse(row, one.class_scope), False, None
+        adverse, turned = self.adverse(row, one.class_scope), False
+        harm: Harm | None = None
         was = None
         if mine and theirs:
             after = mine[1]["rate"] - theirs[1]["rate"]
@@ -81,7 +82,8 @@ class Changes(Compared):
             return None, None
         if one.before is None or one.after is None:
             other = (one.reference and one.reference.group) or other_group(self.named, one)
-            return self.rate(one, row, one.group), other and self.rate(one, row, other)
+            theirs = self.rate(one, row, other) if other else None
+            return self.rate(one, row, one.group), theirs
         if self.reference(one.before) != self.reference(one.after):
             return None, None
         sides = []
@@ -119,7 +121,7 @@ class Changes(Compared):
             code="shifted", who=replace(who, **new), value=one.change,
             was=(replace(who, **old), Side("population")),
             of=measure(self.spec, row, one.class_scope, one.threshold),
-            interval=one.interval and _range(one.interval),
+            interval=None if one.interval is None else _range(one.interval),
             facts={"old": self.old, "new": self.new, "share": row.is_share, **facts},
         )  # fmt: skip
 
@@ -173,7 +175,7 @@ def _distance(one: DisparityChange) -> Range | None:
     if one.crossed or one.by == "ratio" or row is None or not getattr(row, "is_share", False):
         return None
     if one.before is None:
-        return one.distance_adjusted and _range(one.distance_adjusted)
+        return None if one.distance_adjusted is None else _range(one.distance_adjusted)
     if one.interval is None:
         return None
     low, high = one.interval

@@ -173,9 +173,9 @@ class _Reports(Changes):
         best = any(e.reference is not None and e.reference.kind is ReferenceKind.BEST
                    for e in c.changes if e.interval is not None)  # fmt: skip
         if ReasonCode.DIFFERENT_REFERENCES in codes:
-            yield step("name_reference", untested=True)
+            yield step("same_reference", untested=True)
         elif best:
-            yield step("name_reference", untested=False)
+            yield step("same_reference", untested=False)
         for report, other in (("new", "old"), ("old", "new")):
             parts = [
                 Statement(code="whose", who=None if (v := each.verdict).feature is None else

@@ -290,7 +290,7 @@ class _Models(Changes):
             yield step("check_decisions", name=best.name)
             return
         if best.reason is not None:
-            yield step("check_scores", name=best.name)
+            yield step("check_candidate", name=best.name)
         if best.performance is Performance.NO_MARGIN:
             yield step("state_margins")
         if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm

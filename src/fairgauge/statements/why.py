@@ -191,7 +191,7 @@ class _Why(Compared):
             )  # fmt: skip
             who = self.side(gap.estimate.feature, gap.estimate.group, **mine)
             than = self.reference(gap.estimate, **theirs)
-            ends = each.interval and (each.interval.low, each.interval.high)
+            ends = None if each.interval is None else (each.interval.low, each.interval.high)
             if turned:
                 who, than, ends = than, who, ends and inverse(ends, "difference")
             sign, neutral = -1 if turned else 1, gap.estimate.definition.neutral or 0.0
@@ -201,8 +201,8 @@ class _Why(Compared):
                 code="in_stratum", who=who, than=than, adjusted_for=gap.columns,
                 of=measure(self.spec, row, gap.estimate.class_scope),
                 value=sign * (each.difference or 0.0),
-                interval=ends and Range(*ends, gap.estimate.confidence or 0.95),
-                shown=bool(ends) and not ends[0] <= 0 <= ends[1],
+                interval=Range(*ends, gap.estimate.confidence or 0.95) if ends else None,
+                shown=ends is not None and not ends[0] <= 0 <= ends[1],
                 facts={
                     "stratum": tuple(each.stratum.items()),
                     "opposite": (each.difference or 0.0) * beside < 0,
@@ -335,7 +335,7 @@ class _Why(Compared):
             for column in (gap.adjusted_for if gap.overall else gap.controls or gap.columns)
         )
         if lacking:
-            yield step("complete_strata", columns=list(lacking))
+            yield step("lacking_strata", columns=list(lacking))
         for reason in MISSING_ROWS:
             if any(gap.reason is reason for gap in found.gaps):
                 yield step("complete_values", reason=str(reason))
