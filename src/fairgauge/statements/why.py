@@ -201,7 +201,7 @@ class _Why(Compared):
                 code="in_stratum", who=who, than=than, adjusted_for=gap.columns,
                 of=measure(self.spec, row, gap.estimate.class_scope),
                 value=sign * (each.difference or 0.0),
-                interval=ends and Range(*ends, gap.estimate.confidence or 0.95),
+                interval=Range(*ends, gap.estimate.confidence or 0.95) if ends else None,
                 shown=ends is not None and not ends[0] <= 0 <= ends[1],
                 facts={
                     "stratum": tuple(each.stratum.items()),
