@@ -21,17 +21,20 @@ import jinja2
 
 from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
-from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
-from fairgauge.render.brief._frequencies import (
+from fairgauge.render.counts import (
     Share,
-    _ends,
-    _unsigned,
+    agreeing,
     common_counts,
     counted_changes,
+    decimals_for,
+    ends_of,
+    number_text,
     size_words,
+    unsigned,
 )
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.numbers import decimals_beside, probability
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import written_rule_words
@@ -102,6 +105,7 @@ class Grammar:
             "reason": describe_reason,
             "constant": self.constant,
             "rule_words": written_rule_words,
+            "metric": metric_words,
             "reach": self.reach,
             "about": self.about,
             "after": lambda text, mark: f"{mark}{text}" if text else "",
@@ -229,8 +233,8 @@ class Grammar:
 
     def by_default(self, side: Side) -> str:
         """Return what people are called without words: adjectives of people before the noun."""
-        known, plain, parts = self.people["adjectives"], self.people["plain"], list(side.values)
-        usable = self.which == self.people["who"] or self.noun == self.unit
+        plain, parts = self.people["plain"], list(side.values)
+        usable = self.noun in self.people["nouns"] or self.which != self.people["who"]
         own = self.words.get("unit") not in (
             None,
             "rows",
@@ -240,11 +244,9 @@ class Grammar:
         adjectives: list[str] = []
         others: list[str] = []
         for column, value in parts:
-            found = (
-                known.get(column.casefold(), {}).get(value.casefold())
-                if usable and not own and not self.words.get("groups", {}).get(column)
-                else None
-            )
+            found = None
+            if usable and not own and not self.words.get("groups", {}).get(column):
+                found = self.adjective(column, value)
             (adjectives if found else others).append(
                 found or f"{called(column)} {self.quoted(value)}"
             )
@@ -256,6 +258,21 @@ class Grammar:
             noun = plain[adjectives.pop()]
         named = f"{of}{' '.join([*adjectives, noun])}"
         return f"{named} {self.people['with']} {self.listing(others)}" if others else named
+
+    def adjective(self, column: str, value: str) -> str | None:
+        """Return the adjective that a value is; none that would be of two values alike.
+
+        None either of a race alone among values of another kind: a White and a Red wine.
+        """
+        known = self.people["adjectives"].get(column.casefold(), {})
+        adjective: str | None = known.get(value.casefold())
+        every = self.words.get("values", {}).get(column)
+        if adjective is None or every is None:
+            return adjective
+        named = {each: known[each.casefold()] for each in every if each.casefold() in known}
+        alike = [each for each, of in named.items() if of == adjective and each != value]
+        alone = adjective not in self.people["plain"] and len(set(named.values())) < 2  # noqa: PLR2004
+        return None if alike or alone else adjective
 
     def quoted(self, value: str) -> str:
         """Return a value, in quotation marks where a sentence would read on through it."""
@@ -345,7 +362,7 @@ class Grammar:
         ends = s.interval and (s.interval.low, s.interval.high)
         if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
             return None
-        return self.localised(_number(max(map(abs, ends)), _decimals(self._scale(s))))
+        return self.localised(number_text(max(map(abs, ends)), decimals_for(self._scale(s))))
 
     def names(
         self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
@@ -533,18 +550,18 @@ class Grammar:
             return texts["more" if ends[1] > 0 else "fewer"].format(
                 near=near, far=far, of=self.count(per)
             )
-        low, high = (self.localised(_unsigned(end)) for end in _ends(ends, per))
+        low, high = (self.localised(unsigned(end)) for end in ends_of(ends, per))
         return texts["both"].format(low=low, high=high, of=self.count(per))
 
     def _amounts(self, ends: tuple[float, float], s: Any) -> str:
-        texts, decimals = self.table["range"], _decimals(self._scale(s))
+        texts, decimals = self.table["range"], decimals_for(self._scale(s))
         while decimals < _MOST_DECIMALS and (
             any(round(e, decimals) == 0 != e for e in ends)
             or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
         ):
             decimals += 1
         sizes = [
-            self.localised(_number(abs(end), decimals)) if math.isfinite(end) else texts["any"]
+            self.localised(number_text(abs(end), decimals)) if math.isfinite(end) else texts["any"]
             for end in ends
         ]
         if ends[0] < 0 < ends[1]:
@@ -566,7 +583,7 @@ class Grammar:
     def means(self, s: Any) -> dict[str, Any]:
         """Return both numbers and their distance, with decimals at which they add up."""
         mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
-        (apart, one, other), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
+        (apart, one, other), agree = agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
         times = self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None
         return {
             "apart": self.localised(apart),

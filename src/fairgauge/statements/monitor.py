@@ -98,7 +98,7 @@ class _Monitor(Compared):
             value=None if now is None else now.value, interval=ends,
             sources=(f"comparisons[{self.report.comparisons.index(each)}]",),
             facts={"limits": (each.low, each.high), "text": each.rule, "across": across,
-                   "in_values": across or first or row is None, "title": each.definition.title,
+                   "in_values": across or first or row is None, "metric": each.definition,
                    "class": each.class_, **facts},
         )  # fmt: skip
 
@@ -184,7 +184,8 @@ class _Monitor(Compared):
                 Statement(code="interval", interval=stated[0], facts={"together": together})
             )
         statements += self.excluded()
-        return page("monitor", r.spec, [*statements, *self.limits(), *self.steps()])
+        return page("monitor", r.spec, [*statements, *self.limits(), *self.steps()],
+                    values=self.values)  # fmt: skip
 
     def looked_at(self) -> Iterator[Statement]:
         """Yield what was counted, and by which rules."""
@@ -196,12 +197,16 @@ class _Monitor(Compared):
                 "people": r.spec.get("person") is not None,
             })  # fmt: skip
         rules: dict[str, Statement] = {}
+        near = [keys for keys in r.spec["monitor"]["rules"] if keys.get("source")]
         for each in r.comparisons:
             plain = each.baseline is not None or each.lacks_baseline
             limits = (each.low, each.high) if plain else limits_of(each.rule)
+            named = f"{each.definition.name} within {{within:g}} of {{source}}"
+            baseline = next((of for of in near if named.format(**of) == each.rule), {})
             others = each.reference == ReferenceRule.OTHERS
             rules.setdefault(each.rule, self.compared(
-                each, "rule", limits=limits, others=others, plain=plain))  # fmt: skip
+                each, "rule", limits=limits, others=others, plain=plain,
+                within=baseline.get("within"), source=baseline.get("source")))  # fmt: skip
         if rules:
             yield Statement(code="monitored_rules", parts=tuple(rules.values()),
                             sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip

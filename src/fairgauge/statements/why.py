@@ -131,7 +131,7 @@ class _Why(Compared):
             statements.append(step("few_intervals", columns=few))
         statements += [step("arithmetic"), step("result_of_treatment"), step("elsewhere")]
         statements += self.steps([gap for _, gap in once.values()])
-        return page("why", found.spec, statements)
+        return page("why", found.spec, statements, values=self.values)
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
         """Return the gap over all strata."""

@@ -114,7 +114,7 @@ def test_rules_are_stated_in_the_words_of_an_audit(format_, tmp_path):
     if format_ != "notebook":  # it has no notes
         assert "Selection rate ratio >= 0.8 names the group Women, which no period has." in page
     had = "“had prediction = 1 at least 0.8 times as often as others”"
-    assert f"by the rules {had} and selection_rate.difference within 0.05 of" in page
+    assert f"by the rules {had} and selection rate difference within 5 percentage points of" in page
     if format_ != "notebook":
         assert "selection rate ratio >= 0.8; selection rate difference within 5 pp of" in page
     (looked_at,) = (str(e) for e in report.brief().looked_at if "by the rules" in str(e))
