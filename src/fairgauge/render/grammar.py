@@ -101,8 +101,8 @@ class Grammar:
             "judged": self.judged,
             "described": describe_diagnostic,
             "within_strata": within_strata,
-            "insufficient": insufficiency,
-            "reason": describe_reason,
+            "insufficient": self.insufficient,
+            "reason": self.reason,
             "constant": self.constant,
             "rule_words": written_rule_words,
             "metric": metric_words,
@@ -131,7 +131,7 @@ class Grammar:
     def say(self, code: str, place: str, s: Statement | None = None, **more: Any) -> str | None:
         """Return a statement in the words of a place; None where that place does not state it."""
         entry = self.table.get(code, {})
-        text = entry.get(place)
+        text = entry.get(place, entry.get("else") if place in _KINDS else None)
         if isinstance(text, Mapping):
             text = text.get(
                 s.of.kind if s is not None and s.of is not None else "number", text.get("else")
@@ -349,10 +349,18 @@ class Grammar:
         stated = place or s.of is None or s.of.event is None
         return named + self.place(s) * stated
 
+    def reason(self, reason: Any) -> str:
+        """Return why something is not evaluated, or has no interval."""
+        return describe_reason(reason)
+
+    def insufficient(self, reasons: Sequence[Any]) -> str:
+        """Return why data are insufficient."""
+        return insufficiency(reasons)
+
     def constant(self, reasons: Sequence[Any]) -> str:
         """Return what is the same in all rows."""
         found = dict.fromkeys(
-            self.terms["one_rate"] if each.code == "few_expected" else describe_reason(each)
+            self.terms["one_rate"] if each.code == "few_expected" else self.reason(each)
             for each in reasons
         )
         return f" {self.terms['and']} ".join(found)
@@ -508,19 +516,21 @@ class Grammar:
         if any(None in pair for pair in sides):
             return None
         found = counted_changes(sides)
-        return (
-            None
-            if found is None
-            else {
-                "of": found[0],
-                "mine": found[1][0],
-                "theirs": found[1][1] if len(found[1]) > 1 else None,
-                "gaps": found[0]
-                and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
-                if len(sides) > 1
-                else None,
-            }
+        if found is None:
+            return None
+        mine, *theirs = (
+            [self.localised(text).replace("of ", f"{self.terms['of']} ") for text in counts]
+            for counts in found[1]
         )
+        return {
+            "of": found[0],
+            "mine": mine,
+            "theirs": theirs[0] if theirs else None,
+            "gaps": found[0]
+            and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
+            if len(sides) > 1
+            else None,
+        }
 
     def range(self, s: Any) -> str:
         """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
@@ -613,6 +623,32 @@ class German(Grammar):
     def localised(self, text: str) -> str:
         return text.translate(str.maketrans(",.", ".,"))
 
+    def reason(self, reason: Any) -> str:
+        """Return why something is not evaluated, without the numbers that English states."""
+        texts = self.table["reasons"]
+        code = str(reason.code)
+        return texts.get(code) or texts["else"].format(code=code.replace("_", " "))
+
+    def insufficient(self, reasons: Sequence[Any]) -> str:
+        return self.listing(list(dict.fromkeys(map(self.reason, reasons))))
+
+    def joined(self, people: str, among: Event | None) -> str:
+        """Return people with a condition: a clause after a comma, or "with" a value."""
+        if among is None:
+            return people
+        condition, start = self.event(among)["who"], f"{self.people['with']} "
+        if condition.startswith(start):
+            if f" {start}" in people:
+                return f"{people} {self.terms['and']} {condition.removeprefix(start)}"
+            return f"{people} {condition}"
+        mark = f" {self.terms['and']} " if f", {self.which} " in people else ", "
+        return f"{people}{mark}{condition}"
+
+    def comma(self, among: Event | None) -> str:
+        """Return the comma that ends the clause of a condition."""
+        clause = among is not None and not self.event(among)["who"].startswith(self.people["with"])
+        return "," if clause else ""
+
     def inflected(self, name: str, case: str) -> str:
         """Return a plural in its case: in the dative the noun ends in -n, and adjectives in -en."""
         if case != "dative":
@@ -646,6 +682,8 @@ def _read(name: str) -> dict[str, Any]:
 
 
 _LEAST, _MOST_DECIMALS = 1e-12, 6
+_KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"})
+"""What a measure is, by which phrases differ; ``else`` is for those without a text of their own."""
 _TEXTS: dict[str, dict[str, Any]] = {}
 
 

@@ -353,9 +353,7 @@ def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:
     return (1 / ends[1], 1 / ends[0]) if ends[0] > 0 else None
 
 
-def page(
-    kind: str, spec: Mapping[str, Any], statements: Iterable[Statement], **words: Any
-) -> Page:
+def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement], **words: Any) -> Page:
     """Return a page of statements in order."""
     return Page(kind=kind, statements=tuple(statements), words=words_of(spec) | words)
 

@@ -109,8 +109,8 @@ def test_a_large_group_without_its_reference_has_no_fewer_rows_than_min_n():
     report = fg.monitor(counts, asked(rule) | {"reference": {"sex": "M"}})
     line = render(report, "text", quiet=True)
     assert line.startswith(
-        "INSUFFICIENT DATA: 1 of 2 comparisons has fewer rows than min_n (20) in periods that have "
-        "both sides: selection rate ratio, sex: men (Male) vs M"
+        "INSUFFICIENT DATA: 1 of 2 comparisons has fewer rows than min_n (20) on a side, in every "
+        "period that has both: selection rate ratio of men"
     )
     assert "No monitored comparison has a value now." in " ".join(str(report).split())
 
@@ -118,9 +118,9 @@ def test_a_large_group_without_its_reference_has_no_fewer_rows_than_min_n():
 def test_one_line_names_what_else_is_insufficient():
     nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
     line = render(fg.monitor({"2026-01-01": cube(40)}, asked(nobody)), "text", quiet=True)
-    assert line.startswith("INSUFFICIENT DATA: 1 rule names a group that no period has")
+    assert line.startswith("INSUFFICIENT DATA: A rule names a group that no period has: X.")
     nothing = render(fg.monitor({}, asked(RATIO)), "text", quiet=True)
-    assert nothing.startswith("INSUFFICIENT DATA: no period has a group that a rule is for")
+    assert nothing.startswith("INSUFFICIENT DATA: No period has a group that a rule is for")
 
 
 UNDECIDED = (MonitorState.UNDEFINED, MonitorState.INSUFFICIENT, MonitorState.WAITING)
@@ -138,7 +138,7 @@ def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
     assert message.startswith(f"{state}, counted as {outcome}: ")
     assert "no alarm" not in message
     if state is MonitorState.UNDEFINED:
-        assert ": undefined on 2026-01-01, because " in message
+        assert "It is undefined on 2026-01-01, because " in message
 
 
 def code_of_junit(report) -> int:
@@ -197,11 +197,11 @@ def test_a_rule_that_compares_nothing_is_never_a_pass(case, outcome, tmp_path):
 def test_the_text_states_why_nothing_is_compared():
     counts, spec, _ = NOTHING_COMPARED["the reference"]
     text = " ".join(str(fg.monitor(counts, spec)).split())
-    assert "1 rule names a group that is the reference: M" in text
+    assert "A rule names a group that is the reference: M." in text
     assert "names the group M, which is the reference: it is compared with nothing." in text
     assert "no period has" not in text
     counts, spec, _ = NOTHING_COMPARED["one group"]
-    assert "1 rule is on a feature of one group: sex" in str(fg.monitor(counts, spec))
+    assert "A rule is on a feature of one group: sex." in str(fg.monitor(counts, spec))
 
 
 def lasting(group, periods):
@@ -264,7 +264,7 @@ def test_periods_that_are_not_considered_are_not_denied():
     for result in (fg.monitor(counts, late), fg.monitor_doctor(counts, late)):
         text = " ".join(str(result).split())
         assert (
-            "all periods of the history, 2026-01-01 to 2026-01-02, are before the start "
+            "ll periods of the history, 2026-01-01 to 2026-01-02, are before the start "
             "(2026-02-01)" in text
         )
         assert "no periods yet" not in text
@@ -272,7 +272,7 @@ def test_periods_that_are_not_considered_are_not_denied():
         assert result.exit_code == 3
     one = fg.monitor(days(1, 9, 0.4), asked(RATIO), at="2025-12-31")
     assert (
-        "the history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
+        "The history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
         in render(one, "text", quiet=True)
     )
     assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))

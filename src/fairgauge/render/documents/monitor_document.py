@@ -83,7 +83,7 @@ _ASYMPTOTIC = (
 def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a monitor."""
     asked, report = report, _in_words(report)
-    alarms, comparisons = tuple(_alarms(report)), tuple(_comparisons(report))
+    alarms, comparisons = tuple(_alarms(asked)), tuple(_comparisons(report))
     earlier, method = "Values of an earlier system", tuple(_method(report))
     repeat = tuple(_repeat(report)) if full else ()
     sections = [
@@ -101,7 +101,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.Docume
         asked,
         title=f"Fairness monitor: {report.model}",
         beside=_span(report),
-        verdict=_verdict(report),
+        verdict=_verdict(asked),
         tone=_tone(report),
         sections=sections,
         exhibits=_first_drawn(asked),
