@@ -152,9 +152,8 @@ class _Document:
             if "each" not in part:
                 yield from self.section(part, root, place, **more)
                 continue
-            every = list(stream(self.kind, part["each"], root))
-            for i, own in enumerate(every):
-                yield from self.section(part, own, f"-{i}" if len(every) > 1 else "", each=own)
+            for i, own in enumerate(stream(self.kind, part["each"], root)):
+                yield from self.section(part, own, f"{place}-{i}", each=own)
 
     def section(
         self, part: Mapping[str, Any], root: Any, place: str = "", **more: Any
@@ -175,7 +174,11 @@ class _Document:
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
         if name in self.layout.get("tables", {}):
-            yield from self.table(self.layout["tables"][name], root, **more)
+            tables = self.layout["tables"]
+            if "of" in tables[name]:  # as in another kind
+                tables = layouts()[tables[name]["of"]]["tables"]
+            like = tables.get(tables[name].get("like"), {})
+            yield from self.table({**like, **tables[name]}, root, **more)
             return
         text = self.layout.get("texts", {}).get(name)
         if isinstance(text, str):

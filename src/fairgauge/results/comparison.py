@@ -356,7 +356,6 @@ class Comparison(ResultOfMetrics):
         schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
-        document="fairgauge.render.documents.change_document:comparison_document",
         brief="fairgauge.render.brief.change_brief:comparison_brief",
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
@@ -691,7 +690,6 @@ class ModelComparison(ResultOfMetrics):
         schema="fairgauge.models/3",
         title="Models compared on the same rows",
         called="a comparison of models",
-        document="fairgauge.render.documents.change_document:models_document",
         brief="fairgauge.render.brief.change_brief:models_brief",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")

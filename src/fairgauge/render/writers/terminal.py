@@ -46,7 +46,7 @@ _UNBROKEN = re.compile(
 )
 """Spaces inside of what belongs together, such as a footnote's mark and its first word."""
 _WORDS = re.compile(r"(?<=[_.])|\s+")
-_NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
+_NOT_SHOWN = frozenset({"all", "glossary", "series"})
 _STYLES = {
     Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
 }  # fmt: skip

@@ -11,7 +11,7 @@ from tests.monitored_days import RATIO, asked, days
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render._document_tree import Code, Facts, SignOff, Table
-from fairgauge.render.documents.change_document import models_document
+from fairgauge.render.document import document as models_document
 from fairgauge.render.documents.monitor_document import monitor_document
 
 

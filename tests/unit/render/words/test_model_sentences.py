@@ -7,7 +7,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Table, Tone
-from fairgauge.render.documents.change_document import models_document
+from fairgauge.render.document import document as models_document
 
 PEOPLE = rows(2_000)
 
