@@ -41,6 +41,13 @@ _MET: dict[Outcome, str] = {
 }
 
 
+def _ends(ends: Iterable[float] | None) -> str:
+    if ends is None:
+        return ""
+    low, high = ends
+    return shown_range(low, high, tree.Unit.POINTS, sign=True)
+
+
 def _people(value: float | None) -> str:
     return "no practical number" if value == float("inf") else numbers.count(value)
 
@@ -59,7 +66,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "ratio": lambda v: "" if v is None else f"{v:.2f}",
     "fixed": lambda v: "" if v is None else f"{v:.4f}",
     "g": lambda v: "" if v is None else numbers.minus(f"{v:g}"),
-    "ends": lambda v: "" if v is None else shown_range(*v, tree.Unit.POINTS, sign=True),
+    "ends": _ends,
     "p": lambda v: numbers.probability(v, ""),
     "verdict": lambda v: outcome_word(v) if isinstance(v, Outcome) else str(v),
     "met": lambda v: _MET[v],

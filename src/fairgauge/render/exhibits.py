@@ -1,5 +1,7 @@
 """What is drawn of statements: dots beside what was found, strata, and the grid of rules."""
 
+# mypy: disable-error-code="no-any-return"
+# Texts are read from files.
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from fairgauge.render.grammar import Grammar
 from fairgauge.render.page import Told, counts_of
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.results.report import Report
-from fairgauge.results.statement import Side, Statement
+from fairgauge.results.statement import Side
 from fairgauge.statements.compared import side_of
 
 _MOST_STRATA = 14
@@ -29,7 +31,7 @@ def exhibits(told: Told, elsewhere: str) -> Iterator[tree.Block]:
         yield drawn
 
 
-def dots(g: Grammar, text: str, s: Statement) -> tree.DotArrays | None:
+def dots(g: Grammar, text: str, s: Any) -> tree.DotArrays | None:
     """Return both sides as a hundred dots each, with the gap as rings where one is worse off."""
     if s.code != "differs" or s.of is None or s.of.kind not in ("share", "fit", "misfit"):
         return None
@@ -53,9 +55,7 @@ def dots(g: Grammar, text: str, s: Statement) -> tree.DotArrays | None:
     return tree.DotArrays(text, (arrays[0], arrays[1]), key)
 
 
-def _array(
-    g: Grammar, s: Statement, side: Side, count: int, rings: int, filled: str
-) -> tree.DotArray:
+def _array(g: Grammar, s: Any, side: Side, count: int, rings: int, filled: str) -> tree.DotArray:
     whom = f"{g.table['page']['of_100']} {g.joined(g.some(side), s.of and s.of.among)}"
     counted = ""
     if side.hits is not None and side.n is not None:
@@ -63,7 +63,7 @@ def _array(
     return tree.DotArray(count, rings, whom, counted, f"{capitalised(whom)}, {count} {filled}")
 
 
-def strata_chart(g: Grammar, within: Statement, elsewhere: str) -> Iterator[tree.Chart]:
+def strata_chart(g: Grammar, within: Any, elsewhere: str) -> Iterator[tree.Chart]:
     """Yield the shares of both sides in the largest strata that a difference is adjusted for."""
     if within.of is None or within.of.event is None:
         return
@@ -73,8 +73,8 @@ def strata_chart(g: Grammar, within: Statement, elsewhere: str) -> Iterator[tree
     rows = tuple(
         tree.ChartRow(
             called(s.facts["stratum"]), tree.Mark(s.who.rate),
-            texts["shares"].format(mine=f"{100 * s.who.rate:.0f}", theirs=f"{100 * s.than.rate:.0f}"),
-            texts["sizes"].format(mine=g.count(s.facts["sizes"][0]), theirs=g.count(s.facts["sizes"][1])),
+            _sides(texts["shares"], [f"{100 * side.rate:.0f}" for side in (s.who, s.than)]),
+            _sides(texts["sizes"], [g.count(size) for size in s.facts["sizes"]]),
             before=tree.Mark(s.than.rate),
         )
         for s in inside if s in largest
@@ -90,13 +90,20 @@ def strata_chart(g: Grammar, within: Statement, elsewhere: str) -> Iterator[tree
     ]
     notes = [
         texts["key"].format(shares=rows[0].text, sizes=rows[0].below, **sides),
-        g.say("strata", "others", within, drawn=len(rows), elsewhere=elsewhere) if len(rows) < len(inside) else None,
-        g.say("strata", "significant", within, strata_shown=drawn) if drawn else None,
-    ]  # fmt: skip
+    ]
+    if len(rows) < len(inside):
+        notes.append(g.say("strata", "others", within, drawn=len(rows), elsewhere=elsewhere))
+    if drawn:
+        names = [s.facts["stratum"] for s in drawn]
+        notes.append(g.say("strata", "significant", within, names=names))
     yield tree.Chart(
         g.say("strata", "caption", within) or "", rows, tree.Unit.PERCENT,
         notes=tuple(filter(None, notes)), legend=texts["legend"].format(**sides),
     )  # fmt: skip
+
+
+def _sides(text: str, numbers: list[str]) -> str:
+    return text.format(mine=numbers[0], theirs=numbers[1])
 
 
 def rule_grid(told: Told) -> tree.RuleGrid | None:
@@ -124,7 +131,7 @@ def rule_grid(told: Told) -> tree.RuleGrid | None:
     )  # fmt: skip
 
 
-def _rule(g: Grammar, rule: Statement) -> tree.GridRule:
+def _rule(g: Grammar, rule: Any) -> tree.GridRule:
     phrase, text = g.say("allowed", "text", rule), rule.facts["text"]
     unit = tree.Unit.RATIO if rule.by == "ratio" else tree.Unit.POINTS
     if rule.by != "ratio" and (rule.of is None or rule.of.kind in ("mean", "number")):
@@ -134,7 +141,7 @@ def _rule(g: Grammar, rule: Statement) -> tree.GridRule:
     return tree.GridRule(heading, below, unit, rule.facts["neutral"], rule.facts["limits"])
 
 
-def _head(g: Grammar, feature: Any, row: list[Statement | None]) -> tree.Cell:
+def _head(g: Grammar, feature: Any, row: list[Any]) -> tree.Cell:
     """Return the people of a row; below, their values where these are not in the name."""
     first = next(s for s in row if s is not None)
     if feature is None or first.who is None:
@@ -145,7 +152,7 @@ def _head(g: Grammar, feature: Any, row: list[Statement | None]) -> tree.Cell:
     return tree.Cell(g.listing([name for name, _ in named]), below=g.listing(below))
 
 
-def _cell(g: Grammar, s: Statement) -> tree.GridCell:
+def _cell(g: Grammar, s: Any) -> tree.GridCell:
     ends, outcome = s.interval, s.verdict or ""
     mark = tree.Mark(
         s.value, ends and ends.low, ends and ends.high, sparse=outcome == "not_evaluated"
@@ -155,11 +162,13 @@ def _cell(g: Grammar, s: Statement) -> tree.GridCell:
     return tree.GridCell(counts, mark, g.say("cell", "place", s) or "", Outcome(outcome), notes)
 
 
-def _title(g: Grammar, feature: Any, stated: list[Statement]) -> str:
+def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
     """Return a feature, and who is compared in it: "race: each group and all other people"."""
     first = stated[0]
-    if feature is None or first.who is None:
+    if feature is None:
         return g.table["grid"]["table"]
+    if first.who is None:
+        return capitalised(g.feature((feature, None)))
     compared = [s for s in stated if s.than is not None and not s.facts.get("across")]
     than = {g.name(s.than) for s in compared}
     code = "others" if any(s.than.kind == "others" for s in compared) else "each"
@@ -168,7 +177,7 @@ def _title(g: Grammar, feature: Any, stated: list[Statement]) -> str:
     elif code == "each" and len(than) != 1:
         code = "several"
     label = g.feature((feature, [column for column, _ in first.who.values]))
-    sides = {
+    sides: dict[str, Any] = {
         "who": g.heading(first.who),
         "than": g.heading(first.than) if code == "one" else min(than, default=""),
     }
@@ -194,8 +203,7 @@ def _notes(told: Told, cells: list[tree.GridCell]) -> Iterator[str]:
     if undecided:
         yield " ".join(filter(None, undecided))
     yield from (texts[letter] for letter in ("a", "b") if letter in letters)
-    kinds = [*facts["kinds"], *(["threshold"] if told.page.words.get("cuts") else [])]
-    yield from (texts["deciding"][kind] for kind in kinds if kind in texts["deciding"])
+    yield from (texts["deciding"][kind] for kind in facts["kinds"] if kind in texts["deciding"])
     yield from (
         g.say("grid", "more", n=n, noun=noun) or "" for noun, n in facts["more"].items() if n > 0
     )

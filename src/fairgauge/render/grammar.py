@@ -4,10 +4,13 @@
 a language says is in its `messages.toml`.
 """
 
+# mypy: disable-error-code="no-any-return"
+# Texts are read from files.
 from __future__ import annotations
 
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,6 +19,8 @@ from typing import Any
 
 import jinja2
 
+from fairgauge.errors import listing as listing_of_names
+from fairgauge.errors import quote
 from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
 from fairgauge.render.brief._frequencies import (
     Share,
@@ -25,7 +30,11 @@ from fairgauge.render.brief._frequencies import (
     counted_changes,
     size_words,
 )
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.numbers import decimals_beside, probability
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -48,7 +57,8 @@ class Grammar:
         )
         of_rows = self.noun == self.unit and self.noun not in self.people["nouns"]
         self.which = self.people["that" if of_rows else "who"]
-        self.env = jinja2.Environment(autoescape=False, undefined=Missing, trim_blocks=True)
+        # texts are plain: writers escape what they write
+        self.env = jinja2.Environment(autoescape=False, undefined=Missing, trim_blocks=True)  # noqa: S701
         self._templates: dict[str, jinja2.Template] = {}
         self.env.filters |= {
             "name": self.name,
@@ -82,7 +92,27 @@ class Grammar:
             "level": lambda r: f"{100 * r.level:.4g}",
             "abs": abs,
             "points": self.points,
+            "space": lambda text: f" {text}" if text else "",
+            "quoted_name": quote,
+            "place": self.place,
+            "judged": self.judged,
+            "described": describe_diagnostic,
+            "within_strata": within_strata,
+            "insufficient": insufficiency,
+            "reason": describe_reason,
+            "constant": self.constant,
+            "rule_words": written_rule_words,
+            "reach": self.reach,
             "about": self.about,
+            "after": lambda text, mark: f"{mark}{text}" if text else "",
+            "before": lambda text, mark: f"{text}{mark}" if text else "",
+            "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
+            "signed": lambda v, digits: self.decimals(v, digits, sign=True),
+            "prob": probability,
+            "in_feature": group_called,
+            "named": listing_of_names,
+            "shell": shlex.quote,
+            "beside": lambda v, limits: f"{v:,.{decimals_beside(v, limits, 0)}f}",
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
         }
         self.env.globals |= {
@@ -130,6 +160,12 @@ class Grammar:
         """Return a number with few digits, its minus sign a minus sign."""
         return self.localised(f"{value:.{digits}g}").replace("-", "−")
 
+    def decimals(self, value: float, digits: int, *, sign: bool = False) -> str:
+        """Return a number in so many decimals, also with the sign of a difference."""
+        text = f"{value:{'+' * sign},.{digits}f}"
+        text = text if float(text.replace(",", "")) else text.lstrip("+-")
+        return self.localised(text).replace("-", "−")
+
     def about(self, value: float) -> str:
         """Return a number of rows to collect: two digits, rounded up."""
         step = 10 ** max(0, math.floor(math.log10(value)) - 1)
@@ -151,7 +187,8 @@ class Grammar:
 
     def listing(self, items: Sequence[str], last: str = "and", most: int = 8) -> str:
         """Join words as a sentence does, and count those that are too many to name."""
-        items, joined = [str(each) for each in items], self.terms["and" if last == "and" else "or"]
+        items = [str(each) for each in items]
+        joined = self.terms[{"between": "and_between"}.get(last, last)]
         if len(items) > most:
             return self.terms["more"].format(
                 first=", ".join(items[:most]), n=self.count(len(items) - most)
@@ -200,7 +237,8 @@ class Grammar:
             "cases",
             "people",
         ) and not self.words.get("noun")
-        adjectives, others = [], []
+        adjectives: list[str] = []
+        others: list[str] = []
         for column, value in parts:
             found = (
                 known.get(column.casefold(), {}).get(value.casefold())
@@ -230,7 +268,8 @@ class Grammar:
             return called(" & ".join(value for _, value in side.values))
         return self.name(side)
 
-    def inflected(self, name: str, case: str) -> str:
+    def inflected(self, name: str, case: str) -> str:  # noqa: ARG002
+        """Return a name in its case, of which English has one."""
         return name
 
     def some(self, side: Side, case: str = "nominative") -> str:
@@ -239,14 +278,14 @@ class Grammar:
             return self.inflected(self.people[f"some_{side.kind}"].format(noun=self.noun), case)
         return self.name(side, case)
 
-    def whom(self, s: Statement, side: str = "who", case: str = "nominative") -> str:
+    def whom(self, s: Any, side: str = "who", case: str = "nominative") -> str:
         """Return people with whom a number is among: "women who repaid"."""
         who = getattr(s, side)
         people = self.some(who, case) if side == "some" else self.name(who, case)
         return self.joined(people, s.of.among if s.of is not None else None)
 
     def joined(self, people: str, among: Event | None) -> str:
-        """Return people with a condition, two of which are joined: "people with sex F and y = 1"."""
+        """Return people with a condition, joined to one that the name has."""
         if among is None:
             return people
         condition, start = self.event(among)["who"], f"{self.people['with']} "
@@ -254,7 +293,7 @@ class Grammar:
             return f"{people} {self.terms['and']} {condition.removeprefix(start)}"
         return f"{people}{self.people['clause']}{condition}"
 
-    def such(self, s: Statement, case: str = "nominative", *, some: bool = False) -> str:
+    def such(self, s: Any, case: str = "nominative", *, some: bool = False) -> str:
         """Return the other side, "such" where the condition applies to it as well."""
         if s.of is None or s.of.among is None:
             return (self.some if some else self.name)(s.than, case)
@@ -263,23 +302,67 @@ class Grammar:
             text = self.people["such"].format(people=self.some(s.than))
         return self.inflected(text, case)
 
-    def names(self, parts: Sequence[Statement], most: int = 3, last: str = "and") -> str:
+    def place(self, s: Any) -> str:
+        """Return the class and the threshold that a number is of, in brackets."""
+        facts = s.facts
+        given = {key: facts.get(key) for key in ("average", "class_", "at")}
+        named = [
+            self.terms["place"][key].format(
+                value=self.number(value) if key == "at" else called(str(value))
+            )
+            for key, value in given.items()
+            if value is not None
+        ]
+        return f" ({', '.join(named)})" if named else ""
+
+    def judged(self, s: Any, *, place: bool = True) -> str:
+        """Return whom a rule is of: of a number without a group, the groups that it compares."""
+        if s.who is None:
+            feature, group = s.facts.get("feature"), s.facts.get("group")
+            if feature is not None:
+                return self.terms["groups_of"].format(feature=self.feature((feature, None)))
+            return (
+                self.terms["all"]
+                if group is None
+                else self.terms["group"].format(name=called(group))
+            )
+        named = self.name(s.who)
+        if s.facts.get("across") and s.than is not None:
+            named = f"{named} {self.terms['and']} {self.name(s.than)}"
+        stated = place or s.of is None or s.of.event is None
+        return named + self.place(s) * stated
+
+    def constant(self, reasons: Sequence[Any]) -> str:
+        """Return what is the same in all rows."""
+        found = dict.fromkeys(
+            self.terms["one_rate"] if each.code == "few_expected" else describe_reason(each)
+            for each in reasons
+        )
+        return f" {self.terms['and']} ".join(found)
+
+    def reach(self, s: Any) -> str | None:
+        """Return the largest difference of amounts that an interval includes."""
+        ends = s.interval and (s.interval.low, s.interval.high)
+        if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
+            return None
+        return self.localised(_number(max(map(abs, ends)), _decimals(self._scale(s))))
+
+    def names(
+        self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
+    ) -> str:
         """Return whom statements are of, each once; of one column it is named once."""
-        people = list(dict.fromkeys(self.name(each.who) for each in parts if each.who))
+        people = list(dict.fromkeys(self.judged(each, place=place) for each in parts))
         if parts and parts[0].facts.get("across"):
-            pairs = [
-                f"{self.name(each.who)} {self.terms['and']} {self.name(each.than)}"
-                for each in parts
-            ]
-            return f" {self.terms['and_between']} ".join(dict.fromkeys(pairs))
+            return self.listing(people, "between", most)
         feature = parts[0].who.feature if parts and parts[0].who else ""
         lead = f"{self.noun} {self.people['with']} {called(feature or '')} "
-        if len(people) > 1 and all(each.startswith(lead) for each in people):
+        plain = not any(self.place(each) for each in parts)
+        if len(people) > 1 and plain and all(each.startswith(lead) for each in people):
             return lead + self.listing([each.removeprefix(lead) for each in people], "or", most)
         return self.listing(people, last, most)
 
-    def by_side(self, parts: Sequence[Statement]) -> list[list[Statement]]:
-        """Return statements that fare alike, those who are worse off first; a direction is never shared by two."""
+    def by_side(self, parts: Sequence[Any]) -> list[list[Statement]]:
+        """Return statements that fare alike, the worse off first, each with one direction."""
         sides: dict[Any, list[Statement]] = {}
         for s in parts:
             fares = (
@@ -327,7 +410,7 @@ class Grammar:
         }
 
     def kind(self, event: Event) -> str:
-        """Return as what an event is named: an outcome as a decision where words are of decisions alone."""
+        """Return as what an event is named: an outcome as a decision if only these have words."""
         of_labels = self.words.get("label_positive") or self.words.get("label_negative")
         return "decision" if event.decides and not of_labels else event.kind
 
@@ -338,9 +421,8 @@ class Grammar:
             "not": self.terms["other_than"],
             "from": self.terms["at_least" if event.positive else "below"],
         }[event.op]
-        return (
-            f"{called(event.column)} {op} {self.listing([called(v) for v in event.values], 'or')}"
-        )
+        values = [called(v) for v in event.values] or [self.terms["that_class"]]
+        return f"{called(event.column)} {op} {self.listing(values, 'or')}"
 
     def was(self, event: Event) -> str:
         return " ".join(filter(None, (self.event(event)["aux"], self.event(event)["part"])))
@@ -357,20 +439,21 @@ class Grammar:
         )
         first, second = (self.words.get(key) if event.named else None for key in own)
         if first or second:
-            return f"{first or second} {self.terms['or']} {second if first and second else self.terms['not']}"
+            other = second if first and second else self.terms["not"]
+            return f"{first or second} {self.terms['or']} {other}"
         return self.equals(event)
 
     # ---- two numbers, and how far they are apart
 
-    def counted(self, s: Statement) -> dict[str, Any] | None:
+    def counted(self, s: Any) -> dict[str, Any] | None:
         """Return both shares as counts of one number of people; None where they have none."""
-        sides = [_share(s.who), _share(s.than)]
-        if None in sides:
+        sides = [share for share in (_share(s.who), _share(s.than)) if share is not None]
+        if len(sides) < len((s.who, s.than)):
             return None
         by_difference = s.interval is not None and s.by == "difference"
 
         def is_faithful(rates: Sequence[Fraction]) -> bool:
-            """Return whether counts come to a difference in its interval, and in its direction where it is shown."""
+            """Return whether counts differ within the interval, and as it is shown."""
             apart = rates[0] - rates[1]
             if s.shown and s.lower is not None and (apart == 0 or (apart < 0) != s.lower):
                 return False
@@ -382,8 +465,11 @@ class Grammar:
         found = common_counts(sides, is_faithful)
         if found is None and None in [side.hits for side in sides]:
             return None
-        of, counts = found or (None, [side.hits for side in sides])
-        sizes = (of, of) if of is not None else (sides[0].size, sides[1].size)
+        of: int | None = None
+        counts, sizes = [side.hits or 0 for side in sides], [side.size or 0 for side in sides]
+        if found is not None:
+            of, counts = found
+            sizes = [of, of]
         return {
             "of": self.count(sizes[0]),
             "n": self.count(sizes[1]),
@@ -395,11 +481,11 @@ class Grammar:
             "per": of,
         }
 
-    def changes(self, s: Statement) -> dict[str, Any] | None:
+    def changes(self, s: Any) -> dict[str, Any] | None:
         """Return both sides before and after as counts of one number of people."""
-        sides = [
+        sides: list[Any] = [
             (_share(was), _share(now))
-            for was, now in zip(s.was, (s.who, s.than))
+            for was, now in zip(s.was, (s.who, s.than), strict=True)
             if now is not None
         ]
         if any(None in pair for pair in sides):
@@ -419,14 +505,19 @@ class Grammar:
             }
         )
 
-    def range(self, s: Statement) -> str:
+    def range(self, s: Any) -> str:
         """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
         return self.ends((s.interval.low, s.interval.high), s)
 
-    def ends(self, ends: tuple[float, float], s: Statement) -> str:
+    def ends(self, ends: tuple[float, float], s: Any) -> str:
         texts = self.table["range"]
+        if {*ends} == {1.0 if s.by == "ratio" else 0.0}:
+            return self.terms["none"]
         if s.by == "ratio":
-            low, high = (self.localised(f"{end:.2f}") for end in ends)
+            decimals = 2  # what is not "as often" is not rounded onto it
+            while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
+                decimals += 1
+            low, high = (self.localised(f"{end:.{decimals}f}") for end in ends)
             return texts["ratio" if math.isfinite(ends[1]) else "ratio_from"].format(
                 low=low, high=high
             )
@@ -445,17 +536,25 @@ class Grammar:
         low, high = (self.localised(_unsigned(end)) for end in _ends(ends, per))
         return texts["both"].format(low=low, high=high, of=self.count(per))
 
-    def _amounts(self, ends: tuple[float, float], s: Statement) -> str:
+    def _amounts(self, ends: tuple[float, float], s: Any) -> str:
         texts, decimals = self.table["range"], _decimals(self._scale(s))
-        while decimals < 6 and any(round(e, decimals) == 0 != e for e in ends):
+        while decimals < _MOST_DECIMALS and (
+            any(round(e, decimals) == 0 != e for e in ends)
+            or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
+        ):
             decimals += 1
-        sizes = [self.localised(_number(abs(end), decimals)) for end in ends]
+        sizes = [
+            self.localised(_number(abs(end), decimals)) if math.isfinite(end) else texts["any"]
+            for end in ends
+        ]
         if ends[0] < 0 < ends[1]:
             return texts["apart"].format(low=sizes[0], high=sizes[1])
         near, far = sizes if ends[1] > 0 else sizes[::-1]
+        if far == texts["any"]:
+            return texts["higher_from" if ends[1] > 0 else "lower_from"].format(near=near)
         return texts["higher" if ends[1] > 0 else "lower"].format(near=near, far=far)
 
-    def _scale(self, s: Statement) -> float:
+    def _scale(self, s: Any) -> float:
         apart = abs((s.who.rate or 0) - (s.than.rate or 0)) if s.who and s.than else 1.0
         ends = s.interval
         return (
@@ -464,8 +563,8 @@ class Grammar:
             else max(apart, max(abs(ends.low), abs(ends.high)) / 10)
         )
 
-    def means(self, s: Statement) -> dict[str, Any]:
-        """Return both numbers and their distance, with decimals at which what is printed adds up."""
+    def means(self, s: Any) -> dict[str, Any]:
+        """Return both numbers and their distance, with decimals at which they add up."""
         mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
         (apart, one, other), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
         times = self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None
@@ -475,8 +574,13 @@ class Grammar:
             "theirs": self.localised(other),
             "agree": agree,
             "times": times,
-            "size": [
-                self.localised(_number(abs(v), _decimals(self._scale(s)))) for v in (mine, theirs)
+            "off": [
+                self.terms["exact"]
+                if math.isclose(v, 0, abs_tol=_LEAST)
+                else self.terms["too_low" if v < 0 else "too_high"].format(
+                    size=self.localised(text.removeprefix("−"))
+                )
+                for v, text in ((mine, one), (theirs, other))
             ],
         }
 
@@ -524,6 +628,7 @@ def _read(name: str) -> dict[str, Any]:
     return _TEXTS[name]
 
 
+_LEAST, _MOST_DECIMALS = 1e-12, 6
 _TEXTS: dict[str, dict[str, Any]] = {}
 
 
@@ -531,6 +636,6 @@ _COMPILED: dict[str, Any] = {}
 
 
 class Missing(jinja2.Undefined):
-    """A fact that a statement does not have: false where it is asked for, an error where it is printed."""
+    """A fact that a statement lacks: false where it is asked for, an error where printed."""
 
-    __str__ = jinja2.Undefined._fail_with_undefined_error
+    __str__ = jinja2.Undefined._fail_with_undefined_error  # noqa: SLF001

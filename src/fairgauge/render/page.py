@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from fairgauge.render.grammar import LANGUAGES, Grammar
@@ -21,6 +22,7 @@ class Told:
 
     language: Grammar
     headline: str
+    headed: Statement | None
     verdict: tuple[tuple[str, Statement], ...]
     answers: tuple[tuple[str, str, tuple[tuple[str, Statement], ...]], ...]
     page: Page = field(repr=False)
@@ -29,25 +31,30 @@ class Told:
 def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) -> Told:
     """Return a page in one language, in the words of the user for it."""
     g = LANGUAGES[language](page.words if words is None else page.words | words)
+    if not (g.words.get("positive") or g.words.get("negative")):
+        g.words |= g.table["page"].get("decision", {}).get(page.kind, {})
     g.env.globals |= {"inf": float("inf")}
 
     def said(place: str) -> tuple[tuple[str, Statement], ...]:
         texts = [(text, s) for s in page.statements if (text := g.say(s.code, place, s))]
         if place == "next":
             texts = [(acted(g, text), s) for text, s in texts]
-        return tuple({text: s for text, s in texts}.items())[: MOST.get(place)]
+        return tuple(dict(texts).items())[: MOST.get(place)]
 
-    headline = next((text for text, _ in said("headline")), "")
+    headline, headed = next(iter(said("headline")), ("", None))
     titles = g.table["page"]
-    compared = [s for s in page.statements if s.code in ("differs", "headline")]
+    compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
+    undirected = any(s.code == "state_direction" for s in page.statements)
     asked = g.env.from_string(titles["found"][page.kind]).render(
-        neutral=bool(compared) and not any(s.harm == "worse" for s in compared),
+        neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),
     )
     answers = [
         (place, asked if place == "found" else titles[place], said(place)) for place in PLACES
     ]
-    return Told(g, headline, said("verdict"), tuple(each for each in answers if each[2]), page)
+    return Told(
+        g, headline, headed, said("verdict"), tuple(each for each in answers if each[2]), page
+    )
 
 
 def acted(g: Grammar, text: str) -> str:
@@ -82,11 +89,17 @@ def brief_of_page(told: Told) -> Brief:
         "steps": "next",
     }
     return Brief(
-        headline=Sentence(told.headline),
+        headline=Sentence(told.headline, _sources(told.headed)),
         verdict=tuple(Sentence(text, s.sources) for text, s in told.verdict),
         question=question,
         **{name: answers.get(place, ()) for name, place in parts.items()},
     )
+
+
+def _sources(headed: Statement | None) -> tuple[str, ...]:
+    """Return the sources of a headline, and of what it states beside."""
+    every = () if headed is None else (headed, *headed.parts)
+    return tuple(dict.fromkeys(source for each in every for source in each.sources))
 
 
 def told(result: ShownResult, language: str = "en") -> Told:
@@ -98,3 +111,15 @@ def told(result: ShownResult, language: str = "en") -> Told:
 def brief_of(result: ShownResult) -> Brief:
     """Return the first page of a result as every writer shows it."""
     return brief_of_page(told(result))
+
+
+def said(stated_by: str, place: str, *parts: Any) -> str:
+    """Return what a part of a result states, without words of the user."""
+    s: Statement = function_at(stated_by)(*parts)
+    return plain().say(s.code, place, s) or ""
+
+
+@cache
+def plain() -> Grammar:
+    """Return English without words of the user."""
+    return Grammar({})

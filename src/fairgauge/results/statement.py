@@ -5,22 +5,26 @@ A result carries statements and tables. It holds no sentence; `say` turns both i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Harm = Literal["worse", "better"]
+By = Literal["difference", "ratio"]
+SideKind = Literal["group", "others", "everyone", "population", "rows"]
+Op = Literal["=", "not", "from"]
+EventKind = Literal["decision", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A decision or an outcome that rows have, or not: its column and value, and on which side."""
 
-    kind: Literal["decision", "outcome"]
+    kind: EventKind
     positive: bool
     column: str
     values: tuple[str, ...] = ()
-    op: Literal["=", "not", "from"] = "="
+    op: Op = "="
     decides: bool = (
         False  # of an outcome: there is no other decision, so that words of one may name it
     )
@@ -29,16 +33,15 @@ class Event:
     @property
     def opposite(self) -> Event:
         """Return what all other rows have."""
-        return replace(
-            self, positive=not self.positive, op={"=": "not", "not": "="}.get(self.op, self.op)
-        )
+        op: Op = "not" if self.op == "=" else "=" if self.op == "not" else self.op
+        return replace(self, positive=not self.positive, op=op)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What is counted, among whom; or the number that is compared."""
 
-    kind: Literal["share", "fit", "misfit", "mean", "number"]
+    kind: Literal["share", "fit", "misfit", "mean", "number", "rank", "other"]
     name: str
     event: Event | None = None
     among: Event | None = None
@@ -54,7 +57,7 @@ class Measure:
 class Side:
     """Whom a number is of, with the number: their share as it was counted, or their mean."""
 
-    kind: Literal["group", "others", "everyone", "population", "rows"]
+    kind: SideKind
     feature: str | None = None
     values: tuple[tuple[str, str], ...] = ()
     rate: float | None = None
@@ -98,7 +101,7 @@ class Statement:
     than: Side | None = None
     was: tuple[Side, Side] | None = None
     of: Measure | None = None
-    by: Literal["difference", "ratio"] = "difference"
+    by: By = "difference"
     value: float | None = None
     interval: Range | None = None
     shown: bool | None = None
@@ -106,7 +109,7 @@ class Statement:
     adjusted_for: tuple[str, ...] = ()
     way: int | None = None
     verdict: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     parts: tuple[Statement, ...] = ()
     sources: tuple[str, ...] = ()
 
@@ -117,7 +120,14 @@ class Statement:
             return None if self.way == 0 else self.way < 0
         sides = (self.who, self.than)
         mine, theirs = (None if each is None else each.rate for each in sides)
-        return None if mine is None or theirs is None or mine == theirs else mine < theirs
+        if mine is None or theirs is None:
+            return None
+        same = math.isclose(mine, theirs, rel_tol=_ROUNDING, abs_tol=_LEAST)
+        return None if same else mine < theirs
+
+
+_ROUNDING, _LEAST = 1e-9, 1e-12
+"""By how much numbers differ that are the same, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +137,7 @@ class Table:
     code: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,4 +147,4 @@ class Page:
     kind: str
     statements: tuple[Statement, ...]
     grid: Table | None = None
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, ReferenceKind, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.results.disadvantage import (
     adverse_sign,
@@ -28,9 +30,17 @@ from fairgauge.results.disparities import (
     is_significant,
     singled_out,
 )
-from fairgauge.results.statement import Event, Measure, Page, Range, Side, Statement
+from fairgauge.results.statement import (
+    Event,
+    EventKind,
+    Measure,
+    Page,
+    Range,
+    Side,
+    Statement,
+)
 
-EVENTS = {
+EVENTS: dict[Any, tuple[EventKind, bool]] = {
     TP + FP: ("decision", True),
     TN + FN: ("decision", False),
     TP + FN: ("outcome", True),
@@ -42,21 +52,26 @@ def words_of(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that a result was asked with, those of its preset where it states none."""
     name, given = spec.get("preset"), dict(spec.get("words") or {})
     held = dict(preset(name).words) if name in preset_names() else {}
-    people = spec.get("person") and spec.get("per_person") != "each"
+    unit = unit_of(spec)
     if "unit" in held:
-        held |= dict.fromkeys(("noun", "unit"), held["noun" if people else "unit"])
+        held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
     if given.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
-    unit = "people" if people else "cases" if spec.get("count") else "rows"
     found = {"unit": unit, "favourable": "positive", "groups": {}} | held | given
     if spec.get("cluster") and not found.get("noun"):
         found["noun"] = found["unit"]  # several rows are of one person: counts are of no people
     return found
 
 
+def unit_of(spec: Mapping[str, Any]) -> str:
+    """Return what a result counts: people, the cases of a count, or rows."""
+    people = spec.get("person") and spec.get("per_person") != "each"
+    return "people" if people else "cases" if spec.get("count") else "rows"
+
+
 def event(
     spec: Mapping[str, Any],
-    kind: str,
+    kind: EventKind,
     positive: bool,
     scope: Any = None,
     threshold: float | None = None,
@@ -83,9 +98,7 @@ def event(
     return Event(kind, positive, column, values, "=" if positive else "not", decides=decides)
 
 
-def measure(
-    spec: Mapping[str, Any], row: Statistic, scope: Any = None, threshold: Any = None
-) -> Measure:
+def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:
     """Return what a rate counts, among whom; of other numbers their column."""
     at = {
         "class_": getattr(scope, "name", None),
@@ -154,8 +167,8 @@ class Compared:
             return Side("population", each.feature, **counted)
         if (other := reference.group or other_group(self.named, each)) is not None:
             return self.side(each.feature, other, **counted)
-        kind = "everyone" if reference.kind is ReferenceKind.OVERALL else "others"
-        return Side(kind, each.feature, **counted)
+        of_all = reference.kind is ReferenceKind.OVERALL
+        return Side("everyone" if of_all else "others", each.feature, **counted)
 
     def counts(self, each: Any, row: Statistic) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the number of both sides, with the rows that it counts where these are whole."""
@@ -201,9 +214,24 @@ class Compared:
                     theirs = {"rate": hits / n, "hits": hits, "n": n}
         return mine, theirs
 
-    def adverse(self, row: Statistic | None, scope: Any) -> int:
+    def adverse(self, of: Any, scope: Any) -> int:
         """Return the sign of a difference that harms; 0 where neither does."""
-        return 0 if row is None else adverse_sign(row, favourable_in(self.favourable, scope))
+        if not isinstance(of, Statistic | RowMetric):
+            return 0
+        return adverse_sign(of, favourable_in(self.favourable, scope))
+
+    def _measure_of(self, metric: Any) -> Measure:
+        """Return what is compared that is no rate and no mean."""
+        label = str(self.spec.get("label") or "label")
+        if isinstance(metric, RowMetric) and metric.q is not None:
+            name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
+            return Measure("mean", name, column=label, beside=label)
+        if isinstance(metric, RowMetric) and metric.kind in ("top", "skew", "exposure"):
+            top = f"{metric.top or 0:g}"
+            return Measure("rank", metric.kind, column=top, beside="%" if metric.percent else "")
+        if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
+            return Measure("number", metric.mean)
+        return Measure("other", metric.title)
 
     def statement(
         self,
@@ -214,12 +242,12 @@ class Compared:
         alone: bool = False,
         **more: Any,
     ) -> Statement:
-        """Return a comparison as a statement, from the side that is worse off if it can be turned."""
+        """Return a comparison as a statement, from the worse-off side if it can be turned."""
         several_cuts = more.pop("several_cuts", False)
-        row = each.definition.of if isinstance(each.definition, Contrast) else each.definition
-        row = row if isinstance(row, Statistic) else None  # of all groups at once: a spread
+        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
+        row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
         mine, theirs = (
-            ({}, {})
+            ({"rate": each.rate_group}, {"rate": each.rate_reference})
             if row is None
             else self.counts(each, row)
             if self.groups and hasattr(self.groups[0], "rates")
@@ -232,16 +260,20 @@ class Compared:
             )
         )
         who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
-        adverse, far = self.adverse(row, each.class_scope), gap(each)
+        adverse, far = self.adverse(of, each.class_scope), gap(each)
         held = each if alone else singled_out(each)
-        by = "ratio" if is_ratio(each.definition) else "difference"
+        if row is None and each.simultaneous is None:
+            held = each
+        by: Any = "ratio" if is_ratio(each.definition) else "difference"
         ends = None if held.interval is None else (held.interval.low, held.interval.high)
         if ends and is_reference_first(each.definition):
             ends = (-ends[1], -ends[0])
         turned = turn and adverse * far < 0 and than.kind == "group"
         if turned:
             who, than, ends = than, who, ends and inverse(ends, by)
-        harm = None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        harm: Any = (
+            None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        )
         value = (
             None
             if each.value is None
@@ -253,10 +285,11 @@ class Compared:
             value = -value if by == "difference" else 1 / value if value else math.inf
         level = held.interval.level if held.interval else 0.95
         measured = (
-            Measure("number", each.definition.title)
+            self._measure_of(each.definition)
             if row is None
             else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
         )
+        known = None not in (who.rate, than.rate)
         found = Statement(
             code=code,
             who=who,
@@ -268,7 +301,9 @@ class Compared:
             interval=ends
             and Range(*ends, level, joint=not alone and each.simultaneous is not None),
             shown=is_significant(each),
+            way=None if known else (far > 0) - (far < 0) if not turned else (far < 0) - (far > 0),
             facts={
+                "across": each.group is None or is_of_all_groups(each.definition),
                 "worst_class": each.class_scope.kind is ClassKind.WORST,
                 "exact": measured.classes
                 and not self.spec.get("weight")
@@ -277,6 +312,22 @@ class Compared:
         )
         facts = {**found.facts, **more.pop("facts", {})}
         return replace(found, facts=facts, **more)
+
+
+_MIDDLE = 0.5
+
+
+def swapped(s: Statement) -> Statement:
+    """Return a comparison read from its other side."""
+    harm: Any = {"worse": "better", "better": "worse"}.get(s.harm or "")
+    ends = s.interval and inverse((s.interval.low, s.interval.high), s.by)
+    value = s.value
+    if value is not None:
+        value = -value if s.by == "difference" else 1 / value if value else math.inf
+    return replace(
+        s, who=s.than, than=s.who, value=value, harm=harm, way=None if s.way is None else -s.way,
+        interval=ends and s.interval and replace(s.interval, low=ends[0], high=ends[1]),
+    )  # fmt: skip
 
 
 def whole(rate: float | None, n: float | None, row: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,3 +352,14 @@ def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement]) ->
 def step(code: str, **facts: Any) -> Statement:
     """Return what to do next, as a statement."""
     return Statement(code=code, facts=facts)
+
+
+def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
+    """Yield which rows are excluded, from the notes of a result."""
+    excluded = [
+        (each["rows"], each.get("unit") or "rows", each["reason"])
+        for each in diagnostics
+        if each.code is DiagnosticCode.EXCLUDED
+    ]
+    if excluded:
+        yield Statement(code="excluded", facts={"excluded": excluded}, sources=("diagnostics",))

@@ -2,102 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fairgauge.catalogue.decomposable import has_decomposition
+from fairgauge.enums import DiagnosticCode, Worse
 from fairgauge.results.statement import Page, Range, Side, Statement
-from fairgauge.results.subgroup_search import SubgroupSearch
-from fairgauge.statements.compared import measure, page, step
+from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.statements.compared import excluded_rows, measure, page, step
+
+_MANY_MEMBERS = 9
+_MOST_ROWS = 1e6
+_USUAL_SHARE = 0.1
 
 
-def search_page(found: SubgroupSearch) -> Page:
+def search_page(search: SubgroupSearch) -> Page:
     """Return the first page of a search for subgroups."""
-    q, spec = found.question, found.spec
-    of = measure(spec, q.definition)
-    members = [e for e in found.worse if e.explained_by is None]
-    facts = {
-        "worse": str(q.worse),
-        "reference": str(q.reference),
-        "examined": found.examined,
-        "rows": found.overall.rows,
-        "alpha": q.alpha,
-        "depth": min(q.depth, len(q.features)),
-        "features": len(q.features),
-        "n": len(found.worse),
-        "summary": len(members),
-        "tolerance": q.tolerance,
-        "undecided": found.undecided_count,
-        "not_worse": found.not_worse_count,
-        "too_few": found.too_few,
-        "constant": found.is_constant,
-        "control": str(q.multiplicity),
-    }
-    parts = tuple(
-        Statement(
-            code="subgroup",
-            of=of,
-            who=Side("group", None, tuple(e.conditions.items()), rate=e.rate, hits=e.events, n=e.n),
-            than=Side("others", None, rate=e.reference_rate),
-            value=e.difference,
-            interval=Range(e.low, e.high, joint=True),
-            shown=True,
-            harm="worse",
-            facts={
-                "at_least": max(q.tolerance, e.low if str(q.worse) == "higher" else -e.high),
-                "reference": str(q.reference),
-            },
-            sources=(f"worse[{i}]",),
-        )
-        for i, e in enumerate(members)
-    )
-    usual = next(
-        (
-            d.difference
-            for d in found.detectable
-            if abs(d.share - 0.1) < 1e-9 and d.difference is not None
+    return page("find", search.spec, _statements(search))
+
+
+def guaranteed(search: SubgroupSearch, subgroup: Subgroup) -> float:
+    """Return the end of the interval that is nearer to no difference."""
+    return subgroup.low if search.question.worse is Worse.HIGHER else subgroup.high
+
+
+def _subgroup(search: SubgroupSearch, subgroup: Subgroup) -> Statement:
+    return Statement(
+        code="subgroup",
+        who=Side(
+            "group",
+            None,
+            tuple(subgroup.conditions.items()),
+            subgroup.rate,
+            subgroup.events,
+            subgroup.n,
         ),
-        None,
+        than=Side("others", rate=subgroup.reference_rate),
+        value=subgroup.difference,
+        interval=Range(subgroup.low, subgroup.high, joint=True),
+        shown=True,
+        harm="worse",
+        facts={"at_least": guaranteed(search, subgroup)},
+        sources=(f"worse[{search.worse.index(subgroup)}]",),
     )
-    facts["usual"] = None if found.lacks_outcomes else usual
-    head = Statement(
-        code="search",
-        of=of,
-        parts=parts,
-        shown=bool(parts),
-        facts=facts,
-        sources=("summary", "question"),
+
+
+def _statements(search: SubgroupSearch) -> Iterator[Statement]:
+    question, reasons = (
+        search.question,
+        {f"missing {each}": each for each in ("label", "prediction")},
     )
-    detectable = [(d.share, d.difference) for d in found.detectable if d.difference is not None]
-    statements = [head, *parts[:3]]
-    if len(parts) > 3:
-        statements.append(Statement(code="more_subgroups", facts={"n": len(parts) - 3}))
-    statements.append(Statement(code="decided", facts=facts))
-    if detectable:
-        statements.append(
-            Statement(
-                code="would_have_been_found",
-                of=of,
-                facts={"sizes": detectable, "worse": str(q.worse)},
-                sources=("detectable",),
+    lacking = {n["reason"] for n in search.diagnostics if n.code is DiagnosticCode.EXCLUDED}
+    described = question.definition.among.described
+    constant = search.is_constant and question.min_cell is None  # rounded counts hide it
+    members = tuple(_subgroup(search, each) for each in search.worse if each.explained_by is None)
+    by_share = {d.share: d.difference for d in search.detectable if d.difference is not None}
+    usual = _USUAL_SHARE if _USUAL_SHARE in by_share else next(iter(by_share), None)
+    facts = {
+        "worse": str(question.worse),
+        "reference": str(question.reference),
+        "alpha": question.alpha,
+        "tolerance": question.tolerance,
+        "depth": min(question.depth, len(question.features)),
+        "features": len(question.features),
+        "min_rows": question.min_rows,
+        "rounded": search.is_constant and question.min_cell,
+        "counted": None if described == "rows" else described,
+        "among": [reasons[reason] for reason in reasons if reason in lacking],
+        "rows": search.overall.rows,
+        "overall": search.overall.rate,
+        "examined": search.examined,
+        "undecided": search.undecided_count,
+        "not_worse": search.not_worse_count,
+        "n": len(search.worse),
+        "lacks_outcomes": search.lacks_outcomes,
+        "sizes": by_share,
+        "usual": None if search.lacks_outcomes else usual,
+        "at_most": search.largest.by_at_most,
+        "at_most_of_large": search.largest.by_at_most_of_large,
+    }
+    code = "found_worse" if members else "found_none"
+    if not search.examined:
+        code = "none_examined"
+    elif constant:
+        code = "same_everywhere"
+    of = measure(search.spec, question.definition)
+    head = Statement(code=code, of=of, parts=members, facts=facts, sources=("worse", "question"))
+    yield head
+    yield replace(head, code="examined", sources=("overall", "examined", "question"))
+    yield from excluded_rows(search.diagnostics)
+    yield from members[:3]
+    if len(members) > 3:
+        yield step("more_subgroups", n=len(members) - 3)
+    if search.examined and not constant:
+        yield replace(head, code="decided", sources=("undecided_count", "not_worse_count"))
+        yield replace(head, code="at_most", sources=("largest",))
+        yield replace(head, code="would_have_been_found", sources=("detectable",))
+    yield step("only_a_place")
+    if members:
+        if len(members) > _MANY_MEMBERS:
+            yield step("ought_to_be_the_same")
+        yield replace(members[0], code="compare_subgroup")
+        if not search.own and has_decomposition(question.definition):
+            yield step("find_where", metric=question.rate)
+    elif search.undecided and not search.is_constant:
+        if not question.tolerance:
+            yield step("state_tolerance")
+        largest = search.undecided[0]
+        if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
+            yield replace(
+                step("collect_rows", needed=largest.rows_needed, rows=search.overall.rows),
+                who=Side("group", None, tuple(largest.conditions.items())),
+                value=largest.difference,
+                sources=("undecided[0]",),
             )
-        )
-    statements.append(step("only_a_place"))
-    if parts:
-        statements.append(replace(parts[0], code="compare_subgroup"))
-        if has_decomposition(q.definition):
-            statements.append(step("find_where", metric=q.rate))
-    elif found.undecided:
-        first = found.undecided[0]
-        if not q.tolerance:
-            statements.append(step("state_tolerance"))
-        if first.rows_needed is not None and first.rows_needed <= 1e6:
-            statements.append(
-                step(
-                    "collect_rows",
-                    needed=first.rows_needed,
-                    rows=found.overall.rows,
-                    name=first.name,
-                    difference=first.difference,
-                )
-            )
-    return page("find", spec, statements)

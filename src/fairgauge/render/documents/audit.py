@@ -198,7 +198,7 @@ class _Part:
         """Yield the compared rates of every group in every stratum."""
         rates = {compared_rate(overall.definition) for overall, _ in adjustments(self.of)}
         inside = {(group.stratum, group.group): group for group in self.of.groups_inside}
-        for rate in filter(None, sorted(filter(None, rates), key=lambda rate: rate.name)):
+        for rate in sorted(filter(None, rates), key=lambda rate: rate.name):
             for stratum in self.of.strata:
                 for group in self.groups[:_MOST_RATES]:
                     found = inside.get((stratum, group.group))

@@ -13,11 +13,11 @@ from fairgauge.enums import CandidateVerdict, Outcome, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.change_brief import models_exhibits, origin_name, units
 from fairgauge.render.documents._document_parts import repeat_blocks
 from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
+from fairgauge.render.page import told
 from fairgauge.render.streams import flat
-from fairgauge.render.words import model_sentences, numbers
+from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -28,7 +28,7 @@ from fairgauge.render.words.change_words import (
     scope_words,
     sides_words,
 )
-from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.display_names import called, capitalised, file_of, printable
 from fairgauge.render.words.metric_words import (
     metric_ci,
     metric_value,
@@ -36,7 +36,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.question_sentences import OUTCOMES, caveat, unit_of
+from fairgauge.render.words.question_sentences import OUTCOMES, caveat, counts_people, unit_of
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import (
@@ -52,18 +52,22 @@ from fairgauge.results.comparison import (
     Comparison,
     Difference,
     ModelComparison,
+    Origin,
     VerdictChange,
     sort_changes,
 )
 from fairgauge.results.disadvantage import favourable_of
+from fairgauge.statements.models import candidate_statements, changes_shown
 
-_MOST_NAMED = 5
+_MOST_DRAWN = 6
 _TONES = {
     Turn.WORSE: tree.Tone.BAD,
     Turn.BETTER: tree.Tone.GOOD,
     Turn.OTHER: tree.Tone.UNSURE,
     None: tree.Tone.PLAIN,
 }
+_VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
+"""Verdicts in other words than those of programs."""
 _VERDICT_TONES = {
     CandidateVerdict.DOMINATES: tree.Tone.GOOD,
     CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
@@ -140,6 +144,19 @@ def _of_group(metric: Metric | Statistic, feature: str | None, group: str | None
 # ---- two reports
 
 
+def _origin_name(origin: Origin) -> str:
+    """Return what a report is called: its file, or what was audited."""
+    return called(origin.name) if origin.name else file_of(origin.source)
+
+
+def _counts_people(comparison: Comparison) -> bool | None:
+    """Return whether both reports count people; None where one of them does."""
+    new = comparison.spec
+    old = {**new, **{each.key: each.old for each in comparison.differences}}
+    counted = {counts_people(each) for each in (old, new)}
+    return None if len(counted) > 1 else counted.pop()
+
+
 def _compared_facts(comparison: Comparison) -> dict[str, Any]:
     old, new = comparison.old, comparison.new
     before, after = (outcome_word(each.verdict).upper() for each in (old, new))
@@ -147,13 +164,13 @@ def _compared_facts(comparison: Comparison) -> dict[str, Any]:
     if before == after:
         verdict = f"{after} in both reports" if comparison.incomplete else f"{after}, as before"
     return {
-        "old": origin_name(old),
-        "new": origin_name(new),
+        "old": _origin_name(old),
+        "new": _origin_name(new),
         "verdict": verdict if {old.verdict, new.verdict} != {Outcome.NONE} else "",
         "tone": str(_TONES[comparison.turn]),
         "same_rows": comparison.refused is not None,
         "untested": comparison.why_untested is not None,
-        "unit": "people" if set(units(comparison)) == {"people"} else "n",
+        "unit": "people" if _counts_people(comparison) else "n",
     }
 
 
@@ -243,9 +260,9 @@ def _lacking(each: Alone) -> str:
 def _sizes(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield how many rows both reports have, use, and exclude for which reason."""
     old, new = comparison.old, comparison.new
-    counted = set(units(comparison))
-    unit_ = "people" if counted == {"people"} else "cases"
-    used = "rows" if counted == {"cases"} and not comparison.spec.get("count") else unit_
+    people = _counts_people(comparison)
+    unit_ = "people" if people else "cases"
+    used = "rows" if people is False and not comparison.spec.get("count") else unit_
     yield {"what": "rows", "old": old.rows, "new": new.rows}
     if (old.cases, new.cases) != (old.rows, new.rows):
         yield {"what": unit_, "old": old.cases, "new": new.cases}
@@ -269,20 +286,15 @@ class _Candidate(_Changes):
         several = len(result.candidates) > 1
         title = f"{called(of.name)} against {called(result.current)}" if several else "Changes"
         super().__init__(result, of.disparities, title)
-        self.of, self.several, self.current = of, several, called(result.current)
+        self.of, self.several = of, several
 
-    def stated(self) -> Iterator[tree.Block | str]:
-        """Yield the verdict and each margin; of one candidate alone the summary has the verdict."""
-        if self.several:
-            text = model_sentences.describe_candidate(self.of, self.current)
-            yield tree.Paragraph(text, _VERDICT_TONES.get(self.of.verdict, tree.Tone.PLAIN))
-        for test in self.of.margins:
-            yield model_sentences.margin_sentence(test, len(self.result.candidates))
-        if self.several:
-            yield from model_sentences.needed_sentences(self.of)
-            yield from model_sentences.margins_kept(self.of)
-            yield from model_sentences.beyond_margins(self.of)
-            yield from model_sentences.untested_sentences(self.of)
+    def stated(self) -> Iterator[str]:
+        """Yield what the first page states of one candidate alone, and shifts of all."""
+        language = told(self.result).language
+        for s in candidate_statements(self.result, self.of):
+            if self.several or s.code == "shifted":
+                texts = (language.say(s.code, where, s) for where in ("verdict", "found"))
+                yield from filter(None, texts)
 
     def rates(self) -> Iterator[dict[str, Any]]:
         for each in self.of.rates:
@@ -316,9 +328,38 @@ def _model_facts(comparison: ModelComparison) -> dict[str, Any]:
         "names": numbers.listing([called(each.name) for each in comparison.candidates]),
         "rows": max((each.rows for each in comparison.candidates), default=0),
         "unit": unit_of(comparison.spec),
-        "verdict": ", ".join(map(model_sentences.verdict_words, stated)),
+        "verdict": ", ".join(map(_verdict, stated)),
         "tone": str(tones.pop() if len(tones) == 1 else tree.Tone.PLAIN),
     }
+
+
+def _verdict(candidate: Candidate) -> str:
+    verdict = _VERDICTS.get(candidate.verdict, str(candidate.verdict)).upper()
+    reason = f" ({describe_reason(candidate.reason)})" if candidate.reason else ""
+    return f"{called(candidate.name)}: {verdict}{reason}"
+
+
+def _exhibits(comparison: ModelComparison) -> Iterator[tree.Chart]:
+    """Yield the differences between groups under both models, those that are stated first."""
+    language, rows = told(comparison).language, []
+    for s in changes_shown(comparison)[:_MOST_DRAWN]:
+        if s.was is None or s.who is None or s.than is None:
+            continue
+        before, after = (
+            (one.rate or 0.0) - (other.rate or 0.0) for one, other in (s.was, (s.who, s.than))
+        )
+        if s.by == "difference" and (s.value or 0.0) * after < 0:  # as the metric has it
+            s, before, after = replace(s, who=s.than, than=s.who), -before, -after
+        pair, often = (language.say(code, "text", s) or "" for code in ("pair", "how_often"))
+        sizes = f"{language.points(before)} {ARROW} {language.points(after)} pp"
+        label = f"{capitalised(pair)}, {often}"
+        rows.append(tree.ChartRow(label, tree.Mark(after), sizes, before=tree.Mark(before)))
+    if rows:
+        note = language.say("apart_chart", "note", facts=changes_shown(comparison)[0].facts)
+        title = language.say("apart_chart", "title") or ""
+        yield tree.Chart(
+            title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=tuple(filter(None, [note]))
+        )
 
 
 def _repeat(comparison: ModelComparison) -> Iterator[tree.Block]:
@@ -329,16 +370,12 @@ def _repeat(comparison: ModelComparison) -> Iterator[tree.Block]:
 def _model_frame(comparison: ModelComparison, *, full: bool) -> dict[str, Any]:
     """Return the frame; what is filed is of the candidate whose verdict is that of all."""
     best = next(e for e in _candidates(comparison) if e.of.verdict is comparison.verdict)
-    stated = list(best.stated())
-    texts = tuple(each for each in stated if isinstance(each, str))
-    filed = (
-        *(e for e in stated if not isinstance(e, str)),
-        *([tree.Items(texts)] if texts else []),
-    )
+    texts = tuple(best.stated())
+    filed = (*([tree.Items(texts)] if texts else []), *_repeat(comparison))
     return {
         "lead": caveat(comparison.spec),
-        "exhibits": models_exhibits(comparison),
-        "filed": (*filed, *_repeat(comparison)) if full else (),
+        "exhibits": _exhibits(comparison),
+        "filed": filed if full else (),
     }
 
 

@@ -9,27 +9,19 @@ from fairgauge.enums import Level, SearchedValues, SubgroupStatus
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.streams import layouts
 from fairgauge.render.words import numbers
-from fairgauge.render.words import search_sentences as words
-from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
-from fairgauge.render.words.display_names import all_called, called, capitalised
+from fairgauge.render.words.command_line import command_against, command_inside
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import FEW, Subgroup, SubgroupSearch
+from fairgauge.statements.search import guaranteed
 
 _MOST_LABELS = 12
 
 
 def _facts(found: SubgroupSearch) -> dict[str, Any]:
-    return {
-        "counted": words.counted(found),
-        "complete": words.complete(found),
-        "whom": words.of_whom(found),
-        "among": words.among(found),
-        "constant": words.is_constant(found),
-        "examined": words.examined(found),
-        "claim": words.claim(found),
-        "decided": words.decided(found),
-        "detectable": words.detectable(found),
-    }
+    constant = found.is_constant and found.question.min_cell is None  # rounded counts hide it
+    return {"whom": unit_of(found.spec), "constant": constant}
 
 
 def _columns(found: SubgroupSearch) -> dict[str, str]:
@@ -40,7 +32,7 @@ def _columns(found: SubgroupSearch) -> dict[str, str]:
 
 
 def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
-    own = to_dict(each) | {"subgroup": each.name, "guaranteed": words.guaranteed(found, each)}
+    own = to_dict(each) | {"subgroup": each.name, "guaranteed": guaranteed(found, each)}
     conditions = {column: each.conditions.get(of) for column, of in _columns(found).items()}
     return {**conditions, **own}
 
@@ -56,15 +48,14 @@ def _commands(found: SubgroupSearch) -> Iterator[tree.Block]:
             yield tree.Paragraph(f"To compare {name} with all others in a report:")
             yield tree.Code(against)
         if (inside := command_inside(found, each)) is not None:
-            whom = numbers.numbered(each.rows, words.of_whom(found))
+            whom = numbers.numbered(each.rows, unit_of(found.spec))
             yield tree.Paragraph(
-                f"To audit the {whom} of {name} {words.audited_by(found, each)}, which compares "
-                "groups inside it, and not it with other rows:"
+                f"To audit the {whom} of {name} by the other features of few values, which "
+                "compares groups inside it, and not it with other rows:"
             )
             yield tree.Code(inside)
-            if f" {NO_FILE} " in inside:
-                where = f"where=found.where(found.worse[{found.worse.index(each)}])"
-                yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
+        where = f"where=found.where(found.worse[{found.worse.index(each)}])"
+        yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
 
 
 def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
@@ -78,7 +69,7 @@ def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
     ]
     members = list(enumerate(_members(found)[:_MOST_LABELS], 1))
     dots += [
-        tree.FunnelDot(e.n, e.difference, 1, tree.Tone.BAD, words.guaranteed(found, e), f"{i}")
+        tree.FunnelDot(e.n, e.difference, 1, tree.Tone.BAD, guaranteed(found, e), f"{i}")
         for i, e in members
     ]
     named = "; ".join(f"{i} {called(each.name)}" for i, each in members)
@@ -86,7 +77,7 @@ def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
     notes = f"Filled: worse; open: shown not to be worse; grey: undecided.{edge}"
     yield tree.FunnelChart(
         f"Difference in {called(found.question.definition.title)} of each subgroup, in pp",
-        capitalised(f"{words.counted(found)} in the subgroup"),
+        "n of the subgroup",
         tuple(dots),
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (notes, *([f"With a line to what is guaranteed: {named}."] if named else [])),
@@ -104,14 +95,10 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
                 f"Of {called(each.name)} the {len(each.values) - 1} most frequent values were "
                 f"searched, and all others together as {called(each.values[-1])}."
             )
-        elif each.made is SearchedValues.ONE_HOT:
-            columns = all_called(each.columns, most=_MOST_LABELS)
-            yield f"The one-hot columns {columns} were searched as {called(each.name)}."
     if found.too_few:
-        least = f" of at least {numbers.numbered(found.question.min_rows)}"
+        least = numbers.numbered(found.question.min_rows)
         yield (
-            f"{numbers.numbered(found.too_few, 'subgroups')}"
-            f"{least if found.chosen_from is None else ''} "
+            f"{numbers.numbered(found.too_few, 'subgroups')} of at least {least} "
             f"{numbers.plural(found.too_few, 'was', 'were')} not tested: fewer than 20 rows that "
             "the rate is a share of, in it or outside it."
         )
@@ -123,7 +110,7 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
         differ = numbers.plural(found.close, "subgroup differs", "subgroups differ")
         close = (
             f"{found.close:,} {differ} from a listed one, or from all, by fewer than "
-            f"{base or FEW} {words.of_whom(found)}"
+            f"{base or FEW} {unit_of(found.spec)}"
         )
         if base is not None:
             yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."

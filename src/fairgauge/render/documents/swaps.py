@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from fairgauge.enums import Status
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words import swap_sentences as words
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import shown, shown_range
-from fairgauge.results.name_swaps import (
-    PairsAudit,
-    PlaceboSpread,
-    SwapDifference,
-    SwapGroup,
-    SwapVariant,
-    SwapVerdict,
-)
-
-_Record = TypeVar("_Record", SwapGroup, SwapVariant, PlaceboSpread)
+from fairgauge.results.name_swaps import PairsAudit, SwapDifference, SwapVerdict
+from fairgauge.statements.swaps import spread_statement
 
 _TONES = {
     SwapVerdict.DIFFERS: tree.Tone.BAD,
@@ -31,36 +23,31 @@ _TONES = {
 
 def _facts(audit: PairsAudit) -> dict[str, Any]:
     return {
-        "verdict": words.verdict_words(audit),
+        "verdict": str(audit.verdict).upper(),
         "tone": str(_TONES[audit.verdict]),
         "no_runs": all(each.runs is None for each in audit.components),
     }
 
 
-def _charts(audit: PairsAudit, differences: Sequence[SwapDifference]) -> Iterator[tree.Block]:
-    """Yield differences, or changes of them, with the margin of equivalence."""
-    drawn = [each for each in differences if each.value is not None]
+def _charts(audit: PairsAudit) -> Iterator[tree.Chart]:
+    """Yield differences with the margin of equivalence."""
+    drawn = [each for each in audit.distinct if each.value is not None]
     if not drawn:
         return
-    margin = drawn[0].margin
-    what = "Group less reference" if drawn[0].since is None else "Change of group less reference"
-    yield tree.Chart(
-        f"{what}{', and the margin of equivalence' if margin else ''}",
-        tuple(
-            tree.ChartRow(
-                _compared(each),
-                tree.Mark(each.value, each.low, each.high, sparse=each.status is not Status.OK),
-                words.change_text(each, each.value or 0.0),
-                below=_p(each),
-                badge=words.badge(each),
-                tone=_TONES[each.verdict],
-            )
-            for each in drawn
-        ),
-        _unit(audit),
-        0.0,
-        allowed=(-margin, margin) if margin else None,
+    margin, unit = drawn[0].margin, _unit(audit)
+    rows = tuple(
+        tree.ChartRow(
+            _compared(each),
+            tree.Mark(each.value, each.low, each.high, sparse=each.status is not Status.OK),
+            shown(each.value, unit, sign=True),
+            below=_p(each),
+            badge=str(each.verdict),
+            tone=_TONES[each.verdict],
+        )
+        for each in drawn
     )
+    title = f"Group less reference{', and the margin of equivalence' if margin else ''}"
+    yield tree.Chart(title, rows, unit, 0.0, allowed=(-margin, margin) if margin else None)
 
 
 def _p(each: SwapDifference) -> str:
@@ -71,14 +58,9 @@ def _p(each: SwapDifference) -> str:
 
 
 def _compared(each: SwapDifference) -> str:
-    where = "" if each.model is None and not each.pooled else f", {_model(each)}"
-    where += "" if each.since is None else f" since {called(each.since)}"
+    where = "" if each.model is None else f", {called(each.model)}"
     other = "others" if each.reference == "others" else called(each.reference)
     return f"{group_called(each.group, each.feature, apart=False)} vs {other}{where}"
-
-
-def _model(each: Any) -> str:
-    return "all models" if each.pooled else called(each.model)
 
 
 def _unit(audit: PairsAudit) -> tree.Unit:
@@ -86,15 +68,12 @@ def _unit(audit: PairsAudit) -> tree.Unit:
     return tree.Unit.POINTS if points else tree.Unit.NUMBER
 
 
-def _of_model(records: Iterable[_Record], key: tuple[str | None, bool]) -> list[_Record]:
-    return [each for each in records if (each.model, each.pooled) == key]
-
-
 def _dot_plots(audit: PairsAudit) -> Iterator[tree.Chart]:
     """Yield the dot plot of every model: means of groups, names by group, irrelevant edits."""
     unit, level = _unit(audit), f"{100 * audit.differences[0].confidence:.4g}%"
-    for key in dict.fromkeys((each.model, each.pooled) for each in audit.variants):
-        groups, variants = _of_model(audit.groups, key), _of_model(audit.variants, key)
+    for model in dict.fromkeys(each.model for each in audit.variants):
+        groups = [each for each in audit.groups if each.model == model]
+        variants = [each for each in audit.variants if each.model == model]
         rows = [
             tree.ChartRow(
                 f"{called(each.group)}: mean of {numbers.numbered(each.variants, 'names')}",
@@ -118,14 +97,14 @@ def _dot_plots(audit: PairsAudit) -> Iterator[tree.Chart]:
         band = next(
             (
                 (each.low, each.high)
-                for each in _of_model(audit.placebo, key)
-                if each.low is not None and each.high is not None
+                for each in audit.placebo
+                if each.model == model and each.low is not None and each.high is not None
             ),
             None,
         )
         notes = f"Means over items, less those of all names, with {level} CIs over items."
         yield tree.Chart(
-            f"Answers by variant{'' if key == (None, False) else f', {_model(variants[0])}'}",
+            f"Answers by variant{'' if model is None else f', {called(model)}'}",
             tuple(rows),
             unit,
             0.0,
@@ -134,13 +113,17 @@ def _dot_plots(audit: PairsAudit) -> Iterator[tree.Chart]:
         )
 
 
+def _edits(audit: PairsAudit) -> Iterator[str]:
+    said = told(audit).language.say
+    for each in audit.placebo:
+        yield said("spread", "certain", spread_statement(each)) or ""
+
+
 STREAMS = {
     "facts": _facts,
     "differences_said": lambda audit: [each.says for each in audit.distinct],
-    "differences_drawn": lambda audit: _charts(audit, audit.distinct),
-    "changes_said": lambda audit: [each.says for each in audit.distinct_changes],
-    "changes_drawn": lambda audit: _charts(audit, audit.distinct_changes),
+    "differences_drawn": _charts,
     "variants_drawn": _dot_plots,
-    "edits": lambda audit: map(words.describe_spread, audit.placebo),
+    "edits": _edits,
     "noted": lambda audit: [each.message for each in audit.notes],
 }

@@ -10,10 +10,10 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES
-from fairgauge.render.words import threshold_sentences as words
-from fairgauge.render.words.change_words import describe_disparity_shift, describe_rate_shift
+from fairgauge.render.page import told
+from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import ARROW, describe_disparity_shift, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.metric_words import (
@@ -23,6 +23,7 @@ from fairgauge.render.words.metric_words import (
     metric_words,
     neutral,
     rate_text,
+    shown,
     shown_range,
     unit,
 )
@@ -34,10 +35,10 @@ from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
     ThresholdChoice,
-    ThresholdEffect,
 )
+from fairgauge.statements.thresholds import group_rates, grown_error
 
-_MOST_POINTS = 25
+_MOST_POINTS, _MOST_DRAWN = 25, 8
 _BETWEEN = 3
 """In how many steps the table goes from today's threshold to the chosen one."""
 
@@ -51,7 +52,7 @@ class _Part:
         self.goal = parse_rule(choice.goal)
         self.cuts = {choice.today: "today"}
         if of.common is not None:
-            self.cuts.setdefault(words.cut_of(of.common), "chosen")
+            self.cuts.setdefault(of.common.threshold, "chosen")
 
     def rows(self, points: Iterable[OperatingPoint]) -> Iterator[Mapping[str, Any]]:
         """Yield thresholds, each with the group that decides it and what that is compared with."""
@@ -118,44 +119,52 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.
         kept = choice.kept_rate.title.upper()
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", tree.Tone.BAD
     tone = TONES[of.common.outcome]
-    if tone is tree.Tone.GOOD and words.grown_error(choice, of.common) is not None:
+    if tone is tree.Tone.GOOD and grown_error(choice, of.common) is not None:
         tone = tree.Tone.UNSURE
-    return f"{outcome_word(of.common.outcome).upper()} AT {words.cut_of(of.common):g}", tone
+    return f"{outcome_word(of.common.outcome).upper()} AT {of.common.threshold:g}", tone
 
 
-def _common(part: _Part) -> Iterator[tree.Block | str]:
-    if part.of.common is None and part.of.costly is not None:
-        yield tree.Paragraph(words.costly_sentence(part.choice, part.of.costly))
-    if (effect := part.of.common or part.of.costly) is not None:
-        yield from _effect(part.choice, effect)
-
-
-def _by_group(part: _Part) -> Iterator[tree.Block | str]:
-    if (effect := part.of.by_group) is None:
-        return
-    cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
-    yield tree.Paragraph(words.WARNING, tree.Tone.BAD)
-    yield tree.Paragraph(
-        f"The most accurate thresholds that meet the goal and keep {words.kept_words(part.choice)} "
-        f"{words.HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
-        f"{words.decided(part.choice, effect, 'these thresholds')}"
-    )
-    yield from _effect(part.choice, effect)
-
-
-def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[str]:
+def _common(part: _Part) -> Iterator[str]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
-    changes = words.changes_decisions(choice, effect)
+    choice, effect = part.choice, part.of.common
+    if effect is None:
+        return
+    changes = effect.threshold != choice.today
     rates = (e for e in effect.rates if e.feature is None and e.rate != choice.kept)
     for each in (effect.performance, *rates):
         shift = describe_rate_shift(each) if changes else _share(each.definition, each.new, None)
         yield f"{capitalised(each.definition.title)}: {shift}."
+    alike: dict[tuple[str, str, str], list[str]] = {}  # worst odds of two groups are the same
     for change in effect.disparities:
         value = metric_value(change.definition, change.new)
-        yield (
-            f"{capitalised(metric_words(change.definition))}, {called(change.group)}"
-            f"{versus(change.reference)}: {describe_disparity_shift(change) if changes else value}."
-        )
+        shift = describe_disparity_shift(change) if changes else value
+        row = metric_words(change.definition), versus(change.reference), shift
+        alike.setdefault(row, []).append(called(change.group))
+    for (metric, reference, shift), groups in alike.items():
+        yield f"{capitalised(metric)}, {numbers.listing(groups)}{reference}: {shift}."
+
+
+def _groups_drawn(choice: ThresholdChoice) -> Iterator[tree.Chart]:
+    """Yield how often it happens to each group, today and at the chosen threshold."""
+    groups = [s for s in group_rates(choice) if s.of and s.of.event]
+    if not groups:
+        return
+    grammar, facts = told(choice).language, groups[0].facts
+    event: Any = groups[0].of and groups[0].of.event
+    today, cut = choice.today, facts["new"]["value"]
+    rows = []
+    for each in groups[:_MOST_DRAWN]:
+        old, new = each.facts["old_value"], each.facts["new_value"]
+        values = (old, new) if facts["moves"] else (new,)
+        text = f" {ARROW} ".join(shown(value, tree.Unit.PERCENT) for value in values)
+        before = tree.Mark(old) if facts["moves"] else None
+        label = capitalised(grammar.whom(each))
+        rows.append(tree.ChartRow(label, tree.Mark(new), text, before=before))
+    note = f"Open: at {today:g}; filled: at {cut:g}." if facts["moves"] else f"At {cut:g}."
+    if (more := len(groups) - len(rows)) > 0:
+        note += f" {numbers.plural(more, 'One group', f'{more:,} groups')} more not drawn."
+    title = f"Of 100 in each group, how many {grammar.was(event)}"
+    yield tree.Chart(title, tuple(rows), tree.Unit.PERCENT, None, notes=(note,))
 
 
 def _drawn(part: _Part) -> Iterator[tree.Chart]:
@@ -195,35 +204,25 @@ def _disparity(goal: Rule, each: OperatingPoint) -> str:
 def _frontiers(choice: ThresholdChoice) -> Iterator[dict[str, Any]]:
     """Yield every feature and threshold; ``value_meets`` is by the value alone."""
     for of in choice.features:
-        chosen = {} if of.common is None else of.common.thresholds
+        chosen = None if of.common is None else of.common.threshold
         for each in of.frontier:
             row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
             row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
             row |= {"today": each.threshold == choice.today}
-            row |= {"chosen": each.threshold in chosen.values()}
+            row |= {"chosen": each.threshold == chosen}
             for name in ("performance", "disparity"):
                 low, high = getattr(each, f"{name}_interval") or (None, None)
                 row |= {name: getattr(each, name), f"{name}_low": low, f"{name}_high": high}
             yield row
 
 
-def _weights(part: _Part) -> Iterator[dict[str, Any]]:
-    for group, by_label in part.of.reweighing.items():
-        yield {
-            "group": group,
-            **dict(zip(("positive", "negative"), by_label.values(), strict=True)),
-        }
-
-
 STREAMS: Mapping[str, Callable[[Any], Any]] = {
     "facts": _facts,
-    "frame": lambda choice, **_: {"exhibits": thresholds_exhibits(choice)},
+    "frame": lambda choice, **_: {"exhibits": _groups_drawn(choice)},
     "parts": lambda choice: [_Part(choice, each) for each in choice.features],
     "common": _common,
-    "by_group": _by_group,
     "near": lambda part: part.rows(part.near),
     "some": lambda part: part.rows(part.some),
     "drawn": _drawn,
-    "weights": _weights,
     "frontiers": _frontiers,
 }
