@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
@@ -286,12 +287,12 @@ class _Candidate(_Changes):
         several = len(result.candidates) > 1
         title = f"{called(of.name)} against {called(result.current)}" if several else "Changes"
         super().__init__(result, of.disparities, title)
-        self.of, self.several = of, several
+        self.models, self.of, self.several = result, of, several
 
     def stated(self) -> Iterator[str]:
         """Yield what the first page states of one candidate alone, and shifts of all."""
-        language = told(self.result).language
-        for s in candidate_statements(self.result, self.of):
+        language = told(self.models).language
+        for s in candidate_statements(self.models, self.of):
             if self.several or s.code == "shifted":
                 texts = (language.say(s.code, where, s) for where in ("verdict", "found"))
                 yield from filter(None, texts)
@@ -328,6 +329,8 @@ def _model_facts(comparison: ModelComparison) -> dict[str, Any]:
         "names": numbers.listing([called(each.name) for each in comparison.candidates]),
         "rows": max((each.rows for each in comparison.candidates), default=0),
         "unit": unit_of(comparison.spec),
+        "untested": False,
+        "weighted": bool(comparison.spec.get("weight")),
         "verdict": ", ".join(map(_verdict, stated)),
         "tone": str(tones.pop() if len(tones) == 1 else tree.Tone.PLAIN),
     }
@@ -407,10 +410,10 @@ def _rows(comparison: Comparison | ModelComparison) -> Iterator[dict[str, Any]]:
         yield row
 
 
-_OF_CHANGES: dict[str, Callable[[Any], Any]] = {
-    which: lambda changes, which=which: changes.rows(which)
+_OF_CHANGES: Mapping[str, Callable[..., Any]] = {
+    which: partial(_Changes.rows, which=which)
     for which in ("further", "closer", "changed", "moved", "untested")
-}
+} | {"undefined": _Changes.undefined}
 OF_REPORTS: Mapping[str, Callable[..., Any]] = {
     **_OF_CHANGES,
     "facts": _compared_facts,
@@ -418,7 +421,6 @@ OF_REPORTS: Mapping[str, Callable[..., Any]] = {
     "flips": _flips,
     "unmatched": _unmatched,
     "every": lambda comparison: [_Changes(comparison, comparison.changes, "Disparities")],
-    "undefined": lambda changes: changes.undefined(),
     "alone": _alone,
     "sizes": _sizes,
     "rows": _rows,
@@ -428,10 +430,9 @@ OF_MODELS: Mapping[str, Callable[..., Any]] = {
     "facts": _model_facts,
     "frame": _model_frame,
     "every": _candidates,
-    "undefined": lambda changes: changes.undefined(),
-    "stated": lambda candidate: candidate.stated(),
-    "rate_rows": lambda candidate: candidate.rates(),
-    "reclassified": lambda candidate: candidate.reclassified(),
+    "stated": _Candidate.stated,
+    "rate_rows": _Candidate.rates,
+    "reclassified": _Candidate.reclassified,
     "noted": _other_notes,
     "provenance": _repeat,
     "rows": _rows,

@@ -29,7 +29,7 @@ def test_the_command_filed_with_a_comparison_of_models_makes_it_again(tmp_path):
         data, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.02},
         words={"groups": {"sex": {"F": "women", "M": "men"}}},
     )  # fmt: skip
-    facts, command, signed = _filed(models_document(made).filed)
+    facts, command, signed = _filed(models_document(made, full=True).filed)
     assert facts["fingerprint of the counts"] == made.data.fingerprint
     assert facts["source"] == str(data)
     assert len(signed) == 1
