@@ -498,7 +498,6 @@ class DocumentTree:
     subject : whose verdict it is, where the verdict alone does not state it.
     sections : its parts.
     not_shown : what the whole record has besides, where this is not the whole.
-    folded : whether sentences of the first page without room before the tables are omitted.
     created, version : when and by which fairgauge it was made.
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
@@ -519,7 +518,6 @@ class DocumentTree:
     brief: Brief
     exhibits: tuple[Block, ...] = ()
     not_shown: tuple[str, ...] = ()
-    folded: bool = False
     subject: str = ""
     warnings: tuple[str, ...] = ()
     warned: int = 0

@@ -187,6 +187,12 @@ class _Document:
             like = tables.get(tables[name].get("like"), {})
             yield from self.table({**like, **tables[name]}, root, **more)
             return
+        if name in self.layout.get("facts", {}):
+            facts = self.layout["facts"][name].items()
+            pairs = ((word, self.text(text, **more)) for word, text in facts)
+            if kept := tuple(pair for pair in pairs if pair[1]):
+                yield tree.Facts(kept)
+            return
         text = self.layout.get("texts", {}).get(name)
         if isinstance(text, str):
             yield from map(tree.Paragraph, self.texts([text], **more))
@@ -272,5 +278,12 @@ def document(result: ShownResult, *, full: bool = False) -> tree.DocumentTree:
         "warnings": opening_warnings(report_warnings(getattr(result, "diagnostics", ()))),
         "sections": made.sections(layout["sections"], result),
     }
+    if full:  # what a short PDF has beside its first page
+        filed = [{**each, "full": True} for each in layout["sections"] if each.get("filed")]
+        frame["filed"] = [
+            block
+            for section in made.sections(filed, result)
+            for block in (tree.Heading(section.title), *section.blocks)
+        ]
     more: Callable[..., dict[str, Any]] | None = streams_of(made.kind).get("frame")
     return document_of(result, **(frame | (more(result, full=full) if more else {})))

@@ -162,7 +162,8 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
-    document = function_at(shown.KIND.document)
+    from fairgauge.render.document import document
+
     full = bool(options.get("full")) or found.full
     return writer(document(shown, full=full), shown, **options)
 

@@ -104,8 +104,7 @@ def flat(record: Any) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            message = value.get("message")
-            found[name] = str(message) if message is not None else None
+            found[name] = str(value["message"]) if "message" in value else ", ".join(value) or None
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
         elif isinstance(value, str):

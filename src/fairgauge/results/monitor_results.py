@@ -445,7 +445,6 @@ class MonitorReport(ResultOfMetrics):
         schema="fairgauge.monitor_report/3",
         title="Report of a monitor",
         called="the report of a monitor",
-        document="fairgauge.render.documents.monitor_document:monitor_document",
         brief="fairgauge.render.brief.monitor_brief:monitor_brief",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
@@ -668,7 +667,6 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/2",
         title="Health of the history of a monitor",
         called="the health of a history",
-        document="fairgauge.render.documents.monitor_document:history_document",
         brief="fairgauge.render.brief.history_brief:history_brief",
     )
     DERIVED: ClassVar = ("_brief",)

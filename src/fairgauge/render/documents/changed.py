@@ -370,18 +370,6 @@ def _repeat(comparison: ModelComparison) -> Iterator[tree.Block]:
     return repeat_blocks(comparison, fingerprint, "compare-models", of="comparison of models")
 
 
-def _model_frame(comparison: ModelComparison, *, full: bool) -> dict[str, Any]:
-    """Return the frame; what is filed is of the candidate whose verdict is that of all."""
-    best = next(e for e in _candidates(comparison) if e.of.verdict is comparison.verdict)
-    texts = tuple(best.stated())
-    filed = (*([tree.Items(texts)] if texts else []), *_repeat(comparison))
-    return {
-        "lead": caveat(comparison.spec),
-        "exhibits": _exhibits(comparison),
-        "filed": filed if full else (),
-    }
-
-
 def _other_notes(comparison: ModelComparison) -> list[str]:
     warnings = opening_warnings(report_warnings(comparison.diagnostics))
     return [line for line in note_lines(comparison.diagnostics) if line not in warnings]
@@ -428,7 +416,10 @@ OF_REPORTS: Mapping[str, Callable[..., Any]] = {
 OF_MODELS: Mapping[str, Callable[..., Any]] = {
     **_OF_CHANGES,
     "facts": _model_facts,
-    "frame": _model_frame,
+    "frame": lambda comparison, **_: {
+        "lead": caveat(comparison.spec),
+        "exhibits": _exhibits(comparison),
+    },
     "every": _candidates,
     "stated": _Candidate.stated,
     "rate_rows": _Candidate.rates,
