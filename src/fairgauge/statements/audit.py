@@ -690,8 +690,9 @@ class _Audit(Compared):
             for verdict in rule.verdicts:
                 own = self._own_side(verdict)
                 low, high = own.facts["limits"]
-                if low == -high and verdict.mirror and (verdict.feature, own.than) in rows:
-                    own = swapped(own)
+                mirrored = low == -high and verdict.mirror is not None
+                if mirrored and _people_of(verdict.feature, other := swapped(own)) in rows:
+                    own = other
                 row = rows.setdefault(_people_of(verdict.feature, own), [None] * len(chosen))
                 row[i] = row[i] or own
         kept = sorted(rows.items(), key=lambda row: (_gravity(row[1]), _advantage(row[1])))
