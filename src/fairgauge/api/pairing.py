@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.checks.doubts import open_doubts, with_accepted
+from fairgauge.checks.names import doubtful_names
+from fairgauge.checks.outcomes import undecided_outcomes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
-from fairgauge.enums import DiagnosticCode
+from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote, refuse
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
@@ -23,9 +26,9 @@ from fairgauge.question.swap_question import (
     check_swap_options,
     read_swap_question,
 )
-from fairgauge.resolve.answer_checks import doubtful_answers
 from fairgauge.resolve.answers import read_answers
-from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
+from fairgauge.results.doubts import Doubt
+from fairgauge.results.name_swaps import AnswerCounts, PairsAudit, SwapReason, SwapVerdict
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.file_notes import notes_of_files
@@ -33,9 +36,11 @@ from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
-from fairgauge.values import Value
+from fairgauge.values import Value, is_one_of
 
 _MOST_VALUES = 1_000
+_FAR_BELOW = -99
+"""A code of a missing answer that no scale ends at."""
 
 
 def pairs(
@@ -160,6 +165,8 @@ def pairs(
     cube, source, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
     there = answers.n > 0
+    found = with_accepted(_doubtful_answers(cube, question), question.spec)
+    doubts = open_doubts(found, cube, replace(question.spec, sensitive=(), intersections=()))
     return PairsAudit(
         **made_now(),
         data=AnswerCounts(
@@ -177,10 +184,39 @@ def pairs(
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
         diagnostics=(
             *_repeated_rows(data, source, cube, question),
-            *doubtful_answers(cube, question),
+            *found,
         ),
-        **compare_swaps(answers, question),
+        **_withheld(compare_swaps(answers, question), doubts),
     )
+
+
+def _doubtful_answers(cube: Cube, question: SwapQuestion) -> Iterator[Diagnostic]:
+    """Warn of groups and answers that may mean a missing value, and of decisions that are none.
+
+    Groups of irrelevant edits may be called as what is missing is, and scales have negative ends.
+    """
+    for each in (*doubtful_names(cube, question.spec), *undecided_outcomes(cube, question.spec)):
+        edit = each.code is DiagnosticCode.MISSING_MARKER and is_one_of(
+            each["value"], question.placebo
+        )
+        scale = each.code is DiagnosticCode.CODED_NUMBERS and -1 >= each["value"] > _FAR_BELOW
+        if each.level is Level.WARNING and not (edit or scale):
+            yield each
+
+
+def _withheld(compared: dict[str, Any], doubts: tuple[Doubt, ...]) -> dict[str, Any]:
+    """Return comparisons, of which none is equivalent while a doubt is open."""
+    if not doubts:
+        return compared
+    return compared | {
+        name: tuple(
+            replace(each, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
+            if each.verdict is SwapVerdict.EQUIVALENT
+            else each
+            for each in compared[name]
+        )
+        for name in ("differences", "changes")
+    }
 
 
 def _repeated_rows(

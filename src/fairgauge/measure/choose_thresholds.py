@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
@@ -46,9 +46,9 @@ from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
     reached,
-    rows_in_doubt,
     share_limits,
     share_variances,
+    uncounted,
     uncounted_rows,
     wider_contrast,
 )
@@ -85,7 +85,8 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
+from fairgauge.results.doubts import Doubt, RowsInDoubt
+from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -111,11 +112,16 @@ _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
 
 def choose_thresholds(
-    cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
+    cube: Cube,
+    spec: Spec,
+    goal: Rule,
+    kept: str,
+    margin: float,
+    doubts: Iterable[Doubt] = (),
 ) -> dict[str, Any]:
     """Return the fields of a `ThresholdChoice`: the frontier, and what meets a goal, by feature.
 
-    ``spec`` names the score, its threshold today and the label.
+    ``spec`` names the score, its threshold today and the label; ``doubts`` let no goal be met.
     """
     resolution = resolve(cube, spec)
     problems = []
@@ -135,7 +141,7 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     warned = [*reversed_outcomes_of(resolution)]
-    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task, warned=warned)
+    in_doubt = RowsInDoubt(uncounted(cube, resolution.features, spec), tuple(doubts))
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
         for of in resolution.features

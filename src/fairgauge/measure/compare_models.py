@@ -39,7 +39,7 @@ from fairgauge.inference.groups.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, rows_in_doubt
+from fairgauge.inference.missing_values import MANY_MISSING, uncounted
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
@@ -67,13 +67,12 @@ from fairgauge.measure._change_records import (
     disparity_records,
     rate_records,
 )
-from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
+from fairgauge.resolve.constant_outcomes import one_decision, one_value
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
-from fairgauge.resolve.outcome_checks import one_decision, one_value
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -81,7 +80,8 @@ from fairgauge.resolve.sides import sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.disadvantage import better_of, has_direction
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt
+from fairgauge.results.doubts import Doubt, RowsInDoubt
+from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference
 from fairgauge.stats.arrays import Index, Mask
 
@@ -228,11 +228,15 @@ class PairedScores(Protocol):
 
 
 def compare_candidates(
-    cube: Cube, spec: Spec, scores: PairedScores | None = None
+    cube: Cube,
+    spec: Spec,
+    scores: PairedScores | None = None,
+    doubts: Mapping[str, tuple[Doubt, ...]] | None = None,
 ) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict.
 
     ``scores`` reads the scores, for the statistics of scores; without it they have no interval.
+    ``doubts`` of a candidate, or of the model in use beside it, leave nothing better.
     """
     if spec.method is not Method.DEFAULT:
         message = (
@@ -246,7 +250,10 @@ def compare_candidates(
             "which values are positive (fairgauge.above, --positive '>x')"
         )
         raise SpecError(Problem("candidate", message))
-    candidates = [_models(cube, axis, spec, scores) for axis in candidate_axes(cube)]
+    candidates = [
+        _models(cube, axis, spec, scores, (doubts or {}).get(axis.column, ()))
+        for axis in candidate_axes(cube)
+    ]
     measured = [_candidate(models) for models in candidates]
     return judged(measured, spec.confidence, partial(margin_of_disparity, spec))
 
@@ -337,7 +344,13 @@ class _Models:
         return next(each for each in every if each.feature == feature)
 
 
-def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
+def _models(
+    cube: Cube,
+    axis: Axis,
+    spec: Spec,
+    scores: PairedScores | None,
+    doubts: tuple[Doubt, ...],
+) -> _Models:
     """Resolve what is asked for the model in use and for the candidate of an axis."""
     cubes = pair(cube, axis)
     in_use = replace(_with_disparities(spec), candidate=())
@@ -354,17 +367,13 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         if each.obstacle or each.metric.needs & {"prediction", "score"}
     ]
     check_margins(spec, [metric.name for metric, _ in asked])
-    models = (cubes.current, in_use), (cubes.candidate, of_candidate)
-    warned = [each for of in (resolution, other) for each in reversed_outcomes_of(of)]
     return _Models(
         name=axis.column,
         cubes=cubes,
         spec=in_use,
         resolution=resolution,
         other=other,
-        in_doubt=rows_in_doubt(
-            cube, resolution.features, in_use, resolution.task, *models, warned=warned
-        ),
+        in_doubt=RowsInDoubt(uncounted(cube, resolution.features, in_use), doubts),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,

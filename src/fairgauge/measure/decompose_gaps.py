@@ -28,7 +28,7 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
+from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
 from fairgauge.measure._filled_comparisons import could_be_undone
 from fairgauge.measure._gap_sides import (
     GapSides,
@@ -38,13 +38,14 @@ from fairgauge.measure._gap_sides import (
     test_of_variation,
     unlike_rows,
 )
-from fairgauge.measure.measure import measure, reversed_outcomes_of
+from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Compared, Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
-from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
+from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.disparities import LEAST_COMMON
+from fairgauge.results.doubts import Doubt, RowsInDoubt
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
@@ -93,6 +94,7 @@ def decompose_gaps(
     regression: bool = True,
     controls: CrossedStrata | None = None,
     only: Collection[tuple[str | None, str | None]] | None = None,
+    doubts: Iterable[Doubt] = (),
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
@@ -108,6 +110,7 @@ def decompose_gaps(
     controls : the counts by strata and controls, for which it is adjusted; it is of the rows that
         have a value in all of them.
     only : features and groups of the gaps that are asked for, each by itself, without regression.
+    doubts : what leaves no gap accounted for.
 
     Raises
     ------
@@ -129,11 +132,15 @@ def decompose_gaps(
         return _alone(crossed, stricter, margins, every, listed=False)
 
     judged = _without_incomplete(_judged_together(found, spec, at), every, spec)
-    return _without_uneven(judged, every, spec, fitted)
+    return _without_uneven(judged, every, spec, fitted, doubts)
 
 
 def _without_uneven(
-    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec, fitted: CrossedStrata | None
+    gaps: tuple[Gap, ...],
+    every: CrossedStrata,
+    spec: Spec,
+    fitted: CrossedStrata | None,
+    doubts: Iterable[Doubt],
 ) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others.
 
@@ -143,8 +150,7 @@ def _without_uneven(
     slices = _slices(resolution)
     controlled = slices if fitted is None else _slices(resolve(fitted.cube, spec))
     features = [part.counts for part in slices.values()]
-    warned = reversed_outcomes_of(resolution)
-    in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
+    in_doubt = RowsInDoubt(uncounted(every.without, features, spec), tuple(doubts))
     fits, found = [test_of(gap) for gap in gaps if gap.adjusted], []
     tests = len(fits) + _other_pairs(fits, spec)
     for gap in gaps:

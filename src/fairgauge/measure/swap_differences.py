@@ -107,25 +107,22 @@ class _Draft:
     """A comparison before it is judged together with the others.
 
     ``result`` has the p-values and the reason of this comparison alone. It could be moved so far by
-    answers that one side is ``lacking`` more often, and by ``unclear`` decisions that may be none.
+    answers that one side is ``lacking`` more often.
     """
 
     cells: _Cells
     sides: _Sides
     result: SwapDifference
     lacking: float
-    unclear: float
     difference: CrossedDifference | None = None
 
     @property
     def doubt(self) -> SwapReason | None:
         """Return why a difference that is within the margin might be beyond it."""
         value, margin = self.result.value or 0.0, self.result.margin or 0.0
-        reach = self.lacking + self.unclear
-        if not reach or abs(value) + reach <= margin:
+        if not self.lacking or abs(value) + self.lacking <= margin:
             return None
-        more = self.lacking >= self.unclear
-        return SwapReason.UNEQUAL_ANSWERS if more else SwapReason.UNCLEAR_ANSWERS
+        return SwapReason.UNEQUAL_ANSWERS
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
@@ -309,9 +306,9 @@ def _draft(
     alpha = 1 - question.spec.confidence
     lacking = sum(each.excess for each in doubtful if each.p is not None and each.p <= alpha)
     of = len(cells.models) if cells.pooled else 1
-    reach = span * lacking / of, sum(each.unclear for each in doubtful) / of
+    reach = span * lacking / of
     if not len(items):
-        return _Draft(cells, sides, result, *reach)
+        return _Draft(cells, sides, result, reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     family = None
@@ -329,7 +326,7 @@ def _draft(
         result = _of_one_variant(result, found, both, in_group, item, question)
     else:
         result = _of_names(result, found, both, in_group, (item, variant), placebo, question)
-    return _Draft(cells, sides, result, *reach, found)
+    return _Draft(cells, sides, result, reach, found)
 
 
 def _of_one_variant(

@@ -238,31 +238,6 @@ def is_refusal(name: str) -> bool:
     return is_adverse(name) or is_no(name) or denied or bool(_REVOKED.search(name))
 
 
-def resembles(value: Value, stated: Value) -> bool:
-    """Return whether an outcome is one that is stated: in more words, or in others.
-
-    >>> resembles("Approved with conditions", "approved"), resembles("not approved", "approved")
-    (True, False)
-    >>> resembles("originated", "approved"), resembles("approval denied", "approved")
-    (True, False)
-    >>> resembles("approved_not_accepted", "originated")
-    True
-    >>> resembles("Preapproval denied", "approved but not accepted")
-    False
-    """
-    if not (isinstance(value, str) and isinstance(stated, str) and re.search(r"[^\W\d_]", stated)):
-        return False
-    text, asked = (re.sub(r"[\s_-]+", " ", each).strip().casefold() for each in (value, stated))
-    text, meant = (
-        _NEGATED.sub(" ", _pattern("declined_offer").sub("offer", text)),
-        _NEGATED.sub(" ", asked),
-    )
-    if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(meant)):
-        return False
-    longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
-    return bool(longer or (_pattern("granted").search(text) and _pattern("granted").search(meant)))
-
-
 CODE_OF_FACTORS = 99
 """A code among small counts and weights; other numbers, as ages, may end there."""
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")

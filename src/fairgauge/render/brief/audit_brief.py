@@ -101,15 +101,8 @@ from fairgauge.results.disparities import (
     shown_adjusted_alone,
     singled_out,
 )
-from fairgauge.results.estimates import (
-    ALIKE,
-    APART,
-    OF_ONE_PERSON,
-    SCORE_APART,
-    SPELT,
-    UNSTATED,
-    Estimate,
-)
+from fairgauge.results.doubts import ALIKE, APART, OF_ONE_PERSON, SCORE_APART, SPELT, UNSTATED
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -1396,7 +1389,7 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     unclear = {each["what"] for each in reasons if each.code in (_UNCLEAR, _UNSTATED)}
     yield from (analyst(step) for what, step in _CLEARED_BY.items() if what in unclear)
     unclear -= _CLEARED_BY.keys()
-    if any(each.code is DiagnosticCode.RECODING for each in report.diagnostics):
+    if any(each.code is DiagnosticCode.SAME_NAMES for each in report.diagnostics):
         unclear = {what for what in unclear if not what.startswith(SPELT)}
     if unclear:
         yield analyst(
@@ -1441,7 +1434,8 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         respelled = [
             called(each.feature or "")
             for each in report.diagnostics
-            if each.code is DiagnosticCode.RECODING
+            if each.code is DiagnosticCode.SAME_NAMES
+            and each.feature
             and (each.get("options") is not False) is by_option
         ]
         if respelled:
@@ -1450,8 +1444,8 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
             )
             lines = "; the notes of the whole report have the lines" * by_option
             yield analyst(
-                f"{recode.format(listing(respelled))}: some values look like names of one "
-                f"category, or like unknown{lines}."
+                f"{recode.format(listing(respelled))}: some values look like spellings of one "
+                f"category{lines}."
             )
 
 

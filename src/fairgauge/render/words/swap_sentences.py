@@ -240,9 +240,8 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
         "the margin; ask for them again, and exclude items that were not asked under all names"
     ),
     SwapReason.UNCLEAR_ANSWERS: lambda d: (
-        f"the decisions are equivalent within {margin_text(d)} as they are counted, but some that "
-        "count as not positive may be positive, or none, and could move the difference beyond "
-        "the margin (see the warning)"
+        f"the decisions are equivalent within {margin_text(d)} as they are counted, but a "
+        "warning states what may be wrong with them"
     ),
     SwapReason.IMPRECISE: _imprecise,
 }
