@@ -540,7 +540,7 @@ DOUBTS_OF_A_COLUMN = frozenset({
     DiagnosticCode.PREDICTION_IS_LABEL, DiagnosticCode.ONE_LABEL, DiagnosticCode.ONE_DECISION,
     DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES,
 })  # fmt: skip
-"""Doubts that are accepted of a named column alone: all that is measured of it may be meaningless."""
+"""Doubts that are accepted of a named column alone: nothing measured of it may hold."""
 DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,

@@ -252,9 +252,11 @@ def find(
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task = decide_task(cube, spec)
     base = min_cell or 1
-    found_names = doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base)
+    found_names = [
+        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
+        *doubtful_conditions(cube, spec),
+    ]
     of_outcomes = likely_mistakes(cube, spec, task, OF_OUTCOMES)
-    found_names = (*found_names, *doubtful_conditions(cube, spec))
     mistakes = with_accepted([*of_outcomes, *_reversed(cube, spec), *found_names], spec)
     diagnostics = (
         *_excluded(cube, spec, row.needs, base),

@@ -49,11 +49,11 @@ def _needs(column: str | None, spec: Spec) -> frozenset[str]:
 
 def _of_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     """Yield that rows have no clear outcome."""
-    column, rows = note["column"], note.get("rows")
+    column, rows = note["column"], note.get("rows") or note.get("people") or 0
     role = next(iter(_needs(column, asked.spec)))
     of_decisions = role == "score" and not asked.spec.prediction
     for need in (role, *["prediction"] * of_decisions):
-        yield Doubt(f"clear {role}", asked.cases if rows is None else rows, frozenset({need}))
+        yield Doubt(f"clear {role}", rows, frozenset({need}))
 
 
 def _no_label(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
@@ -81,18 +81,18 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     if note.get("strata"):
         return
     rows = dict(zip(note["values"], note["rows"], strict=False))
-    others = sum(rows.get(name, 0) for name in note["others"])
+    others = note.get("people") or sum(rows.get(name, 0) for name in note["others"])
     if note.feature is not None:
         yield from _of_group(note.feature, f"{SPELT}{{}}", others, asked.spec)
         return
     for column in {*note["columns"]}:
-        of_outcome = Diagnostic.warning(note.code, column=column, rows=others if rows else None)
+        of_outcome = Diagnostic.warning(note.code, column=column, rows=others)
         yield from _of_outcome(of_outcome, asked)
 
 
 def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     column, spec, rows = note["column"], asked.spec, note.get("rows") or 0
-    if column in (spec.label, spec.prediction, spec.score):
+    if rows and column in (spec.label, spec.prediction, spec.score):
         yield from _of_outcome(note, asked)
     yield from _of_group(column, "clear {}", rows, spec)
 
@@ -159,13 +159,7 @@ def with_accepted(notes: Iterable[Diagnostic], spec: Spec) -> tuple[Diagnostic, 
         )
 
     return tuple(
-        replace(
-            each,
-            level=Level.NOTE,
-            parameters=tuple(sorted([*each.parameters, ("accepted", True)])),
-        )
-        if is_accepted(each)
-        else each
+        replace(each.but(accepted=True), level=Level.NOTE) if is_accepted(each) else each
         for each in notes
     )
 

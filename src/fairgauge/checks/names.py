@@ -97,7 +97,12 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[
             )
         held = (_Spelling(axis.column, name_of(v), n, name_of(v))
                 for v, n in levels_with_cases(cube, axis))  # fmt: skip
-        yield from (_same_names(each, spec, strata=True) for each in _alike(held))
+        several = [*_alike(held)]
+        if several:  # one note of a column, which may have hundreds of values
+            named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}
+            yield _same_names(several[0], spec).but(
+                strata=True, more=len(several) - 1, line=spec.recoding_line(axis.column, named)
+            )
 
 
 def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -269,7 +274,6 @@ def _same_names(
     *,
     feature: str | None = None,
     classes: bool = False,
-    strata: bool = False,
 ) -> Diagnostic:
     """Return that several values are spellings of one, with the rows of all but the largest."""
     rows: Counter[Hashable] = Counter()
@@ -277,23 +281,31 @@ def _same_names(
         rows[each.meaning] += each.rows
     # what is stated as favourable stays the name, so that the question need not change
     named = [each for each in several if each.meaning is True] or several
-    best = max(named, key=lambda each: (each.rows, each.text)).text
-    more: dict[str, Any] = {"classes": True} if classes else {"strata": True} if strata else {}
+    best = max(named, key=_plainness).text
+    more: dict[str, Any] = {"classes": True} if classes else {}
     columns = {each.column for each in several if each.text != best}
     if len(columns) == 1:
         (column,) = columns
         names = [each.text for each in several if each.column == column]
         more["line"] = spec.recoding_line(column, {best: names})
+    others = tuple(e.text for e in several if e.meaning != rows.most_common(1)[0][0])
     counted = feature is not None or not spec.of_people
+    if not counted:
+        more["people"] = sum(each.rows for each in several if each.text in others)
     return Diagnostic.warning(
         DiagnosticCode.SAME_NAMES,
         feature,
         values=tuple(each.text for each in several),
         rows=tuple(each.rows for each in several if counted),
         columns=tuple(each.column for each in several),
-        others=tuple(e.text for e in several if e.meaning != rows.most_common(1)[0][0]),
+        others=others,
         **more,
     )
+
+
+def _plainness(each: _Spelling) -> tuple[bool, int, bool, str]:
+    """Return what makes one of several spellings the name of all: no blanks around it, most rows."""
+    return each.text == each.text.strip(), each.rows, each.text.istitle(), each.text
 
 
 def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:

@@ -183,7 +183,7 @@ def _held(
     """Return the column, its values, and the rows of them, unless people are counted."""
     rows = None if spec.of_people else collect(rows for _, rows in some)
     values = tuple(name_of(value) for value, _ in some)
-    unit = {} if spec.of_people else spec.unit
+    unit: dict[str, Any] = {"people": sum(n for _, n in some)} if spec.of_people else spec.unit
     return {"column": axis.column, "values": values, "rows": rows, **unit}
 
 

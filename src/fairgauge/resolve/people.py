@@ -181,9 +181,15 @@ def _decisions(
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, favour[-1])
     np.maximum.at(best, of, rank)
-    code = np.full(people, -1)
     at_best = rank == best[of]
-    np.maximum.at(code, of[at_best], known[axis][at_best])
+    # of several that count alike the rarest stays: it is the one that a check may doubt
+    sizes = np.bincount(known[axis] + 1, sums["rows"], len(rows.levels[axis]) + 1)
+    by_size = np.append(np.argsort(-sizes[1:], kind="stable"), -1)
+    place = np.argsort(by_size[:-1])
+    found = np.full(people, -1)
+    held = at_best & complete
+    np.maximum.at(found, of[held], place[known[axis][held]])
+    code = by_size[found]
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
     return {axis: code}, at_best, open_, {}
 

@@ -29,7 +29,7 @@ from fairgauge.errors import (
     quote,
 )
 from fairgauge.identity import Bin, MissingValue, ValueSet
-from fairgauge.question.category_words import is_refusal, missing_words
+from fairgauge.question.category_words import is_adverse, missing_words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -343,7 +343,7 @@ def _missing_or_words(
     for level in () if condition.cuts else missing_words(levels):
         at = levels.index(level)
         if not (kept[at] or is_one_of(level, condition.values)
-                or (of_outcomes and is_refusal(name_of(level)))):  # fmt: skip
+                or (of_outcomes and is_adverse(name_of(level)))):  # fmt: skip
             found[at] = name_of(level)
     return found
 

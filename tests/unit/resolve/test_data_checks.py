@@ -475,8 +475,9 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert female["rows"] == (5, 5)
     assert female.message == (
         "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case, blanks or "
-        "encoding alone; if they are one group, write them alike, or recode them (recode, "
-        "--recode); if each is a group of its own, recode each to itself"
+        "encoding alone; if they are one group, write them alike, or recode them: --recode "
+        '\'g = {Female = ["Female", "female"]}\' (recode); if each is a group of its own, recode '
+        "each to itself"
     )
     assert male["values"] == (" MALE", "Male", "Male ")
     together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
@@ -495,8 +496,7 @@ def test_groups_that_look_alike(twin):
     data = frame(g=["Jose\u0301", twin] * (ROWS // 2))
     (each,) = found(data, DiagnosticCode.SAME_NAMES)
     assert set(each["values"]) == {"Jose\u0301", twin}
-    (line,) = [each["line"] for each in found(data, DiagnosticCode.RECODING)]
-    assert not found(data, DiagnosticCode.SAME_NAMES, recode=line)
+    assert not found(data, DiagnosticCode.SAME_NAMES, recode=each["line"])
 
 
 FORMS = [
@@ -544,10 +544,9 @@ def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(a
     assert len(warned) == 1 + (others[0] != "x")
     assert names in [set(each["values"]) for each in warned]
     assert all("case" in d.message or "how a number" in d.message for d in warned)
-    (line,) = [each["line"] for each in found(data, DiagnosticCode.RECODING, **asked)]
-    recoded = asked | {"recode": line, "label": "y", "prediction": "p"}
+    recoded = asked | {"recode": [each["line"] for each in warned], "label": "y", "prediction": "p"}
     pooled = fg.audit(data, **recoded)
-    assert not {each.code for each in pooled.diagnostics} & {"same_names", "recoding"}
+    assert not {each.code for each in pooled.diagnostics} & {"same_names"}
     alone = fg.audit(clean, **(recoded | ({"recode": []} if others[0] == "x" else {})))
     assert sorted(each.n for each in pooled.groups) == sorted(each.n for each in alone.groups)
 
@@ -556,11 +555,11 @@ def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(a
 def test_strata_of_one_value_in_two_forms_are_warned_of(pair):
     asked = {"sensitive": "g", "strata": "v", "metrics": "selection_rate.difference"}
     data, clean = in_two_forms(pair, ("x", "z"))
-    (each,) = found(data, DiagnosticCode.ALIKE_STRATA, **asked)
-    assert set(each["example"]) == {name_of(canonical(value)) for value in pair}
-    case = spelling(each["example"][0]) == spelling(each["example"][1])
+    (each,) = found(data, DiagnosticCode.SAME_NAMES, **asked)
+    assert set(each["values"]) == {name_of(canonical(value)) for value in pair}
+    case = spelling(each["values"][0]) == spelling(each["values"][1])
     assert ("how a number or a truth value is written" in each.message) is not case
-    assert not found(clean, DiagnosticCode.ALIKE_STRATA, **asked)
+    assert not found(clean, DiagnosticCode.SAME_NAMES, **asked)
 
 
 def test_one_class_in_two_forms_is_one_class():
@@ -570,7 +569,7 @@ def test_one_class_in_two_forms_is_one_class():
     report = fg.audit(data, task="multiclass", **asked)
     classes = {e.class_scope.name for e in report.estimates if e.class_scope.kind == "class"}
     assert classes == {"1", "2", "x"}
-    assert not {each.code for each in report.diagnostics} & {"same_names", "recoding"}
+    assert "same_names" not in {each.code for each in report.diagnostics}
 
 
 def test_a_form_of_a_number_that_a_recoding_misses_is_warned_of():
@@ -587,7 +586,6 @@ def test_a_form_of_a_number_that_a_recoding_misses_is_warned_of():
 def test_codes_that_are_no_forms_of_one_number(values):
     data = frame(g=[*values, "x", "z"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.SAME_NAMES)
-    assert not found(data, DiagnosticCode.RECODING)
 
 
 def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
@@ -696,7 +694,7 @@ def test_validate_reads_them_too(tmp_path):
     frame(g=["a", "A "] * (ROWS // 2)).write_csv(tmp_path / "t.csv")
     source, spec = open_source(tmp_path / "t.csv"), ask(sensitive="g")
     codes = [each.code for each in check_groups(source, spec)]
-    assert codes == [DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING]
+    assert codes == [DiagnosticCode.SAME_NAMES]
 
 
 @given(st.lists(st.text("aB ", max_size=3), min_size=2, max_size=6, unique=True))
@@ -1094,8 +1092,8 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
         (each,) = found(rows, UNDECIDED, **role, positive="yes", sensitive="sex")
         assert each.level is Level.WARNING
         assert each.message == (
-            "2 rows have 'y' = ? or N/A, which their names suggest were not decided or are not "
-            "known; they count as not positive. To count decided rows alone: "
+            "2 rows have 'y' = ? or N/A, which their names or codes suggest were not decided or "
+            "are not known; they count as not positive. To count decided rows alone: "
             """--recode 'y = {unknown = ["?", "N/A"]}' (recode)"""
         )
 
@@ -1105,7 +1103,6 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
     [
         *((0, code) for code in (-999, -1, 9, 99, 0.5, float("inf"), "9", "-999")),
         *((1, code) for code in (9, -9, 99)),
-        (0, 2),  # 1 alone is favourable, which is no end of a scale
     ],
 )
 def test_numbers_beside_two_codes_may_mean_that_nothing_is_known(first, code):
@@ -1116,33 +1113,7 @@ def test_numbers_beside_two_codes_may_mean_that_nothing_is_known(first, code):
         asked = role | {"positive": 1, "sensitive": "sex"}
         (each,) = found(rows, UNDECIDED, **asked)
         assert (each["rows"], each.level) == (40, Level.WARNING)
-        assert f"beside {first} and {first + 1}, as codes of missing values are" in each.message
         assert not found(rows, UNDECIDED, **asked, recode=each["line"])
-
-
-@pytest.mark.parametrize(
-    ("code", "warned"),
-    [*((code, True) for code in ("9999", "999", "-1", "-9", "99", "2")), ("1st", False)],
-)
-def test_numbers_beside_words_may_mean_that_nothing_is_known(code, warned):
-    """A group of 9999 instead of denials passed a rule without a word."""
-    rows = decided({"approved": 50, "denied": 50}, {"approved": 45, "denied": 25, code: 30})
-    for role in ({"prediction": None, "label": "decision"}, {"label": None}):
-        asked = {"prediction": "decision"} | role | {"positive": "approved", "sensitive": "g"}
-        of_data = found(rows, UNDECIDED, **asked)
-        assert [(e["values"], e["rows"]) for e in of_data] == ([((code,), 30)] if warned else [])
-        for each in of_data:
-            assert each.level is Level.WARNING
-            beside = "beside approved and denied, as codes of missing values are"
-            assert f"30 rows have 'decision' = {code}, {beside}" in each.message
-            assert not found(rows, UNDECIDED, **asked, recode=each["line"])
-
-
-def test_a_code_beside_several_others_may_mean_that_nothing_is_known():
-    rows = decided({1: 50, 2: 30, 3: 20}, {1: 45, 2: 30, 3: 20, 9999: 30})
-    asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": 1}
-    (each,) = found(rows, UNDECIDED, **asked)
-    assert (each["values"], each["beside"]) == (("9999",), ("1", "2", "3"))
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():
@@ -1275,7 +1246,7 @@ def test_spellings_of_groups_are_said_of_gaps_as_of_audits():
         "g": ["Female", "female ", "Male", "n/a"] * 50, "y": [0, 0, 1, 1, 1] * 40,
         "dept": ["x", "z"] * 100,
     })  # fmt: skip
-    codes = {DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING, DiagnosticCode.MISSING_MARKER}
+    codes = {DiagnosticCode.SAME_NAMES, DiagnosticCode.MISSING_MARKER}
     asked = {"label": "y", "positive": 1, "sensitive": "g", "strata": "dept"}
     counted = fg.count(rows, **asked | {"sensitive": ["g", "dept"], "strata": None})
     audited = [each for each in fg.audit(rows, **asked).diagnostics if each.code in codes]
@@ -1407,16 +1378,13 @@ def test_strata_that_differ_in_case_or_blanks_alone_are_warned_of(verb, spelling
     else:
         asked |= {"strata": "branch", "metrics": "base_rate.difference"}
         result = fg.audit(fg.count(rows, **asked) if verb == "counted" else rows, **asked)
-    warned = [str(d.message) for d in result.diagnostics if d.code is DiagnosticCode.ALIKE_STRATA]
+    warned = [d for d in result.diagnostics if d.code is DiagnosticCode.SAME_NAMES]
     assert len(warned) == (spellings > 1)
-    for message in warned:
-        assert message.startswith(
-            "80 values of 'branch' differ from another one in case, blanks or encoding"
-        )
+    assert all((each["more"], set(each["columns"])) == (39, {"branch"}) for each in warned)
     recoded = {"recode": {"branch": {"North": sorted(set(names))}}}
     assert not [
         d for d in fg.why(rows, **{**asked, "strata": ["branch", "site"], **recoded}).diagnostics
-        if d.code is DiagnosticCode.ALIKE_STRATA
+        if d.code is DiagnosticCode.SAME_NAMES
     ]  # fmt: skip
 
 

@@ -857,6 +857,8 @@ def _same_names(d: Diagnostic) -> str:
         for value, column, count in zip(values, columns, counts, strict=True)
     ]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    if d.get("more"):
+        listed += f", and {numbered(d['more'], 'more sets')} of values,"
     of = f" of {columns[0]}" if one_column else ""
     differ = f"differ {_ALONE if len(set(map(spelling, values))) == 1 else _FORM}"
     line = f": {recoding_flag(d['line'])}" if d.get("line") else " (recode, --recode)"
