@@ -9,11 +9,11 @@ from typing import Never, Unpack, cast
 
 from fairgauge.catalogue.facts import described
 from fairgauge.checks.copies import sensitive_outcomes
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.outcomes import undecided_outcomes
-from fairgauge.checks.people import alike_identifiers, never_repeats
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters

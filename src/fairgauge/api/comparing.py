@@ -9,10 +9,10 @@ from typing import Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.outcomes import undecided_outcomes
-from fairgauge.checks.people import never_repeats
+from fairgauge.checks.identifier_checks import never_repeats
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes

@@ -14,10 +14,10 @@ from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.copies import controls_of_groups, copies_of_label, strata_of_outcomes
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.favourable import assumed_positive, unfavourable_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.outcomes import undecided_outcomes
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan

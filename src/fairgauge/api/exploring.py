@@ -10,7 +10,7 @@ from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, judged, repeated_rows
 from fairgauge.api.loading import load
-from fairgauge.checks.doubts import with_accepted
+from fairgauge.checks.open_doubts import with_accepted
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.outcomes import undecided_outcomes
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import answer_plan, is_of_answers
-from fairgauge.enums import DiagnosticCode, Level
+from fairgauge.cube.plan import SQUARES, SUM, answer_plan, is_of_answers
+from fairgauge.enums import DiagnosticCode, Level, Role
 from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote, refuse
 from fairgauge.measure.swap_differences import compare_swaps
+from fairgauge.question.category_words import FAR_BELOW
 from fairgauge.question.features import Above
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.swap_question import (
@@ -39,8 +40,6 @@ from fairgauge.scan.source import Source
 from fairgauge.values import Value, is_one_of
 
 _MOST_VALUES = 1_000
-_FAR_BELOW = -99
-"""A code of a missing answer that no scale ends at."""
 
 
 def pairs(
@@ -193,15 +192,36 @@ def pairs(
 def _doubtful_answers(cube: Cube, question: SwapQuestion) -> Iterator[Diagnostic]:
     """Warn of groups and answers that may mean a missing value, and of decisions that are none.
 
-    Groups of irrelevant edits may be called as what is missing is, and scales have negative ends.
+    Groups of irrelevant edits may be called as what is missing is.
     """
     for each in (*doubtful_names(cube, question.spec), *undecided_outcomes(cube, question.spec)):
         edit = each.code is DiagnosticCode.MISSING_MARKER and is_one_of(
             each["value"], question.placebo
         )
-        scale = each.code is DiagnosticCode.CODED_NUMBERS and -1 >= each["value"] > _FAR_BELOW
-        if each.level is Level.WARNING and not (edit or scale):
+        scale = each.code is DiagnosticCode.CODED_NUMBERS and (
+            each["column"] == question.answer and _is_of_a_scale(cube, float(each["value"]))
+        )
+        stated = each.code is DiagnosticCode.UNDECIDED_OUTCOMES and all(
+            is_one_of(value, question.spec.unknown) for value in each["values"]
+        )
+        if each.level is Level.WARNING and not (edit or scale or stated):
             yield each
+
+
+def _is_of_a_scale(cube: Cube, end: float) -> bool:
+    """Return whether a negative number is one of several, or the opposite of all positive ones."""
+    if end <= FAR_BELOW or end > 0:
+        return False
+    (table,) = cube.tables
+    scores = next(i for i, axis in enumerate(table.axes) if axis.role is Role.SCORE)
+    n, total, squares = (
+        np.bincount(table.codes[:, scores] + 1, table.sums[name], 3)[1:]
+        for name in (cube.plan.cases, SUM, SQUARES)
+    )
+    # both sums are of terms of one sign, so that 0 means that each of them is
+    others = squares[0] - end * total[0]
+    positive = squares[1] + 2 * end * total[1] + end**2 * n[1]
+    return not np.isclose(others, 0, atol=1e-6) or bool(np.isclose(positive, 0, atol=1e-6))
 
 
 def _withheld(compared: dict[str, Any], doubts: tuple[Doubt, ...]) -> dict[str, Any]:

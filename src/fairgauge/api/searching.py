@@ -18,9 +18,9 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.own_by_name import metric_or_name
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_conditions, doubtful_names
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
 from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan

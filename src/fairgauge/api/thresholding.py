@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
-from fairgauge.checks.doubts import open_doubts, with_accepted
 from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.enums import DiagnosticCode, Task, Threshold
 from fairgauge.errors import Problem, alternatives, quote, refuse

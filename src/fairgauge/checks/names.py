@@ -304,7 +304,7 @@ def _same_names(
 
 
 def _plainness(each: _Spelling) -> tuple[bool, int, bool, str]:
-    """Return what makes one of several spellings the name of all: no blanks around it, most rows."""
+    """Return what makes a spelling the name of all: no blanks around it, most rows, a title."""
     return each.text == each.text.strip(), each.rows, each.text.istitle(), each.text
 
 

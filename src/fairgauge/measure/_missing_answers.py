@@ -84,7 +84,7 @@ def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class LackingAnswers:
     """What is not known of the answers of a model under names of two sides.
 
     Attributes
@@ -98,7 +98,9 @@ class Doubt:
     excess: float
 
 
-def doubts(answers: Answers, sides: Sequence[Compared]) -> dict[tuple[int, Compared], Doubt]:
+def doubts(
+    answers: Answers, sides: Sequence[Compared]
+) -> dict[tuple[int, Compared], LackingAnswers]:
     """Return what is not known of the answers, by model and sides."""
     found: dict[tuple[int, Compared], float] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
@@ -114,6 +116,6 @@ def doubts(answers: Answers, sides: Sequence[Compared]) -> dict[tuple[int, Compa
     adjusted = holm([*p_values.values()]).tolist() if p_values else []
     p_of = dict(zip(p_values, adjusted, strict=True))
     return {
-        (model, each): Doubt(p_of.get((model, frozenset(each))), excess)
+        (model, each): LackingAnswers(p_of.get((model, frozenset(each))), excess)
         for (model, each), excess in found.items()
     }

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.measure._missing_answers import Compared, Doubt, answered_shares, doubts
+from fairgauge.measure._missing_answers import Compared, LackingAnswers, answered_shares, doubts
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
@@ -276,7 +276,7 @@ def _draft(
     question: SwapQuestion,
     span: float,
     family_of: Index | None,
-    doubtful: Sequence[Doubt],
+    doubtful: Sequence[LackingAnswers],
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group

@@ -278,7 +278,7 @@ def test_codes_among_decisions_are_warned_of():
     assert verdict(fg.pairs(table, **asked)) == (SwapVerdict.EQUIVALENT, None)
     table.loc[some(table, 0.25), "called"] = 9
     found = fg.pairs(table, **asked)
-    assert "beside 0 and 1, as codes of missing values are" in found.diagnostics[0].message
+    assert found.diagnostics[0]["values"] == ("9",)
     assert verdict(found) == UNCLEAR
 
 

@@ -928,10 +928,9 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (each,) = found(ACTIONS, UNDECIDED, **HMDA)
     assert each.level is Level.WARNING
     assert each.message == (
-        "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions on an "
-        "application (withdrawn, incomplete or purchased); they count as not positive. To count "
-        "decided rows alone: "
-        "--where 'action_taken != 4 or 5 or 6' (where=\"...\")"
+        "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions "
+        "(withdrawn, incomplete or purchased); they count as not positive. To count decided rows "
+        "alone: --where 'action_taken != 4 or 5 or 6' (where=\"...\")"
     )
     assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
