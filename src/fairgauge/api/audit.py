@@ -12,7 +12,7 @@ from fairgauge.checks.copies import sensitive_outcomes
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.open_doubts import with_accepted, withhold
 from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
@@ -595,21 +595,17 @@ def judged(
     measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
         return measured, (), []
-    doubts = open_doubts((*mistakes, *notes_of_measures), cube, spec)
-
-    def with_doubts(made: Measured) -> Measured:
-        return replace(made, in_doubt=replace(made.in_doubt, doubts=doubts))
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
-        return with_doubts(measure(cube, stricter, by_rows, estimated))
+        return measure(cube, stricter, by_rows, estimated)
 
-    measured = with_doubts(measured)
     verdicts = judge_together(measured, spec, measure_at)
     notes = [
         *remaining_notes(measured, spec, verdicts),
         *reference_notes(measured, spec, verdicts),
     ]
+    verdicts = withhold(verdicts, (*mistakes, *notes_of_measures), cube, spec)
     if spec.inconclusive is None:
         return measured, verdicts, notes
     return measured, *_counted_as(verdicts, notes, Outcome(spec.inconclusive))

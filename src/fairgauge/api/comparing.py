@@ -11,7 +11,7 @@ from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
 from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.identifier_checks import never_repeats
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.open_doubts import with_accepted, withhold
 from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube, levels_with_cases
@@ -162,10 +162,15 @@ def compare_models(
     check_known(cube, spec)
     _refuse_unclustered(cube, spec)
     of_models = _found_of_models(cube, spec)
-    of_models_doubts = {name: open_doubts(found, of, asked) for name, found, of, asked in of_models}
-    in_use = of_models_doubts[""]
-    doubts = {name: (*in_use, *of_model) for name, of_model in of_models_doubts.items()}
-    candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec), doubts)
+    candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
+    for name, found, of_model, asked in of_models:  # without a name: the model in use
+        candidates = tuple(
+            each
+            for one in candidates
+            for each in (
+                withhold([one], found, of_model, asked) if name in ("", one.name) else [one]
+            )
+        )
     return ModelComparison(
         **made_now(),
         task=decide_task(cube, spec),

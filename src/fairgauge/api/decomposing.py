@@ -13,11 +13,11 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.checks.copies import controls_of_groups, copies_of_label, strata_of_outcomes
-from fairgauge.checks.favourable import assumed_positive, unfavourable_positive
+from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.names import doubtful_names, doubtful_strata
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
-from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -158,8 +158,7 @@ def why(
     names, controls = ([each.column for each in of] for of in (strata, beside))
     resolution = resolve(crossed.without, spec)
     found = with_accepted(_mistakes(cube, spec, resolution, names, controls), spec)
-    doubts = open_doubts(found, cube, spec)
-    gaps = decompose_gaps(crossed, spec, margins, controls=fitted, doubts=doubts)
+    gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: on one side of each the rate has no value, or its "
@@ -181,7 +180,7 @@ def why(
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
-        gaps=gaps,
+        gaps=withhold(gaps, found, cube, spec),
         diagnostics=(
             *notes_of_used,
             *(
@@ -221,13 +220,11 @@ def _mistakes(
     cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
 ) -> Iterator[Diagnostic]:
     """Yield what looks like a mistake in outcomes, groups and strata."""
-    yield from unfavourable_positive(cube, spec, resolution.task)
+    yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
     yield from reversed_outcomes_of(resolution)
-    yield from copies_of_label(cube, spec, resolution.task)
     yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
     yield from controls_of_groups(cube, spec, controls)
     yield from doubtful_strata(cube, spec, strata)
-    yield from undecided_outcomes(cube, spec)
     for each in doubtful_names(cube, spec):
         if each.feature not in strata:  # `doubtful_strata` is of these
             yield each

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.checks.names import doubtful_names
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.open_doubts import with_accepted, withhold
 from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, answer_plan, is_of_answers
@@ -28,8 +28,7 @@ from fairgauge.question.swap_question import (
     read_swap_question,
 )
 from fairgauge.resolve.answers import read_answers
-from fairgauge.results.doubts import Doubt
-from fairgauge.results.name_swaps import AnswerCounts, PairsAudit, SwapReason, SwapVerdict
+from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.file_notes import notes_of_files
@@ -165,7 +164,10 @@ def pairs(
     answers = read_answers(cube, question)
     there = answers.n > 0
     found = with_accepted(_doubtful_answers(cube, question), question.spec)
-    doubts = open_doubts(found, cube, replace(question.spec, sensitive=(), intersections=()))
+    of_answers = replace(question.spec, sensitive=(), intersections=())
+    compared = compare_swaps(answers, question)
+    for name in ("differences", "changes"):
+        compared[name] = withhold(compared[name], found, cube, of_answers)
     return PairsAudit(
         **made_now(),
         data=AnswerCounts(
@@ -185,7 +187,7 @@ def pairs(
             *_repeated_rows(data, source, cube, question),
             *found,
         ),
-        **_withheld(compare_swaps(answers, question), doubts),
+        **compared,
     )
 
 
@@ -222,21 +224,6 @@ def _is_of_a_scale(cube: Cube, end: float) -> bool:
     others = squares[0] - end * total[0]
     positive = squares[1] + 2 * end * total[1] + end**2 * n[1]
     return not np.isclose(others, 0, atol=1e-6) or bool(np.isclose(positive, 0, atol=1e-6))
-
-
-def _withheld(compared: dict[str, Any], doubts: tuple[Doubt, ...]) -> dict[str, Any]:
-    """Return comparisons, of which none is equivalent while a doubt is open."""
-    if not doubts:
-        return compared
-    return compared | {
-        name: tuple(
-            replace(each, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
-            if each.verdict is SwapVerdict.EQUIVALENT
-            else each
-            for each in compared[name]
-        )
-        for name in ("differences", "changes")
-    }
 
 
 def _repeated_rows(

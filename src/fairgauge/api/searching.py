@@ -282,8 +282,8 @@ def find(
 
 
 def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, Any]:
-    """Return what is found without bounds of all subgroups, where rows could hide some."""
-    if not any(note.code in HIDING for note in notes):
+    """Return what is found without bounds of all subgroups, where missing rows could hide some."""
+    if not any(note.code in HIDING and not note.get("counted") for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
 

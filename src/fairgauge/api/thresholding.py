@@ -6,7 +6,7 @@ from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.open_doubts import with_accepted, withhold
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.enums import DiagnosticCode, Task, Threshold
 from fairgauge.errors import Problem, alternatives, quote, refuse
@@ -88,8 +88,7 @@ def thresholds(
     ]
     found = with_accepted(mistakes, spec)
     of_scores = with_accepted(reversed_outcomes_of(resolve(cube, spec)), spec)
-    doubts = open_doubts((*found, *of_scores), cube, spec)
-    chosen = choose_thresholds(cube, spec, rule, rate, margin, doubts)
+    chosen = choose_thresholds(cube, spec, rule, rate, margin)
     notes = [
         *exclusion_notes(excluded_rows(cube, spec), spec),
         *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
@@ -99,7 +98,7 @@ def thresholds(
         notes = [each for each in notes if each.code is not DiagnosticCode.ONE_DECISION]
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
-    return ThresholdChoice(
+    choice = ThresholdChoice(
         **made_now(),
         data=CountedData(source.name if source else "counts", cube.read),
         score=spec.score,
@@ -112,6 +111,7 @@ def thresholds(
         **chosen | {"diagnostics": (*notes, *chosen["diagnostics"])},
         spec=spec.to_dict(),
     )
+    return withhold([choice], (*found, *of_scores), cube, spec)[0]
 
 
 def _check(spec: Spec) -> None:

@@ -6,17 +6,18 @@ than could matter are stated, and withhold nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Level
+from fairgauge.enums import DiagnosticCode, Level, Outcome
 from fairgauge.identity import ValueSet
 from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.question_checks import depends_on_favourable
 from fairgauge.resolve.references import large_groups
@@ -28,6 +29,7 @@ from fairgauge.results.doubts import (
     SPELT,
     UNSTATED,
     Doubt,
+    Judged,
 )
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of
@@ -106,7 +108,7 @@ def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 
 
 def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    if note.get("column") is not None and not note.get("numbers"):
+    if note.get("positive") is not None:  # of two outcomes
         role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
         yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
 
@@ -178,6 +180,36 @@ def open_doubts(notes: Iterable[Diagnostic], cube: Cube, spec: Spec) -> tuple[Do
                 found[key] = min(found.get(key, 0) + each.rows, asked.cases)
     few = _few(notes, cube, spec) if found else 0.0
     return tuple(replace(each, rows=rows) for each, rows in found.items() if rows > few)
+
+
+Decided = TypeVar("Decided", bound=Judged)
+
+
+def withhold(
+    decided: Iterable[Decided], notes: Iterable[Diagnostic], cube: Cube, spec: Spec
+) -> tuple[Decided, ...]:
+    """Return what was decided, of which no pass stands on a doubt that the notes leave open.
+
+    This is the one place where a check has an effect: on passes of every verb, and on no number.
+    """
+    doubts = open_doubts(notes, cube, spec)
+
+    def why(needs: Collection[str], feature: str | None) -> Reason | None:
+        """Return why a pass is withheld: of several doubts, the one of the most rows."""
+        concerned = [each for each in doubts if each.concerns(needs, feature)]
+        if not concerned:
+            return None
+        most = max(concerned, key=lambda each: (each.what == UNSTATED, each.rows))
+        is_unstated = most.what == UNSTATED
+        return Reason.of(
+            ReasonCode.FAVOURABLE_UNSTATED if is_unstated else ReasonCode.UNCLEAR_VALUES,
+            what=most.what,
+            rows=most.rows,
+            unit="rows" if most.what == OF_ONE_PERSON else spec.unit.get("unit"),
+            alone=str(Outcome.PASS),
+        )
+
+    return tuple(each.withheld(why) for each in decided)
 
 
 def _none(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:

@@ -80,7 +80,6 @@ from fairgauge.resolve.sides import sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.disadvantage import better_of, has_direction
-from fairgauge.results.doubts import Doubt, RowsInDoubt
 from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference
 from fairgauge.stats.arrays import Index, Mask
@@ -231,12 +230,10 @@ def compare_candidates(
     cube: Cube,
     spec: Spec,
     scores: PairedScores | None = None,
-    doubts: Mapping[str, tuple[Doubt, ...]] | None = None,
 ) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict.
 
     ``scores`` reads the scores, for the statistics of scores; without it they have no interval.
-    ``doubts`` of a candidate, or of the model in use beside it, leave nothing better.
     """
     if spec.method is not Method.DEFAULT:
         message = (
@@ -250,11 +247,7 @@ def compare_candidates(
             "which values are positive (fairgauge.above, --positive '>x')"
         )
         raise SpecError(Problem("candidate", message))
-    candidates = [
-        _models(cube, axis, spec, scores, (doubts or {}).get(axis.column, ()))
-        for axis in candidate_axes(cube)
-    ]
-    measured = [_candidate(models) for models in candidates]
+    measured = [_candidate(_models(cube, axis, spec, scores)) for axis in candidate_axes(cube)]
     return judged(measured, spec.confidence, partial(margin_of_disparity, spec))
 
 
@@ -294,7 +287,7 @@ class _Models:
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
-    in_doubt: RowsInDoubt
+    is_uncounted: bool
     slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
@@ -324,8 +317,7 @@ class _Models:
 
     def is_open(self, feature: str | None, needs: Collection[str], *, known: bool) -> bool:
         """Return whether rows could change a result; how far missing ones could may be known."""
-        withheld = any(self.in_doubt.withheld_by(needs, feature))
-        return withheld or (not known and self.lacks(feature or "", needs))
+        return self.is_uncounted or (not known and self.lacks(feature or "", needs))
 
     def is_complete(self, counts: GroupCounts) -> bool:
         """Return whether no row lacks a group, a label or a decision."""
@@ -349,7 +341,6 @@ def _models(
     axis: Axis,
     spec: Spec,
     scores: PairedScores | None,
-    doubts: tuple[Doubt, ...],
 ) -> _Models:
     """Resolve what is asked for the model in use and for the candidate of an axis."""
     cubes = pair(cube, axis)
@@ -373,7 +364,7 @@ def _models(
         spec=in_use,
         resolution=resolution,
         other=other,
-        in_doubt=RowsInDoubt(uncounted(cube, resolution.features, in_use), doubts),
+        is_uncounted=bool(uncounted(cube, resolution.features, in_use)),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,

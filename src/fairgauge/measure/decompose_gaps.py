@@ -41,11 +41,9 @@ from fairgauge.measure._gap_sides import (
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Compared, Slice
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.disparities import LEAST_COMMON
-from fairgauge.results.doubts import Doubt, RowsInDoubt
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
@@ -94,7 +92,6 @@ def decompose_gaps(
     regression: bool = True,
     controls: CrossedStrata | None = None,
     only: Collection[tuple[str | None, str | None]] | None = None,
-    doubts: Iterable[Doubt] = (),
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
@@ -110,7 +107,6 @@ def decompose_gaps(
     controls : the counts by strata and controls, for which it is adjusted; it is of the rows that
         have a value in all of them.
     only : features and groups of the gaps that are asked for, each by itself, without regression.
-    doubts : what leaves no gap accounted for.
 
     Raises
     ------
@@ -132,7 +128,7 @@ def decompose_gaps(
         return _alone(crossed, stricter, margins, every, listed=False)
 
     judged = _without_incomplete(_judged_together(found, spec, at), every, spec)
-    return _without_uneven(judged, every, spec, fitted, doubts)
+    return _without_uneven(judged, every, spec, fitted)
 
 
 def _without_uneven(
@@ -140,7 +136,6 @@ def _without_uneven(
     every: CrossedStrata,
     spec: Spec,
     fitted: CrossedStrata | None,
-    doubts: Iterable[Doubt],
 ) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others.
 
@@ -150,15 +145,13 @@ def _without_uneven(
     slices = _slices(resolution)
     controlled = slices if fitted is None else _slices(resolve(fitted.cube, spec))
     features = [part.counts for part in slices.values()]
-    in_doubt = RowsInDoubt(uncounted(every.without, features, spec), tuple(doubts))
+    left_out = [WhyInconclusive.NOT_COUNTED] * bool(uncounted(every.without, features, spec))
     fits, found = [test_of(gap) for gap in gaps if gap.adjusted], []
     tests = len(fits) + _other_pairs(fits, spec)
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         sides = numbers_of_sides(gap.estimate, part)
-        unlike = [*unlike_rows(part, metric, *sides, every.codes)]
-        withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
-        unlike += [_WITHHELD[each.code] for each in withheld]
+        unlike = [*unlike_rows(part, metric, *sides, every.codes), *left_out]
         if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if fitted is not None and gap.controls and gap.adjusted:
@@ -194,11 +187,6 @@ def _fit_undone(
     return could_be_undone(gap.estimate, part, shown, fitted.codes)
 
 
-_WITHHELD = {
-    ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
-    ReasonCode.UNCLEAR_VALUES: WhyInconclusive.UNCLEAR_VALUES,
-    ReasonCode.FAVOURABLE_UNSTATED: WhyInconclusive.UNCLEAR_VALUES,
-}
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 

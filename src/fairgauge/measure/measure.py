@@ -85,7 +85,6 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
-from fairgauge.results.doubts import RowsInDoubt
 from fairgauge.results.estimates import (
     EVERYONE,
     Adequate,
@@ -196,7 +195,7 @@ def measure(
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
-        in_doubt=RowsInDoubt(uncounted(cube, binned, spec)),
+        uncounted=uncounted(cube, binned, spec),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias
 
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason
 
 OF_ONE_PERSON = "clear identifier of one person"
 """What rows lack whose identifier probably stands for unknown people."""
@@ -20,15 +19,6 @@ SCORE_APART = "score apart from the label"
 """What all rows lack where the score may be a copy of the label."""
 ALIKE = "row of their group with another outcome"
 """What all rows lack where all have one outcome."""
-
-
-class Withheld(NamedTuple):
-    """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
-
-    code: ReasonCode
-    what: str
-    rows: int
-    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +45,21 @@ class Doubt:
         return of_outcomes and (self.features is None or feature in self.features)
 
 
-@dataclass(frozen=True, slots=True)
-class RowsInDoubt:
-    """What keeps a pass from being one: rows in no number, by what they lack, and open doubts."""
+WhyWithheld: TypeAlias = "Callable[[Collection[str], str | None], Reason | None]"
+"""Returns why what needs some outcomes, of a feature (None: of all rows), does not pass."""
 
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    doubts: tuple[Doubt, ...] = ()
 
-    def withheld_by(self, needs: Collection[str], feature: str | None) -> Iterator[Withheld]:
-        """Yield why what needs some outcomes does not pass: of each kind, what most rows lack."""
-        of_rows = [
-            Withheld(ReasonCode.NOT_COUNTED, what, n, "rows" if what == "count" else None)
-            for what, n in self.uncounted.items()
-        ]
-        doubted = [each for each in self.doubts if each.concerns(needs, feature)]
-        unstated, unclear = ReasonCode.FAVOURABLE_UNSTATED, ReasonCode.UNCLEAR_VALUES
-        for every in (
-            [Withheld(unstated, each.what, each.rows) for each in doubted if each.what == UNSTATED],
-            of_rows,
-            [
-                Withheld(unclear, d.what, d.rows, "rows" if d.what == OF_ONE_PERSON else None)
-                for d in doubted
-                if d.what != UNSTATED
-            ],
-        ):
-            most = max(every, key=attrgetter("rows"), default=None)
-            if most is not None and most.rows:
-                yield most
+class Judged(Protocol):
+    """What may pass: a verdict on a rule, a gap, thresholds, a candidate, or a comparison."""
+
+    def withheld(self, why: WhyWithheld) -> Self:
+        """Return it inconclusive where it passes and stands on something doubted.
+
+        A fail stays one, and no number changes.
+        """
+
+
+def not_counted(uncounted: Mapping[str, int]) -> tuple[str, int, str | None] | None:
+    """Return what most rows that are in no number lack, how many do, and of what, if of rows."""
+    what = max(uncounted, key=lambda each: uncounted[each], default=None)
+    return None if what is None else (what, uncounted[what], "rows" if what == "count" else None)

@@ -16,7 +16,6 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
-from fairgauge.results.doubts import RowsInDoubt
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,
@@ -469,7 +468,7 @@ class Measured:
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
-    in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
+    uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

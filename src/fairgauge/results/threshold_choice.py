@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
+from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
@@ -88,6 +90,19 @@ class ThresholdEffect:
     kept_reason: Reason | None = None
 
     DERIVED: ClassVar = ("outcome",)
+
+    def withheld(self, goal: Reason | None, kept: Reason | None, today: float) -> ThresholdEffect:
+        """Return it with what passes inconclusive for a reason, if there is one.
+
+        The thresholds of ``today`` keep every rate, whatever it is.
+        """
+        made = self
+        if goal is not None and self.goal_outcome is Outcome.PASS:
+            made = replace(made, goal_outcome=Outcome.INCONCLUSIVE, goal_reason=goal)
+        changes = {*self.thresholds.values()} != {today}
+        if kept is not None and self.kept_outcome is Outcome.PASS and changes:
+            made = replace(made, kept_outcome=Outcome.INCONCLUSIVE, kept_reason=kept)
+        return made
 
     @property
     def outcome(self) -> Outcome:
@@ -181,6 +196,30 @@ class ThresholdChoice(ShownResult):
     features: tuple[FeatureThresholds, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: Saved = field(default_factory=dict)
+
+    def withheld(self, why: WhyWithheld) -> ThresholdChoice:
+        """Return it with no goal met, and no rate kept, that stands on something doubted."""
+        needs = parse_rule(self.goal).row.needs
+        features = []
+        for of in self.features:
+            reasons = why(needs, of.feature), why(self.kept_rate.needs, None)
+            common, by_group, costly = (
+                each and each.withheld(*reasons, self.today)
+                for each in (of.common, of.by_group, of.costly)
+            )
+            frontier = (
+                replace(each, outcome=Outcome.INCONCLUSIVE)
+                if each.outcome is Outcome.PASS and reasons[0]
+                else each
+                for each in of.frontier
+            )
+            features.append(
+                replace(
+                    of, frontier=tuple(frontier), common=common, by_group=by_group, costly=costly,
+                    outcome=common.outcome if common else of.outcome,
+                )
+            )  # fmt: skip
+        return replace(self, features=tuple(features))
 
     @property
     def exit_code(self) -> int:

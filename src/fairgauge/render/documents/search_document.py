@@ -121,7 +121,7 @@ def _bounds(found: SubgroupSearch) -> Iterator[tree.Block]:
         return
     yield tree.Paragraph(words.decided(found))
     largest = found.largest
-    if largest.by_at_most is not None:
+    if largest.by_at_most is not None and not found.lacks_outcomes:
         text = (
             f"With {_level(found.question)} confidence no subgroup examined is worse by more than "
             f"{words.in_points(largest.by_at_most)}{words.among(found)}"
