@@ -116,7 +116,7 @@ def test_ratios_are_right_whichever_cell_of_one_row_is_withheld(seed, places, pr
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "impact ratio", "behind"),
+    ("first", "second", "ratio", "behind"),
     [
         ("A,224,42,19%,{}", "B,*,46,90%,1.000", "0.211", "it is 0.2111"),
         ("A,224,42,19%,{}", "B,51,*,90%,1.000", "0.211", "it is 0.2111"),

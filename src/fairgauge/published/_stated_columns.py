@@ -73,8 +73,12 @@ def stated_columns(
         if numbers and all("." in text for text in numbers):  # rates in per cent, not to publish
             return {}
     counted = [place for role, (place, *_) in found.items() if role is not ColumnRole.CATEGORY]
-    if counted and ColumnRole.CATEGORY not in found and min(counted):
-        found[ColumnRole.CATEGORY] = tuple(range(min(counted)))
+    first = min(counted, default=0)
+    unstated = stated is OWN and ColumnRole.N not in found
+    if unstated and any(_is_numeric(grid, i) for i in range(1, first)):
+        return {}  # "scored" may be people, and no category
+    if first and ColumnRole.CATEGORY not in found:
+        found[ColumnRole.CATEGORY] = tuple(range(first))
     enough = len(found.keys() & {*_COUNTS}) >= _FEWEST_COUNTS or bool(found.keys() & {*_SHARES})
     return found if enough and ColumnRole.CATEGORY in found else {}
 

@@ -242,9 +242,11 @@ def _whole(blocks: Iterable[list[list[str]]]) -> list[list[list[str]]]:
     """Return blocks of rows; one that begins with a row of numbers goes on with the one above."""
     found: list[list[list[str]]] = []
     for block in blocks:
-        goes_on = found and block and len(block[0]) == len(found[-1][-1])
-        if goes_on and any(read_number(cell.strip()) is not None for cell in block[0][1:]):
-            found[-1] += block
+        rows = [row for row in block if len(row) > 1]  # without "continued on the next page"
+        above = next((each for each in reversed(found) if len(each[-1]) > 1), None)
+        numbered = rows and any(read_number(cell.strip()) is not None for cell in rows[0][1:])
+        if above and numbered and len(rows[0]) == len(above[-1]):
+            above += rows
         else:
             found.append(list(block))
     return found

@@ -24,7 +24,7 @@ from fairgauge.results.codec import (
     read_parameters,
     write_parameters,
 )
-from fairgauge.results.describers import in_words
+from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import Verdict, overall
@@ -142,7 +142,10 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        return in_words("check_sentences:describe_fault", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.check:fault_statement", str(self.code), self
+        )
+        return said
 
 
 def _write_fault(fault: Fault) -> Plain:
@@ -153,7 +156,6 @@ def _write_fault(fault: Fault) -> Plain:
         "row": fault.row and fault.row[0],
         "category": fault.row and fault.row[1],
         **write_parameters(fault.parameters),
-        "message": fault.message,
     }
 
 
@@ -168,7 +170,6 @@ _KEYS: dict[str, Json] = {
     "level": {"enum": [str(level) for level in FaultLevel]},
     "row": {"type": ["integer", "null"]},
     "category": {"type": ["string", "null"]},
-    "message": {"type": "string"},
 }
 """The keys that all faults have, each with its schema; the others are the parameters."""
 SavedFault = Annotated[
@@ -323,6 +324,11 @@ class CheckedGroup:
     def deciding(self) -> Interval | None:
         """Return the interval by which the limit is decided, None without one."""
         return None if self.verdict is None else self.verdict.interval
+
+    @property
+    def shown_interval(self) -> Interval | None:
+        """Return the interval that is shown: the one that decides, where there is a limit."""
+        return self.deciding or self.interval
 
     @property
     def decision(self) -> Decision | None:
@@ -567,11 +573,8 @@ class Check(ShownResult):
         title="Published tables checked",
         called="a check of published tables",
         document="fairgauge.render.documents.check_document:check_document",
-        brief="fairgauge.render.brief.check_brief:check_brief",
-        tables={
-            name: f"fairgauge.render.writers.flat_rows:{name}_of"
-            for name in ("ratios", "tables", "faults")
-        },
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.check:check_page",
     )
     DERIVED: ClassVar = (
         "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"

@@ -438,16 +438,6 @@ class Adequate:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherReference:
-    """The comparisons that rules are on, with another group as the reference of a feature."""
-
-    feature: str
-    reference: str
-    estimates: tuple[Estimate, ...]
-    worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]]
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube.
 
@@ -470,7 +460,6 @@ class Measured:
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
-    other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()

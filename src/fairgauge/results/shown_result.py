@@ -14,7 +14,7 @@ import re
 import zipfile
 from abc import ABC
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypedDict
@@ -53,19 +53,18 @@ class ResultKind:
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
     document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary.
+        result, and ``full`` where there is a summary; by default from its layout.
     brief : the function that makes its first page.
-    tables : what makes its tables for CSV, by name, the default one first: a function, or the class
-        of the records that its field of that name holds.
+    page : the function that states what is on its first page.
     """
 
     name: str
     schema: str
     title: str
     called: str
-    document: str
     brief: str
-    tables: Mapping[str, str | type] = field(default_factory=dict)
+    document: str = "fairgauge.render.document:document"
+    page: str = ""
 
 
 class Stamp(TypedDict):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from stated_headers import check
 
-from fairgauge.render.words.check_sentences import describe_fault_in_place
+from fairgauge.render.documents.check_document import _in_place as describe_fault_in_place
 from fairgauge.results.check import FaultCode
 
 HEADER = ["Sex", "Race", "# of applicants", "# selected", "Selection rate", "Impact ratio"]

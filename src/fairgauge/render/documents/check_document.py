@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
-from fairgauge.render.words import check_sentences as words
+from fairgauge.render.page import plain
+from fairgauge.render.streams import flat
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import published_range
 from fairgauge.render.words.numbers import listing, numbered
@@ -20,9 +22,12 @@ from fairgauge.results.check import (
     CheckedGroup,
     CheckedTable,
     Decision,
+    Fault,
     FaultLevel,
     SmallestReference,
 )
+from fairgauge.results.statement import Statement
+from fairgauge.statements.check import fault_statement, holds_together, table_place
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""
@@ -81,12 +86,12 @@ def check_document(check: Check, *, full: bool = True) -> tree.DocumentTree:
     sections = [listed("ratios", "Ratios", *_summary(check))]
     if whole:
         sections += [
-            listed(f"table-{i}", words.table_title(table, check), *_table(table, check))
+            listed(f"table-{i}", _title(table, check), *_table(table, check))
             for i, table in enumerate(check.tables)
         ]
     else:
         errors = tuple(
-            f"{words.table_title(table, check)}. {words.describe_fault_in_place(fault)}"
+            f"{_title(table, check)}. {_in_place(fault)}"
             for table in check.tables
             for fault in table.errors
         )
@@ -102,13 +107,29 @@ def check_document(check: Check, *, full: bool = True) -> tree.DocumentTree:
         check,
         title="Check of published tables",
         beside="; ".join((numbered(tables, "tables"), *_unread(check))),
-        cover=(("source", words.sources_of(check)),),
+        cover=(("source", _sources(check)),),
         verdict=_verdict(check),
         tone=tree.Tone.BAD if check.errors else TONES.get(check.verdict, tree.Tone.UNSURE),
         sections=sections,
         not_shown=() if whole else ("the categories and notes of every table",),
         file_name="check",
     )
+
+
+def _title(table: CheckedTable, check: Check) -> str:
+    return ": ".join(map(called, table_place(table, check)))
+
+
+def _sources(check: Check) -> str:
+    names = list(dict.fromkeys(table.source for table in check.tables))
+    return (
+        plain().say("published", "from", Statement(code="published", facts={"sources": names}))
+        or ""
+    )
+
+
+def _in_place(fault: Fault) -> str:
+    return plain().say("in_place", "text", fault_statement(fault)) or ""
 
 
 def _verdict(check: Check) -> str:
@@ -125,7 +146,7 @@ def _verdict(check: Check) -> str:
 def _summary(check: Check) -> Iterator[tree.Block]:
     """Yield what many tables come to, and how many of all ratios are decided by the limit."""
     several = len(check.tables) > 1
-    if several and words.decided_ratios(check):
+    if several and check.limit is not None and any(check.decisions.values()):
         yield _share_chart(check)
     if several:
         yield _tables(check)
@@ -133,7 +154,7 @@ def _summary(check: Check) -> Iterator[tree.Block]:
         yield table_of_rows(
             "Faults by kind",
             check.fault_kinds,
-            (tree.Column("Kind", numeric=False), lambda kind: words.describe_kind(kind.code)),
+            (tree.Column("Kind", numeric=False), lambda kind: str(kind.code).replace("_", " ")),
             (tree.Column("Level", numeric=False), lambda kind: str(kind.level)),
             ("Times", lambda kind: f"{kind.faults:,}"),
             ("Tables", lambda kind: f"{kind.tables:,}"),
@@ -174,9 +195,7 @@ def _share_chart(check: Check) -> tree.ShareChart:
         return tree.ShareBar(label, counts, emphasis)
 
     shown = check.tables if len(check.tables) <= _MOST_BARS else ()
-    bars = [
-        bar(words.table_title(table, check), table.decisions) for table in shown if table.ratios
-    ]
+    bars = [bar(_title(table, check), table.decisions) for table in shown if table.ratios]
     return tree.ShareChart(
         f"Ratios decided by the limit {check.limit:g}",
         tuple(parts),
@@ -211,7 +230,7 @@ def _tables(check: Check) -> tree.Table:
     return tree.Table(
         "Ratios by table" if decided else "Tables",
         tuple(tree.Column(each, numeric=i > 0) for i, each in enumerate(columns)),
-        tuple(row(words.table_title(table, check), (table,)) for table in check.tables),
+        tuple(row(_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
         stacked=True,
     )
@@ -222,7 +241,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[tree.Block]:
     notes = [fault for fault in table.faults if fault.level is FaultLevel.NOTE]
     if errors:
         yield tree.Paragraph("Errors", tree.Tone.BAD)
-        yield tree.Items(tuple(map(words.describe_fault_in_place, errors)))
+        yield tree.Items(tuple(map(_in_place, errors)))
     yield tree.Facts(tuple(_facts(table, check)))
     rated = [group for group in table.groups if group.interval is not None]
     if rated:
@@ -236,7 +255,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[tree.Block]:
         )
     yield _groups(table, f"{100 * check.level:.4g}% CI", f"p ({str(check.test).capitalize()})")
     if notes:
-        yield tree.Items(tuple(map(words.describe_fault_in_place, notes)))
+        yield tree.Items(tuple(map(_in_place, notes)))
 
 
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
@@ -261,9 +280,11 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     if all(group.n is None for group in table.groups):
         yield "intervals", _NO_PEOPLE
     if table.weighted:
-        yield "intervals", f"none, because {words.WEIGHTED}"
+        yield "intervals", f"none, because {plain().say('no_intervals', 'weighted')}"
     held = {
-        words.what_holds_together(each) for each in map(words.shown_interval, table.groups) if each
+        plain().say("holds_for", "all" if holds_together(each) else "one") or ""
+        for each in table.groups
+        if each.shown_interval
     }
     if held:
         yield "intervals", f"{' or '.join(sorted(held))}; {_PRINTED_INTERVALS}"
@@ -316,7 +337,7 @@ def _open_reference(table: CheckedTable) -> str:
 
 
 def _chart_row(group: CheckedGroup) -> tree.ChartRow:
-    low, high = tuple(words.shown_interval(group) or (None, None))
+    low, high = tuple(group.shown_interval or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
     whose = (ReasonCode.MISSING_GROUPS, ReasonCode.REFERENCE_NOT_SHOWN)
@@ -347,7 +368,7 @@ def _groups(table: CheckedTable, level: str, test: str) -> tree.Table:
 
 
 def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
-    interval = words.shown_interval(group)
+    interval = group.shown_interval
     cells = [
         called(group.name),
         "" if group.n is None else f"{group.n:,}",
@@ -379,3 +400,35 @@ def _p(value: float | None) -> str:
     if value is None:
         return ""
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _published(check: Check) -> Iterator[dict[str, Any]]:
+    """Yield every published table."""
+    for table in check.to_dict()["tables"]:
+        levels = [fault["level"] for fault in table["faults"]]
+        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
+        yield row | {"errors": levels.count("error"), "notes": levels.count("note")}
+
+
+def _faults(check: Check) -> Iterator[dict[str, Any]]:
+    for table in check.to_dict()["tables"]:
+        for fault in table["faults"]:
+            yield {**fault, "source": table["source"], "table": table["name"]}
+
+
+def _ratios(check: Check) -> Iterator[dict[str, Any]]:
+    """Yield every category of every published table."""
+    for table in check.to_dict()["tables"]:
+        for group in table["groups"]:
+            low, high = group["possible"] or (None, None)
+            row = {**flat(group), "source": table["source"], "table": table["name"]}
+            row |= {"lowest_possible": low, "highest_possible": high}
+            if (verdict := group["verdict"]) is not None:
+                reason = verdict["reason"]["message"]
+                row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
+                row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
+            fewest, most = group["selected_range"] or (None, None)
+            yield row | {"fewest_selected": fewest, "most_selected": most}
+
+
+STREAMS = {"published": _published, "faults": _faults, "ratios": _ratios}

@@ -1,0 +1,256 @@
+"""Streams of rows: the same rows make tables of documents, CSV, workbooks and data frames.
+
+`layouts.toml` names the columns of each table. Its rows are a field of the result, or a stream: a
+function of the kind's module in `documents`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairgauge.enums import ReferenceKind
+from fairgauge.errors import DataError, MissingExtra, nearest, quote
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.results.codec import number, to_dict
+from fairgauge.results.estimates import Group
+from fairgauge.results.report import Report
+from fairgauge.results.sections import size_beside_rates
+from fairgauge.results.shown_result import ShownResult
+
+Value: TypeAlias = "str | float | None"
+
+
+@cache
+def layouts() -> dict[str, Any]:
+    """Return the layouts of all kinds of results by their names."""
+    return tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
+    """Return the streams that a kind has besides the fields of its results."""
+    module = layouts()[kind].get("streams")
+    if module is None:
+        return {}
+    found: Mapping[str, Callable[[Any], Any]]
+    found = import_module(f"fairgauge.render.documents.{module}").STREAMS
+    return found
+
+
+def field(root: Any, path: str) -> Any:
+    """Return what stands at a dotted path of a record; a row of a stream is a mapping."""
+    for name in path.split("."):
+        if root is None:
+            return None
+        root = root.get(name) if isinstance(root, Mapping) else getattr(root, name)
+    return root
+
+
+def stream(kind: str, name: str, root: Any) -> Any:
+    """Return what a stream yields of a result, or of a part of it."""
+    made = streams_of(kind).get(name)
+    return field(root, name) if made is None else made(root)
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTable:
+    """A table of rows, all with the same columns: some hold texts, the others numbers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    texts: frozenset[str]
+
+
+def tables_of(kind: str) -> Mapping[str, Any]:
+    """Return the layouts of the tables of a kind by their names, the default one first."""
+    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
+    return {name: every[table.get("like", name)] for name, table in every.items()}
+
+
+def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
+    """Return one table of a result, by default its first.
+
+    Those of a stream that ``open`` names are columns of the user, which hold texts.
+    """
+    tables = tables_of(shown.KIND.name)
+    if not tables:
+        raise DataError(f"{shown.KIND.called} has no table of numbers")
+    name = next(iter(tables)) if name is None else name
+    if name not in tables:
+        allowed = ", ".join(tables)
+        raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
+    records = stream(shown.KIND.name, tables[name].get("rows", name), shown)
+    rows = [flat(each) for each in records]
+    columns = list(tables[name]["columns"])
+    more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
+    every = (*columns, *more)
+    texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))
+    return FlatTable(every, tuple(tuple(row.get(each) for each in every) for row in rows), texts)
+
+
+def flat(record: Any) -> dict[str, Value]:
+    """Return the plain values of a record: a reason as its message, methods joined."""
+    fields = to_dict(record) if is_dataclass(record) else record
+    found: dict[str, Value] = {}
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            message = value.get("message")
+            found[name] = str(message) if message is not None else None
+        elif isinstance(value, (list, tuple)):
+            found[name] = ", ".join(map(str, value)) or None
+        elif isinstance(value, str):
+            found[name] = number(str(value))
+        else:
+            found[name] = number(value)
+    return found
+
+
+_FORMULA = tuple("=+-@")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A text such as the group ``-1``: there is nothing to compute."""
+_NEEDS_QUOTES = frozenset('",;|')
+
+
+def write_csv(shown: ShownResult, *, table: str | None = None) -> str:
+    """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
+    found = table_of(shown, table)
+    lines = [",".join(map(cell, row)) for row in (found.columns, *found.rows)]
+    return "\n".join(lines) + "\n"
+
+
+def cell(value: Value) -> str:
+    """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
+
+    >>> cell("=1+1"), cell("-1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
+    ("'=1+1", '-1', '-0.5', '', '"a;b"', 'true')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return _number(value)
+    text = printable(value)
+    as_read = unicodedata.normalize("NFKC", text).lstrip()
+    if as_read.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        text = f"'{text}"  # a spreadsheet shows it instead of computing it
+    if _NEEDS_QUOTES.intersection(text) or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)
+
+
+def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `pandas.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        pandas is not installed.
+    DataError
+        There is no such table.
+    """
+    pandas = _library("pandas")
+    found = table_of(shown, table)
+    frame = pandas.DataFrame(list(found.rows), columns=list(found.columns))
+    return frame.astype(
+        {name: "object" if name in found.texts else "float64" for name in found.columns}
+    )
+
+
+def to_polars(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `polars.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        polars is not installed.
+    DataError
+        There is no such table.
+    """
+    polars = _library("polars")
+    found = table_of(shown, table)
+    schema = {
+        name: polars.String if name in found.texts else polars.Float64 for name in found.columns
+    }
+    return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
+
+
+def by_group(report: Report) -> Any:
+    """Return the rates of every group, a row each, as a `pandas.DataFrame`.
+
+    The index is feature and group, with class and threshold where there are several; the column
+    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
+    alone: whose label is). Undefined rates are NaN.
+    """
+    return _rate_frame(report, report.groups)
+
+
+def overall(report: Report) -> Any:
+    """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
+    return _rate_frame(report, report.totals)
+
+
+def contrasts(report: Report, by: str) -> Any:
+    """Return the differences or ratios of every group, group against reference, as a frame.
+
+    Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
+    """
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for each in report.estimates:
+        rate = compared_rate(each.definition)
+        if each.set != "native" or each.scope.kind != "overall":
+            continue
+        if rate is not None and each.metric == f"{rate.name}.{by}":
+            of = each.class_ if each.class_scope.is_single else None
+            key = (each.feature, each.group, of, each.threshold)
+            rows.setdefault(key, {})[rate.name] = each.value
+    if not rows:
+        raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
+    return _indexed(pandas, rows)
+
+
+def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for group in groups:
+        single = group.class_scope.is_single
+        if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
+            key = (group.feature, group.group, group.class_, group.threshold)
+            rates = {name: rate.value for name, rate in group.rates.items()}
+            size = size_beside_rates(group, report.catalogue)
+            rows.setdefault(key, {"n": size}).update(rates)
+    return _indexed(pandas, rows)
+
+
+def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
+    """Return rows as a frame whose index holds class and threshold only where they differ."""
+    names = ["feature", "group", "class", "threshold"]
+    kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
+    index = pandas.MultiIndex.from_tuples(
+        [tuple(key[i] for i in kept) for key in rows], names=[names[i] for i in kept]
+    )
+    return pandas.DataFrame(list(rows.values()), index=index, dtype="float64")
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"a {name} frame", name, error) from None
