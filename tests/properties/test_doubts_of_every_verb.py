@@ -5,6 +5,7 @@ A fail stays a fail. One table, one question for each verb, and one mistake for 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,3 +185,25 @@ def test_a_fail_stays_a_fail(mistake):
     found = of_audit(plant(rows))
     assert code in {each.code for each in found.diagnostics}
     assert found.verdict is Outcome.FAIL
+
+
+OWN_WORDS = ["N/A", "Total", "Pending", "Unbekannt", "non renseigné", "rechazado", "Open", "9"]
+"""Words that checks know, of every meaning and language; all are names as any other for numbers."""
+
+
+@pytest.mark.parametrize("word", OWN_WORDS)
+@pytest.mark.parametrize(("column", "value"), [("g", "a"), ("h", "y"), ("p", "no"), ("y", "no")])
+def test_a_word_that_checks_know_changes_no_number(column, value, word):
+    """Group, stratum and outcome; of the larger group also as the reference."""
+    for reference in ("others", "largest", "best"):
+        assert every_number(reference, column, value, word) == every_number(reference)
+
+
+@cache
+def every_number(reference: str, column: str = "g", value: str = "", word: str = "") -> Any:
+    """Return the numbers of an audit in which a value has another name, in order of size."""
+    rows = table().filter((pl.col("g") == "a") | (pl.int_range(pl.len()) % 3 > 0))
+    also = ["y"] * (column == "p")  # one name of both outcomes
+    called = rows.with_columns(pl.col(column, *also).replace(value, word))
+    found = fg.audit(called, prediction="p", rules=RULE, strata="h", reference=reference, **ASKED)
+    return sorted(number for _, number in numbers(found))

@@ -15,9 +15,11 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
 from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.missingness_checks import missing_values
 from fairgauge.checks.names import doubtful_names, doubtful_strata
 from fairgauge.checks.open_doubts import with_accepted, withhold
 from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
+from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -49,10 +51,8 @@ from fairgauge.question.specification import (
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
-from fairgauge.resolve.missingness_checks import missing_values
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.resolve.stratum_checks import many_strata
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.checks.stratum_checks import axes_of
 from fairgauge.cube.cube import Cube, counts_together
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
@@ -23,7 +24,6 @@ from fairgauge.resolve.constant_outcomes import (
     sums_of_known,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
-from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import matches
 

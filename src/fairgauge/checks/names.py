@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairgauge.checks._hmda import no_groups
+from fairgauge.checks.stratum_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.levels import is_of_scale
 from fairgauge.cube.plan import Axis
@@ -30,7 +31,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings, unmatched
-from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import (
     Value,

@@ -17,6 +17,7 @@ from fairgauge.checks.copies import (
     strata_of_outcomes,
 )
 from fairgauge.checks.favourable import unfavourable_positive
+from fairgauge.checks.missingness_checks import counted_missing, missing_values
 from fairgauge.checks.names import doubtful_conditions, doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
     missing_classes,
@@ -26,18 +27,17 @@ from fairgauge.checks.outcome_checks import (
     predictions_that_are_no_label,
     undecided_outcomes,
 )
+from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import Task
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_checks import numeric_groups, single_row_groups
-from fairgauge.resolve.missingness_checks import counted_missing, missing_values
 from fairgauge.resolve.question_checks import (
     limits_outside_range,
     uncrossed_features,
     unmatched_groups,
 )
-from fairgauge.resolve.stratum_checks import many_strata
 from fairgauge.results.scopes import Diagnostic
 
 

@@ -47,7 +47,7 @@ from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
 _FAR_APART = 0.1
-"""By how much outcomes that are reversed run against the label: weak models do by chance, too."""
+"""How far outcomes that are reversed run against the label: sampling variation goes less far."""
 
 
 Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"
