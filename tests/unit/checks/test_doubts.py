@@ -69,16 +69,6 @@ def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
     assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
 
 
-def test_a_fail_stays_a_fail():
-    refused = ["Pending" if i % 20 == 3 else w for i, w in enumerate(WORDS)]
-    unequal = [w if i % 2 or i % 8 else "no" for i, w in enumerate(refused)]
-    rows = table(p=["no" if g == "a" and i % 3 else w
-                    for i, (g, w) in enumerate(zip(G, unequal, strict=True))])  # fmt: skip
-    found = fg.audit(rows, prediction="p", positive="yes", sensitive="g", rules=RULE)
-    assert DiagnosticCode.UNDECIDED_OUTCOMES in {each.code for each in found.diagnostics}
-    assert found.verdict is Outcome.FAIL
-
-
 def test_clean_rows_have_no_doubt():
     found = fg.audit(table(), label="y", prediction="p", positive=1, sensitive="g", rules=RULE)
     assert found.verdict is Outcome.PASS

@@ -202,41 +202,6 @@ def test_a_rule_that_does_not_need_them_passes():
     assert [each.outcome for each in report.verdicts] == [Outcome.PASS, Outcome.INCONCLUSIVE]
 
 
-def test_why_thresholds_models_and_searches_withhold_what_an_audit_does():
-    """They accounted for, kept, called within a margin and found nothing, with a warning."""
-    rng = np.random.default_rng(0)
-    base, g = rng.random(6_000) < 0.5, rng.choice(["a", "b"], 6_000)
-    other = (g == "a") & ~base & (rng.random(6_000) < 0.3)
-    clear = np.where(base, "approved", "denied")
-    table = pl.DataFrame({
-        "g": g, "s": rng.choice(["x", "y"], 6_000), "clear": clear,
-        "outcome": np.where(other, "pending", clear),
-        "score": 0.4 * base + 0.6 * rng.random(6_000),
-    })  # fmt: skip
-    for column, unclear in (("outcome", True), ("clear", False)):
-        asked = {"positive": "approved", "sensitive": "g"}
-        gap, *_ = fg.why(table, prediction=column, strata="s", **asked).gaps
-        assert (gap.reason is WhyInconclusive.UNCLEAR_VALUES) is unclear
-        goals = ["|true_positive_rate.difference| <= 0.3", "|selection_rate.difference| <= 0.3"]
-        chosen = [
-            fg.thresholds(table, label=column, score="score", rules=goal, **asked)["g"].common
-            for goal in goals
-        ]
-        assert [each.goal_outcome is Outcome.PASS for each in chosen] == [not unclear, True]
-        models = fg.compare_models(
-            table.with_columns(new=column),
-            prediction="clear",
-            candidate="new",
-            margins={"disparity": 0.3},
-            **asked,
-        )
-        (candidate,) = models.candidates
-        assert candidate.overturned is unclear
-        search = {"positive": "approved", "features": ["g", "s"], "rate": "selection_rate"}
-        found = fg.find(table, prediction=column, **search)
-        assert (found.worse, found.lacks_outcomes) == ((), unclear)
-
-
 @pytest.mark.parametrize("counted", ["any", "last"])
 @pytest.mark.parametrize(
     ("value", "outcome"),
@@ -578,26 +543,6 @@ def test_what_needs_one_of_both_passes_beside_a_copy_of_the_label():
     asked = {"label": "y", "prediction": "p", "sensitive": "g"}
     rules = ["|selection_rate.difference| <= 0.15", "|base_rate.difference| <= 0.15"]
     assert fg.audit(copied(), **asked, rules=rules).exit_code == 0
-
-
-def test_a_candidate_that_copies_the_label_does_not_dominate():
-    """It was better than any model in use, within all margins, and exit code 0."""
-    rng = np.random.default_rng(1)
-    y, women = rng.integers(2, size=4_000), rng.random(4_000) < 0.5
-    p, q = [np.where(rng.random(4_000) < each, 1 - y, y) for each in (0.1 + 0.2 * women, 0.02)]
-    table = pl.DataFrame({"y": y, "p": p, "copy": y, "q": q, "g": np.where(women, "f", "m")})
-    found = fg.compare_models(
-        table, label="y", prediction="p", positive=1, sensitive="g", candidate=["copy", "q"],
-        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
-    )  # fmt: skip
-    assert found["q"].verdict is CandidateVerdict.DOMINATES
-    assert found["copy"].verdict is CandidateVerdict.CANNOT_TELL
-    alone = fg.compare_models(
-        table, label="y", prediction="p", positive=1, sensitive="g", candidate="copy",
-        metrics="true_positive_rate.difference", margins={"accuracy": 0.01, "disparity": 0.1},
-    )  # fmt: skip
-    assert alone.exit_code == 3
-    assert "equals the label 'y' in all 4,000 rows" in " ".join(str(alone).split())
 
 
 def scored(**columns: str) -> pl.DataFrame:
