@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from clarify_cases import after, both, config
 
-from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
+from fairgauge_cloud.clarify.clarify_config import ConfigError, read_config
 
 ROWS = [("facet", "age", "label", "p"), *(
     (facet, 20 + i % 25, (i + (facet == "d")) % 2, i % 3 % 2)

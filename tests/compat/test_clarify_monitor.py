@@ -12,15 +12,15 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge.compat._service_texts import read
-from fairgauge.compat.clarify.analysis_files import (
+from fairgauge_cloud._service_texts import read
+from fairgauge_cloud.clarify.analysis_files import (
     MetricValue,
     cloudwatch_value,
     to_openmetrics,
     values_of,
 )
-from fairgauge.compat.clarify.bias_drift import DriftCheck, compare, drifted
-from fairgauge.compat.clarify.clarify_config import attributes, config_uri
+from fairgauge_cloud.clarify.bias_drift import DriftCheck, compare, drifted
+from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
 
 def value(metric: str, number: float | None, interval: Any = None) -> MetricValue:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.compat._coded_column import CodedColumn, Kind, from_values
-from fairgauge.compat._service_metrics import Features
 from fairgauge.enums import Profile
+from fairgauge_cloud._coded_column import CodedColumn, Kind, from_values
+from fairgauge_cloud._service_metrics import Features
 
 
 def columns(points: np.ndarray) -> list[CodedColumn]:

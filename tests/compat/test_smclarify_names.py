@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from fairgauge.compat.smclarify.bias import metrics, report
-from fairgauge.compat.smclarify.bias.metrics import basic_stats, common
-from fairgauge.compat.smclarify.bias.report import (
+from fairgauge_cloud.smclarify.bias import metrics, report
+from fairgauge_cloud.smclarify.bias.metrics import basic_stats, common
+from fairgauge_cloud.smclarify.bias.report import (
     FacetColumn,
     LabelColumn,
     ProblemType,
@@ -350,8 +350,8 @@ def test_the_arguments_are_not_changed() -> None:
 
 
 def test_the_version_and_the_helpers_are_smclarifys() -> None:
-    from fairgauge.compat import smclarify
-    from fairgauge.compat.smclarify import util
+    from fairgauge_cloud import smclarify
+    from fairgauge_cloud.smclarify import util
 
     assert smclarify.__version__ == "0.5"
     assert util.pdf([3, 1, 3, 3]) == [(1, 0.25), (3, 0.75)]
@@ -366,7 +366,7 @@ def test_the_version_and_the_helpers_are_smclarifys() -> None:
 @pytest.fixture
 def registered() -> Iterator[Any]:
     """Register metrics for one test."""
-    from fairgauge.compat.smclarify.bias.metrics import registry
+    from fairgauge_cloud.smclarify.bias.metrics import registry
 
     lists = (registry.PRETRAINING_METRIC_FUNCTIONS, registry.POSTTRAINING_METRIC_FUNCTIONS)
     before = [list(each) for each in lists]

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fairgauge.compat.smclarify.bias.report import (
+from fairgauge_cloud.smclarify.bias.report import (
     FacetColumn,
     LabelColumn,
     SmclarifyWarning,

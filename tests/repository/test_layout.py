@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.repository.sources import (
     MODULES,
-    OURS,
     ROOT,
     SOURCE,
     TESTS,
@@ -39,10 +38,10 @@ ONLY_IN = {
     "duckdb": ("scan/",),
     "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",),
-    "pandas": ("scan/", "render/", "compat/"),
+    "pandas": ("scan/", "render/"),
     "click": ("cli/",),
     "jinja2": ("render/",),
-    "pydantic": ("compat/",),
+    "pydantic": (),
     "scipy": ("stats/",),
     "urllib.request": (),
     "sklearn": ("integrations/scikit_learn.py",),
@@ -140,7 +139,7 @@ BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "core", "base"
 
 
 def test_no_module_is_named_for_everything() -> None:
-    for path in (*OURS, *TESTS):
+    for path in (*MODULES, *TESTS):
         parts = {*path.relative_to(ROOT).parts[:-1], path.stem}
         assert not parts & BANNED, path
         assert not re.fullmatch(r"v[0-9]+", path.parent.name), path
@@ -155,12 +154,12 @@ def shared(names: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
 
 
 def test_no_two_files_have_one_name() -> None:
-    named = ((path.name, path) for path in OURS if path.name != "__init__.py")
+    named = ((path.name, path) for path in MODULES if path.name != "__init__.py")
     assert shared(named) == {}
 
 
 def test_no_two_classes_have_one_name() -> None:
-    classes = ((node.name, path) for path in OURS for node in classes_of(path))
+    classes = ((node.name, path) for path in MODULES for node in classes_of(path))
     assert shared(classes) == {}
 
 

@@ -41,12 +41,12 @@ class Brief:
     """
 
     headline: Sentence
-    verdict: tuple[Sentence, ...]
-    looked_at: tuple[Sentence, ...]
-    found: tuple[Sentence, ...]
-    certainty: tuple[Sentence, ...]
-    limits: tuple[Sentence, ...]
-    steps: tuple[Sentence, ...]
+    verdict: tuple[Sentence, ...] = ()
+    looked_at: tuple[Sentence, ...] = ()
+    found: tuple[Sentence, ...] = ()
+    certainty: tuple[Sentence, ...] = ()
+    limits: tuple[Sentence, ...] = ()
+    steps: tuple[Sentence, ...] = ()
     question: str = "What was found"
 
     @property

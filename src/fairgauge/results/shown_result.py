@@ -16,6 +16,7 @@ from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypedDict
 
@@ -53,7 +54,7 @@ class ResultKind:
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
     document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary.
+        result, and ``full`` where there is a summary. By default: the first page and the tables.
     brief : the function that makes its first page.
     tables : what makes its tables for CSV, by name, the default one first: a function, or the class
         of the records that its field of that name holds.
@@ -63,7 +64,7 @@ class ResultKind:
     schema: str
     title: str
     called: str
-    document: str
+    document: str = "fairgauge.render.documents.plain_document:plain_document"
     brief: str
     tables: Mapping[str, str | type] = field(default_factory=dict)
 
@@ -197,12 +198,15 @@ class ResultOfMetrics(ShownResult):
 def result_classes() -> Mapping[str, type[ShownResult]]:
     """Return the classes of results by the schemas of their files.
 
-    A class registers itself when it is imported; this imports every module of results.
+    A class registers itself when it is imported; this imports every module of results, and the
+    classes that plug-ins name.
     """
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
+    for each in entry_points(group="fairgauge.results"):
+        each.load()
     return dict(_REGISTRY)
 
 
