@@ -168,13 +168,7 @@ def above(column: CodedColumn, threshold: float) -> Mask:
 
 
 def categories(column: CodedColumn, values: Sequence[object]) -> Mask:
-    """Return for every level whether it is listed; listed values are converted if none matches.
-
-    Raises
-    ------
-    ValueError
-        Nothing matches, and the listed values are not of the column's type.
-    """
+    """Return for every level whether it is listed; listed values are converted if none matches."""
     mask = equal_mask(column, values)
     if mask[column.held].any():
         return mask
@@ -203,12 +197,6 @@ def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
         if "invalid literal for int()" in str(error):
             return [as_float(value) for value in values]
         raise ValueError(NO_POSITIVE) from None
-
-
-def mistaken_conversion(column: CodedColumn, values: Sequence[object]) -> bool:
-    """Return whether ``bool("False")`` is about to become true."""
-    texts = [v for v in values if isinstance(v, str) and v.strip().lower() in ("false", "0", "no")]
-    return column.kind is Kind.BOOLEAN and bool(texts)
 
 
 def looks_misread(

@@ -88,11 +88,6 @@ def facet_blocks(
     """Cut a facet into blocks: the listed values together, else one for every value.
 
     ``of`` is the type of the column; without it, the profile's rules decide.
-
-    Raises
-    ------
-    ValueError
-        A facet of numbers without a threshold, or listed values that cannot be converted.
     """
     found, column, listed = as_type(column, values, profile, of)
     if found is DataType.CONTINUOUS:
@@ -151,11 +146,6 @@ def outcome(
     """Collapse a label; return it, and the listed values as they were understood.
 
     ``of`` is the type of the column; without it, the profile's rules decide.
-
-    Raises
-    ------
-    ValueError
-        Numbers without a threshold, or listed values that cannot be converted.
     """
     found, column, listed = as_type(column, values, profile, of)
     assert listed is not None

@@ -242,13 +242,7 @@ def _again(content: io.BytesIO) -> Iterator[IO[bytes]]:
 def read_csv_files(
     files: Sequence[tuple[CsvFile, bool]], names: Sequence[str], wanted: Collection[str | None]
 ) -> Table:
-    """Read the wanted columns of CSV files, one below the other.
-
-    Parameters
-    ----------
-    files : sequence of (CsvFile, bool)
-        Every file, and whether its first row is a header.
-    """
+    """Read the wanted columns of CSV files, one below the other."""
     places = {i: name for i, name in enumerate(names) if name in wanted}
     levels: list[dict[str, int]] = [{} for _ in places]
     codes: list[list[Codes]] = [[] for _ in places]

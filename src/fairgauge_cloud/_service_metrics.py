@@ -134,11 +134,6 @@ class Features:
         The five nearest rows outside the facet vote on every row inside it; all rows at the
         distance of the fifth share its vote, so that the order of the rows does not matter.
 
-        Parameters
-        ----------
-        inside, positive : array of bool, of shape (rows,)
-            Which rows are in the facet, and which are predicted positive.
-
         Returns
         -------
         float in [-1, 1]

@@ -37,8 +37,6 @@ class Flags(TypedDict):
     neutral: bool
     fail_on_violation: bool
     write_baseline: bool
-    endpoint: str | None
-    schedule: str | None
     maps: tuple[str, ...]
     dataset: str | None
     first_row: str
@@ -63,13 +61,6 @@ class Flags(TypedDict):
     is_flag=True,
     help="Make the current results the baseline, unless the check failed (or there is none yet).",
 )
-@click.option(
-    "--metrics",
-    metavar="FILE",
-    help="Write the metrics as OpenMetrics text, or (.json) as CloudWatch's data; - prints.",
-)
-@click.option("--endpoint", metavar="NAME", help="Endpoint, for the dimensions of CloudWatch.")
-@click.option("--schedule", metavar="NAME", help="Monitoring schedule, likewise.")
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
 @click.option(
@@ -79,9 +70,7 @@ class Flags(TypedDict):
     help="As in fairgauge clarify.",
 )
 @flags_for("replicates", "seed")
-def command(
-    current: str, baseline: str, output: str, metrics: str | None, **flags: Unpack[Flags]
-) -> int:
+def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
     CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
@@ -97,8 +86,6 @@ def command(
 
     place, folder = Path(baseline), made_folder(output)
     written = [str(folder / "constraint_violations.json"), str(folder / "fairgauge_drift.json")]
-    if metrics not in (None, "-"):
-        written.append(str(metrics))
     check_outputs(written, [current, baseline])
     first = not place.exists() and flags["write_baseline"]
     config = _config(Path(current), flags)
@@ -110,12 +97,10 @@ def command(
     before = now if first else values_of(read_results(place), baseline)
     drift = compare(now, before, DriftCheck(flags["check"]), neutral=flags["neutral"])
     write_all({written[0]: drift.to_json(), written[1]: drift.additions_to_json()})
-    _export(now, metrics, flags)
     failed = bool(drift.violations) and flags["fail_on_violation"]
     if flags["write_baseline"] and not failed:
         write_all({place: json.dumps(found, indent=4, ensure_ascii=False) + "\n"})
-    if metrics != "-":
-        print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
+    print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
     if not flags["fail_on_violation"]:
@@ -179,18 +164,3 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     texts = {ANALYSIS: found.to_json(), ADDITIONS: found.additions_to_json()}
     write_all({folder / name: text for name, text in texts.items()})
     return found.results, found.additions
-
-
-def _export(values: Values, place: str | None, flags: Flags) -> None:
-    from fairgauge_cloud.clarify.analysis_files import to_cloudwatch, to_openmetrics
-
-    if place is None:
-        return
-    if place.endswith(".json"):
-        text = to_cloudwatch(values.values(), flags["endpoint"], flags["schedule"])
-    else:
-        text = to_openmetrics(values.values())
-    if place == "-":
-        print_result(text)
-    else:
-        write_all({place: text})

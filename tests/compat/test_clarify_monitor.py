@@ -15,8 +15,6 @@ from hypothesis import given
 from fairgauge_cloud._service_texts import read
 from fairgauge_cloud.clarify.analysis_files import (
     MetricValue,
-    cloudwatch_value,
-    to_openmetrics,
     values_of,
 )
 from fairgauge_cloud.clarify.bias_drift import DriftCheck, compare, drifted
@@ -48,21 +46,6 @@ def test_di_by_its_distance_from_one() -> None:
     assert drifted(now, before, neutral=True)
     assert not drifted(value("DI", 1.1), value("DI", 0.5), neutral=True)
     assert drifted(value("DI", 0.0), value("DI", 0.5), neutral=True)
-
-
-def test_infinity_as_cloudwatch_takes_it(shared: Any) -> None:
-    entries = [
-        entry
-        for entry in shared.vectors("worked_examples.json")
-        if entry["metric"] == "cloudwatch_value"
-    ]
-    assert len(entries) == 2
-    for entry in entries:
-        number = read(entry["inputs"]["value"])
-        assert number is not None
-        # the guide prints the limit of the API, 2 ** 360, rounded up beyond it
-        assert cloudwatch_value(number) == pytest.approx(entry["expected"], rel=1e-6)
-        assert abs(cloudwatch_value(number)) <= 2.0**360
 
 
 @pytest.mark.parametrize(
@@ -248,35 +231,6 @@ def test_intervals_are_read_beside_saved_results(folder: Any, baseline: dict[str
     assert folder.read("constraint_violations.json")["violations"] == []
     unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
     assert any(each.endswith("there is no interval") for each in unanswered)
-
-
-def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> None:
-    del baseline
-    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--metrics")
-    text = folder.run(*args, "-").stdout
-    lines = text.splitlines()
-    assert lines[-1] == "# EOF"
-    assert "# TYPE bias_metric_TE gauge" in lines
-    labels = 'BiasStage="Post-Training",Label="label",LabelValue="1",Facet="facet",FacetValue="d"'
-    assert f"bias_metric_TE{{{labels}}} +Inf" in lines
-    assert not any("CDDL" in line for line in lines)  # it has no value
-    assert folder.run(*args, "metrics.json").exit_code == 0
-    request = folder.read("metrics.json")
-    assert request["Namespace"] == "aws/sagemaker/ModelMonitoring/bias-metrics"
-    sent = {each["MetricName"]: each for each in request["MetricData"]}
-    assert sent["bias_metric_TE"]["Value"] == 2.0**360
-    dimensions = {each["Name"]: each["Value"] for each in sent["bias_metric_TE"]["Dimensions"]}
-    assert dimensions["BiasStage"] == "Post-Training"
-    assert folder.run(*args, "metrics.json", "--endpoint", "live").exit_code == 0
-    request = folder.read("metrics.json")
-    assert request["Namespace"] == "aws/sagemaker/Endpoints/bias-metrics"
-    assert {"Name": "Endpoint", "Value": "live"} in request["MetricData"][0]["Dimensions"]
-    assert {"Name": "Facet", "Value": "facet"} in sent["bias_metric_TE"]["Dimensions"]
-
-
-def test_labels_are_escaped_in_openmetrics() -> None:
-    odd = MetricValue("pre_training_bias_metrics", 'a"b', "1\n2", "c\\d", "e", "CI", 0.5)
-    assert 'Label="a\\"b",LabelValue="1\\n2",Facet="c\\\\d"' in to_openmetrics([odd])
 
 
 @pytest.mark.parametrize(

@@ -28,22 +28,7 @@ def load_dataset(
     dataset: str | None,
     first_row: FirstRow = FirstRow.AUTO,
 ) -> Dataset:
-    """Read and join everything that a configuration names.
-
-    Parameters
-    ----------
-    dataset : str, optional
-        The data, in the place of ``dataset_uri``; relative to the current folder.
-    first_row : FirstRow
-        Whether the first row of CSV files is a header.
-
-    Raises
-    ------
-    SpecError
-        Columns that the data do not have; each with its path.
-    DataError
-        Data that cannot be read, or do not fit together.
-    """
+    """Read and join everything that a configuration names."""
     if dataset is None:
         files = places.files(config.dataset_uri or "")
     else:
@@ -91,15 +76,7 @@ def joined(
     files: int,
     first_row: FirstRow,
 ) -> Dataset:
-    """Put facets and predictions that are kept apart beside the data.
-
-    Raises
-    ------
-    SpecError
-        Several files without a key, or a key or prediction column that is not there.
-    DataError
-        Files that do not fit together.
-    """
+    """Put facets and predictions that are kept apart beside the data."""
     key = config.joinsource_name_or_index
     made = main
     apart = [config.facet_dataset_uri, config.predicted_label_dataset_uri]

@@ -88,29 +88,7 @@ def analyse(
     first_row: FirstRow = FirstRow.AUTO,
     **options: Unpack[IntervalOptions],
 ) -> Analysis:
-    """Run a configuration on local files.
-
-    Parameters
-    ----------
-    config : AnalysisConfig
-    places : Places
-        Where its URIs are.
-    dataset : str, optional
-        The data, in the place of ``dataset_uri``; relative to the current folder.
-    profile : Profile
-        ``clarify`` for the service's numbers, ``documented`` for the right reading.
-    first_row : FirstRow
-        Whether the first row of CSV files is a header.
-    **options
-        Of `fairgauge.audit`: confidence, method, seed, replicates.
-
-    Raises
-    ------
-    SpecError
-        Columns or settings that do not fit the data; every one with its path.
-    DataError
-        Data that cannot be used.
-    """
+    """Run a configuration on local files."""
     made = load_dataset(config, places, dataset, first_row)
     job = Job(config, made, profile, **options)
     notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.doubts, *job.notes]))
@@ -129,13 +107,7 @@ def check_job(
     dataset: str | None = None,
     first_row: FirstRow = FirstRow.AUTO,
 ) -> list[str]:
-    """Hold a configuration against its data, measure nothing, and return what is notable.
-
-    Raises
-    ------
-    SpecError, DataError
-        As `analyse`; and where no row has a value that the label or a facet names.
-    """
+    """Hold a configuration against its data, measure nothing, and return what is notable."""
     made = load_dataset(config, places, dataset, first_row)
     job = Job(config, made, CLARIFY)
     if job.mistakes:
@@ -220,13 +192,7 @@ _INTERVAL = re.compile(r"\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*")
 
 
 def segments_of(job: Job) -> list[dict[str, object]]:
-    """Measure every segment, and the remaining rows, as all rows are measured.
-
-    Raises
-    ------
-    SpecError
-        An interval that cannot be read, or intervals of a column of text.
-    """
+    """Measure every segment, and the remaining rows, as all rows are measured."""
     found = []
     for i, asked in enumerate(job.config.segment_config or []):
         name = job.made.find(asked.name_or_index)

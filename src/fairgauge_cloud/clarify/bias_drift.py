@@ -91,17 +91,7 @@ def compare(
     *,
     neutral: bool = False,
 ) -> Drift:
-    """Hold current values against a baseline's.
-
-    Parameters
-    ----------
-    current, baseline : mapping of MetricValue
-        What `values_of` reads from ``analysis.json`` files.
-    check : DriftCheck
-    neutral : bool
-        Measure ratios (DI) by their distance from 1, not from 0 as the service does: a DI that
-        falls from 0.18 to 0.08 is then a violation.
-    """
+    """Hold current values against a baseline's."""
     baseline = _aligned(current, baseline)
     violations = []
     open_questions = []

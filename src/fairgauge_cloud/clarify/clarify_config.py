@@ -200,20 +200,7 @@ class AnalysisConfig(_Part):
 
 
 def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
-    """Read a configuration from its JSON.
-
-    Parameters
-    ----------
-    text : str
-        The text of an ``analysis_config.json``.
-    has_dataset : bool
-        Whether a data set is named beside it.
-
-    Raises
-    ------
-    ConfigError
-        With a path and what is allowed, for every mistake.
-    """
+    """Read a configuration from its JSON."""
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -273,15 +260,7 @@ def _not_in_headers(found: dict[str, object], wrong: set[str]) -> list[Problem]:
 
 
 def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
-    """Read a configuration file.
-
-    Raises
-    ------
-    ConfigError
-        With a path and what is allowed, for every mistake.
-    DataError
-        The file cannot be read.
-    """
+    """Read a configuration file."""
     try:
         text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
     except UnicodeDecodeError:

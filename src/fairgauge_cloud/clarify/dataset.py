@@ -52,25 +52,7 @@ def read_csv(
     first_row: FirstRow,
     more: Sequence[str | int | None] | None = None,
 ) -> tuple[list[str], Table, list[str]]:
-    """Return the names of the columns of CSV files, the columns, and how a header was found.
-
-    Parameters
-    ----------
-    headers : list of str, optional
-        The names of the columns, if the configuration gives them.
-    asked : sequence
-        Names and indices that the configuration uses: a name means that there is a header.
-    first_row : FirstRow
-        Whether the first row is a header; ``auto`` decides by its cells.
-    more : sequence, optional
-        What is read besides; all columns by default.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read, the headers do not fit, or the first row looks like a header that
-        the configuration spells differently.
-    """
+    """Return the names of the columns of CSV files, the columns, and how a header was found."""
     notices: list[str] = []
     names: list[str] = []
     parts = []
@@ -213,13 +195,7 @@ class Dataset:
 
 
 def read_dataset(config: AnalysisConfig, files: list[Path], first_row: FirstRow) -> Dataset:
-    """Read features, label and predictions.
-
-    Raises
-    ------
-    DataError
-        The data cannot be read, or do not fit the headers.
-    """
+    """Read features, label and predictions."""
     kind = config.dataset_type
     if kind in ("application/jsonlines", "application/json"):
         return _json(config, files)

@@ -121,26 +121,14 @@ class ClassScores:
 
 
 def read_data(files: Sequence[Path], form: str, columns: Sequence[str]) -> Records:
-    """Read a data set.
-
-    Raises
-    ------
-    DataError
-        It cannot be read.
-    """
+    """Read a data set."""
     if form == "csv":
         return _table(files, columns)
     return _lines(files)
 
 
 def read_predictions(files: Sequence[Path], form: str) -> Records:
-    """Read batch predictions: JSON lines, or what BigQuery exports.
-
-    Raises
-    ------
-    DataError
-        They cannot be read.
-    """
+    """Read batch predictions: JSON lines, or what BigQuery exports."""
     results = [path for path in files if path.name.startswith("prediction.results")]
     files = results or list(files)
     suffix = files[0].suffix.lower()
@@ -317,29 +305,7 @@ class Evaluated:
 def evaluate(
     config: VertexConfig, places: Places, **options: Unpack[IntervalOptions]
 ) -> Iterator[Evaluated]:
-    """Compute every bias configuration, and without labels every class of the target.
-
-    Parameters
-    ----------
-    config : VertexConfig
-    places : Places
-        Where its URIs are.
-    **options
-        Of `fairgauge.audit`: confidence, method, seed, replicates.
-
-    Yields
-    ------
-    Evaluated
-        Its results are ``slice_a``, ``slice_b``, ``labels``, ``data_bias``, ``model_bias`` and
-        ``notices``.
-
-    Raises
-    ------
-    SpecError
-        Features, labels or a target that the data do not have.
-    DataError
-        Data that cannot be read.
-    """
+    """Compute every bias configuration, and without labels every class of the target."""
     asked = config.asked
     sources = {
         name: [path for uri in uris for path in places.files(uri)]

@@ -301,15 +301,7 @@ class VertexConfig:
 
 
 def load_vertex_config(path: Path) -> VertexConfig:
-    """Read a configuration file, JSON or YAML by its suffix.
-
-    Raises
-    ------
-    SpecError
-        With a path and what is allowed, for every mistake.
-    DataError
-        The file cannot be read.
-    """
+    """Read a configuration file, JSON or YAML by its suffix."""
     is_yaml = path.suffix.lower() in (".yaml", ".yml")
     text = read_text(path, MOST_OF_CONFIGURATION)
     return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))

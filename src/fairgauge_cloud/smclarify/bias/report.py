@@ -35,14 +35,9 @@ from fairgauge_cloud.smclarify.bias.report_values import (
     MetricResult,
     ModelPerformanceReport,
     ProblemType,
-    SmclarifyWarning,
     StageType,
     inf_as_str,
-    of_missing,
-    of_reading,
-    of_results,
     performance,
-    warn_once,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +57,6 @@ __all__ = [
     "MetricResult",
     "ModelPerformanceReport",
     "ProblemType",
-    "SmclarifyWarning",
     "StageType",
     "bias_basic_stats",
     "bias_report",
@@ -175,7 +169,6 @@ def bias_report(
         {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]
-    warn_once([*made.doubts(), *of_results(found)])
     return found
 
 
@@ -193,12 +186,10 @@ def bias_basic_stats(
     made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(None)
     measured = ServiceMetrics(question, count_question(question, CLARIFY))
-    found = [
+    return [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)
     ]
-    warn_once(made.doubts())
-    return found
 
 
 def model_performance_report(
@@ -216,9 +207,7 @@ def model_performance_report(
     positive = list(label_column.positive_label_values or ())
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = predicted(from_series(predicted_label_column.series), label, listed)
-    report = performance(label_column.name, label, prediction)
-    warn_once(of_reading(label.column, label_column.positive_label_values, label.of))
-    return report
+    return performance(label_column.name, label, prediction)
 
 
 class _ReportArguments:
@@ -293,12 +282,6 @@ class _ReportArguments:
         except Exception as error:
             entry = MetricError(*made, error=error)
         return entry.to_json()
-
-    def doubts(self) -> Iterator[str]:
-        """Describe what is doubtful in how the columns were read."""
-        yield from of_reading(self._column, self._listed[0], self.facet.of)
-        yield from of_reading(self.label.column, self._listed[1], self.label.of)
-        yield from of_missing(self._column, [self.label, self.prediction])
 
 
 def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge_cloud._column_reading import DataType, looks_misread, mistaken_conversion
+from fairgauge_cloud._column_reading import DataType
 from fairgauge_cloud._service_texts import spelled
 from fairgauge_cloud.smclarify.bias.metrics import basic_stats as stats
 from fairgauge_cloud.smclarify.bias.metrics import call_metric
 from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_description
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
-    from fairgauge_cloud._coded_column import CodedColumn
     from fairgauge_cloud._facet_counts import BinaryOutcome
 
 
@@ -171,64 +169,3 @@ def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> d
         except TypeError as error:
             matrix = {"error": {str(error): 0.0}}
     return ModelPerformanceReport(name, rates, shares, matrix).to_json()
-
-
-_SHOWN = 3
-
-
-class SmclarifyWarning(UserWarning):
-    """smclarify's answer, which is returned, is not the right one."""
-
-
-def warn_once(reasons: Iterable[str], stacklevel: int = 3) -> None:
-    """Give one warning that names every reason."""
-    unique = list(dict.fromkeys(reasons))
-    if not unique:
-        return
-    more = f"; and {len(unique) - _SHOWN} more" if len(unique) > _SHOWN else ""
-    warnings.warn(
-        "smclarify's answer is returned, but it is misleading: "
-        f"{'; '.join(unique[:_SHOWN])}{more}. fairgauge.audit gives the right one",
-        SmclarifyWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
-def of_reading(
-    column: CodedColumn, values: Sequence[object] | None, found: DataType
-) -> Iterator[str]:
-    """Describe what is doubtful in how a column was read."""
-    why = looks_misread(column, values, found)
-    if why:
-        yield why
-    if values and mistaken_conversion(column, values):
-        yield f"the text {values[0]!r} was read as true in column {column.name!r}"
-
-
-def of_missing(facet: CodedColumn, outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
-    """Describe where missing values count in facet a, labels or predictions as negative."""
-    for column in (facet, *(each.column for each in outcomes if each is not None)):
-        if rows := len(column) - column.known:
-            where = "in facet a, the advantaged side" if column is facet else "as negative"
-            yield f"{rows:,} missing values of {column.name!r} count {where}"
-
-
-def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Describe where a distance drops a category that one side lacks."""
-    for block in blocks:
-        value = {m["name"]: m["value"] for m in block["metrics"]}
-        if isinstance(value.get("KL"), float) and value["KL"] < 0:
-            yield (
-                f"KL of {block['value_or_threshold']!r} is negative, because a category that one "
-                "side lacks was omitted (also from JS, LP, TVD and KS)"
-            )
-        elif value.get("TVD") is not None and _too_small(value):
-            yield (
-                f"TVD and KS of {block['value_or_threshold']!r} are less than |DPL|, because a "
-                "category that one side lacks was omitted (also from KL, JS and LP)"
-            )
-
-
-def _too_small(value: Mapping[str, Any]) -> bool:
-    difference = value.get("DPL")
-    return difference is not None and bool(value["TVD"] < abs(difference) - 1e-9)
