@@ -365,7 +365,7 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"dataset": "projects/1"}, "dataset", "export it"),
         ({"predictions_gcs_source": None}, "", "name the data"),
         ({"thresholds": []}, "thresholds", "name at least one, or leave it out for 0.5"),
-        ({"bias_configs": [3], "labels": 3}, "bias_configs[0]", "must be an object or a list of"),
+        ({"bias_configs": [3]}, "bias_configs[0]", "must be an object or a list of"),
         ({"predictions_gcs_source": []}, "predictions_gcs_source", "names no file"),
         (
             {"predictions_bigquery_source": "x"},

@@ -212,51 +212,11 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     try:
         config = AnalysisConfig.model_validate(found)
     except ValidationError as error:
-        problems = problems_of(error, AnalysisConfig)
-        wrong = {str(each["loc"][0]) for each in error.errors(include_url=False)}
-        problems += _others(found, wrong, has_dataset=has_dataset)
-        problems += _not_in_headers(found, wrong)
-        raise ConfigError(problems) from None
+        raise ConfigError(problems_of(error, AnalysisConfig)) from None
     problems = _contradictions(config, has_dataset=has_dataset)
     if problems:
         raise ConfigError(problems)
     return config.before_training() if _lacks_predictions(config) else config
-
-
-def _others(found: dict[str, object], wrong: set[str], **given: bool) -> list[Problem]:
-    """Return the mistakes in what is left when the keys that cannot be read are set aside."""
-    stand_in = {
-        "dataset_type": "text/csv",
-        "methods": {"pre_training_bias": {"methods": "all"}},
-    }
-    rest = {key: value for key, value in found.items() if key not in wrong}
-    config = AnalysisConfig.model_validate(stand_in | rest)
-    return [
-        problem
-        for problem in _contradictions(config, **given)
-        if problem.path.partition(".")[0].partition("[")[0] not in wrong
-    ]
-
-
-def _not_in_headers(found: dict[str, object], wrong: set[str]) -> list[Problem]:
-    """Return the facets that the headers of a configuration with other mistakes do not hold.
-
-    Those of one without are held against the columns of the data.
-    """
-    headers, facets = found.get("headers"), _listed(found.get("facet"))
-    if not isinstance(headers, list) or not isinstance(facets, list) or "facet" in wrong:
-        return []
-    if "headers" in wrong or found.get("facet_dataset_uri") is not None:
-        return []
-    names = [each.get("name_or_index") for each in facets]
-    return [
-        Problem(
-            f"facet[{i}].name_or_index",
-            f"no column {quote(name)} in headers.{nearest(name, headers)}",
-        )
-        for i, name in enumerate(names)
-        if isinstance(name, str) and name not in headers
-    ]
 
 
 def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:

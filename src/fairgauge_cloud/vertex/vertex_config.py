@@ -315,10 +315,7 @@ def read_vertex_config(
     try:
         asked = Parameters.model_validate(found)
     except ValidationError as error:
-        problems = problems_of(error, Parameters)
-        if "bias_configs" in found:
-            problems += read_bias_configs(found["bias_configs"])[1]
-        raise SpecError(problems) from None
+        raise SpecError(problems_of(error, Parameters)) from None
     slices, problems = read_bias_configs(asked.bias_configs)
     problems += _contradictions(asked)
     refuse(problems)

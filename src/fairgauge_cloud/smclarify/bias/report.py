@@ -80,13 +80,7 @@ def problem_type(labels: pd.Series) -> ProblemType:
 def fetch_metrics_to_run(
     full_metrics: Sequence[Callable[..., object]], metric_names: Sequence[str]
 ) -> list[Callable[..., object]]:
-    """Return the metric functions of some names, in registered order.
-
-    Raises
-    ------
-    ValueError
-        A name is none of the registered metrics.
-    """
+    """Return the metric functions of some names, in registered order."""
     known = tuple(metric.__name__ for metric in full_metrics)
     if not set(metric_names) <= set(known):
         raise ValueError(service_texts.unknown_metric(known))
@@ -94,13 +88,7 @@ def fetch_metrics_to_run(
 
 
 def label_value_or_threshold(label_series: pd.Series, positive_values: Sequence[object]) -> str:
-    """Return the positive values, or the interval above a threshold, as results write them.
-
-    Raises
-    ------
-    ValueError
-        No positive value is given, or it does not fit the column.
-    """
+    """Return the positive values, or the interval above a threshold, as results write them."""
     _require_positive(positive_values)
     return outcome(from_series(label_series), positive_values)[0].text
 
@@ -132,11 +120,6 @@ def bias_report(
     -------
     list of dict
         For every facet value: ``value_or_threshold`` and its ``metrics``.
-
-    Raises
-    ------
-    ValueError
-        The whole report fails, as smclarify's does; the message gives the reason.
 
     Examples
     --------
@@ -195,13 +178,7 @@ def bias_basic_stats(
 def model_performance_report(
     df: pd.DataFrame, label_column: LabelColumn, predicted_label_column: LabelColumn
 ) -> dict[str, Any]:
-    """Return the performance of a model on all rows.
-
-    Raises
-    ------
-    ValueError
-        The labels and predictions do not fit together; the message gives the reason.
-    """
+    """Return the performance of a model on all rows."""
     del df
     _require_positive(label_column.positive_label_values)
     positive = list(label_column.positive_label_values or ())

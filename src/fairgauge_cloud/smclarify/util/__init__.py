@@ -27,13 +27,7 @@ def collapse_to_binary(values: Iterable[Any], pivot: Any = 0.0) -> Array:
 
 
 def GaussianFilter(input_array: Array, sigma: int = 1) -> Array:
-    """Smooth an array with a Gaussian kernel of its own length.
-
-    Raises
-    ------
-    ValueError
-        The array is empty.
-    """
+    """Smooth an array with a Gaussian kernel of its own length."""
     count = len(input_array)
     if not count:
         raise ValueError("input array is empty")

@@ -76,13 +76,7 @@ __all__ = [
 
 
 def call_metric(metric: Callable[..., Result], **kwargs: object) -> Result:
-    """Call a metric with those of the arguments that it takes.
-
-    Raises
-    ------
-    KeyError
-        An argument that it needs is not among them.
-    """
+    """Call a metric with those of the arguments that it takes."""
     return metric(**{name: kwargs[name] for name in inspect.signature(metric).parameters})
 
 

@@ -127,13 +127,7 @@ def multicategory_confusion_matrix(
 
 
 def class_matrix(label: CodedColumn, predicted: CodedColumn) -> dict[str, dict[str, float]] | None:
-    """Count predictions by label, both as columns.
-
-    Raises
-    ------
-    TypeError
-        Labels are missing; the message is that of smclarify's libraries.
-    """
+    """Count predictions by label, both as columns."""
     missing = bool((label.codes < 0).any())
     order: list[Any] = [*label.used, *([math.nan] if missing else [])]
     order.sort()

@@ -75,13 +75,7 @@ def series_datatype(series: pd.Series, values: Sequence[object] | None = None) -
 def ensure_series_data_type(
     series: pd.Series, values: Sequence[object] | None = None
 ) -> tuple[DataType, pd.Series]:
-    """Guess what a column holds, and convert it to that.
-
-    Raises
-    ------
-    ValueError
-        The column holds numbers, and the listed value is none.
-    """
+    """Guess what a column holds, and convert it to that."""
     import pandas as pd
 
     found, _, _ = as_type(from_series(series), values)
@@ -93,13 +87,7 @@ def ensure_series_data_type(
 def convert_positive_label_values(
     series: pd.Series, positive_label_values: list[str | int | float]
 ) -> list[object]:
-    """Return listed values in the type of the column's values.
-
-    Raises
-    ------
-    ValueError
-        A value cannot be converted.
-    """
+    """Return listed values in the type of the column's values."""
     return converted(from_series(series), positive_label_values)
 
 
@@ -180,13 +168,7 @@ DLA = _of("DLA", "Difference in Label Accuracy", ["RD", "SD"], tuple)
 
 
 def flag(series: pd.Series, name: str) -> BinaryOutcome:
-    """Read a column of true and false as a collapsed label.
-
-    Raises
-    ------
-    ValueError
-        It holds something else.
-    """
+    """Read a column of true and false as a collapsed label."""
     if series.dtype != bool:
         raise ValueError(f"{name} must be of type bool")
     return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
@@ -210,13 +192,7 @@ def measure(
     prediction: BinaryOutcome | None = None,
     group_variable: pd.Series | None = None,
 ) -> tuple[float, ...]:
-    """Compute metrics of one sensitive facet.
-
-    Raises
-    ------
-    ValueError
-        A metric has no value; the message gives the reason.
-    """
+    """Compute metrics of one sensitive facet."""
     asked = FacetQuestion((facet(sensitive_facet_index),), label, prediction, group(group_variable))
     cube = count_question(asked, CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())

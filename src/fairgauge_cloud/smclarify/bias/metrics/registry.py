@@ -21,17 +21,7 @@ POSTTRAINING_METRIC_FUNCTIONS: list[Callable[..., object]] = [
 
 
 def pretraining(function: Metric) -> Metric:
-    """Register a metric of labels; it is called with those report arguments that it names.
-
-    Raises
-    ------
-    TypeError
-        It is not a function.
-    AssertionError
-        A metric of its name is registered.
-    ValueError
-        It has no docstring, whose first line describes it in reports.
-    """
+    """Register a metric of labels; it is called with those report arguments that it names."""
     return _registered(PRETRAINING_METRIC_FUNCTIONS, function)
 
 
