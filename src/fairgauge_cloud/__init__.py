@@ -1,12 +1,1 @@
-"""Other systems' files and names, in and out, on top of the same line."""
-
-from typing import TypedDict
-
-
-class IntervalOptions(TypedDict, total=False):
-    """How confidence intervals are made, as `fairgauge.audit` takes it."""
-
-    confidence: float
-    method: str
-    seed: int
-    replicates: int
+"""Configurations of SageMaker Clarify and Vertex AI, run on local files; smclarify's names."""

@@ -1,7 +1,7 @@
 """Clarify's reading of a column: categories or numbers, and which of its values are meant.
 
 These guesses are wrong on small tables and on labels stored as floats; they are kept here, and
-only here, because old results depend on them. ``documented`` decides by what is listed.
+only here, because old results depend on them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy as np
 
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask, as_float, as_int
 
-CLARIFY, DOCUMENTED = "clarify", "documented"
-"""The readings: as the service's code reads columns, or as its pages describe it."""
 UNIQUENESS_THRESHOLD = 0.05
 _FEW_CATEGORIES = 20
 
@@ -61,37 +59,18 @@ class HalfOpenInterval:
         return (levels > self.low) & (levels <= self.high)
 
 
-def data_type(
-    column: CodedColumn, values: Sequence[object] | None, profile: str = CLARIFY
-) -> DataType:
-    """Decide what a column is taken for, by the rules of a profile."""
-    if profile == CLARIFY:
-        continuous = _guessed_continuous(column, values)
-    else:
-        continuous = _meant_continuous(column, values)
-    return DataType.CONTINUOUS if continuous else DataType.CATEGORICAL
-
-
-def _guessed_continuous(column: CodedColumn, values: Sequence[object] | None) -> bool:
+def data_type(column: CodedColumn, values: Sequence[object] | None) -> DataType:
+    """Guess what a column is taken for, as smclarify guesses it."""
     several = isinstance(values, list) and len(values) > 1
     if column.kind in (Kind.CATEGORY, Kind.BOOLEAN, Kind.OTHER) or several:
-        return False
+        return DataType.CATEGORICAL
     if column.kind is Kind.FLOAT:
-        return True
+        return DataType.CONTINUOUS
     if column.kind is Kind.TEXT and not _all_integers(column):
-        return False
+        return DataType.CATEGORICAL
     known = column.known
-    return known > 0 and len(column.used) / known >= UNIQUENESS_THRESHOLD
-
-
-def _meant_continuous(column: CodedColumn, values: Sequence[object] | None) -> bool:
-    """Take numbers for categories when they are two, or few and a listed value is among them."""
-    if column.kind not in (Kind.INTEGER, Kind.FLOAT) or (values is not None and len(values) > 1):
-        return False
-    distinct = len(column.used)
-    if not values or distinct <= 2:
-        return distinct > _FEW_CATEGORIES
-    return distinct > _FEW_CATEGORIES or not equal_mask(column, values).any()
+    varied = known > 0 and len(column.used) / known >= UNIQUENESS_THRESHOLD
+    return DataType.CONTINUOUS if varied else DataType.CATEGORICAL
 
 
 def _all_integers(column: CodedColumn) -> bool:
@@ -106,14 +85,11 @@ def _all_integers(column: CodedColumn) -> bool:
 
 
 def as_type(
-    column: CodedColumn,
-    values: Sequence[object] | None,
-    profile: str = CLARIFY,
-    of: DataType | None = None,
+    column: CodedColumn, values: Sequence[object] | None
 ) -> tuple[DataType, CodedColumn, list[object] | None]:
-    """Decide the type of a column, unless it is given; return the column and the listed values."""
+    """Guess the type of a column; return it, the column and the listed values in that type."""
     listed = None if values is None else list(values)
-    found = of or data_type(column, values, profile)
+    found = data_type(column, values)
     if found is DataType.CATEGORICAL:
         return found, column, listed
     if listed and not isinstance(listed[0], (int, float)):
@@ -159,12 +135,6 @@ def interval(
     if isinstance(low, bool) and isinstance(most, bool):
         raise ValueError(NO_ENDPOINTS)  # noqa: TRY004 - as pandas does
     return HalfOpenInterval(min(low, most), max(low, most))
-
-
-def above(column: CodedColumn, threshold: float) -> Mask:
-    """Return for every level of a numeric column whether it lies above a threshold."""
-    levels = np.array([as_float(level) for level in column.levels])
-    return levels > threshold
 
 
 def categories(column: CodedColumn, values: Sequence[object]) -> Mask:

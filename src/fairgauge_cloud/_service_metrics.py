@@ -9,12 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge import Cube
-from fairgauge.plugins import MetricValues, Neighbours, describe_reason, feature_matrix
+from fairgauge.plugins import MetricValues, Neighbours, describe_reason
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask
-from fairgauge_cloud._column_reading import CLARIFY
 from fairgauge_cloud._facet_counts import FacetQuestion
 from fairgauge_cloud._service_texts import (
     CONDITIONAL,
@@ -25,7 +23,6 @@ from fairgauge_cloud._service_texts import (
     result,
 )
 
-Array = NDArray[np.float64]
 _OF_ALL_ROWS = ("GE",)
 
 
@@ -43,7 +40,6 @@ class ServiceMetrics:
         self._features = features
         self._strata_problem = strata_problem
         self._values = MetricValues(counts)
-        self._profile = str(self._values.profile)
 
     def result(self, metric: str, facet: int, block: int) -> MetricEntry:
         """Return one metric of a block as results write it."""
@@ -52,9 +48,6 @@ class ServiceMetrics:
         if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
             return result(metric, None, self._strata_problem or NO_GROUP)
         value, reason = self._values.value(metric, facet, self._name(facet, block))
-        text = "" if reason is None else describe_reason(reason)
-        if self._profile != CLARIFY:
-            return result(metric, value, text or None)
         rows = self.size(facet, block)
         others = self.known(facet) - rows
         if metric in _OF_ALL_ROWS:
@@ -62,6 +55,7 @@ class ServiceMetrics:
         elif metric not in CONDITIONAL and 0 in (rows, others):
             value = None
         if value is None:
+            text = "" if reason is None else describe_reason(reason)
             code = "" if reason is None else str(reason.code)
             return result(metric, None, error_text(metric, rows, others, code, text))
         return result(metric, value)
@@ -71,7 +65,7 @@ class ServiceMetrics:
         return self._values.size(facet, self._name(facet, block))
 
     def known(self, facet: int) -> int:
-        """Return the rows that are compared: those whose facet is known (``clarify``: all)."""
+        """Return the rows that are compared."""
         return self._values.size(facet)
 
     def base_rate(self, facet: int, block: int) -> float:
@@ -101,7 +95,7 @@ class ServiceMetrics:
         inside = self.asked.facets[facet].codes == block
         positive = self.asked.prediction.states == 1
         try:
-            return result("FT", self._features[facet].flip(inside, positive, self._profile))
+            return result("FT", self._features[facet].flip(inside, positive))
         except ValueError as error:
             return result("FT", None, str(error))
 
@@ -128,23 +122,23 @@ class Features:
 
     columns: Callable[[], Sequence[CodedColumn]]
 
-    def flip(self, inside: Mask, positive: Mask, profile: str = CLARIFY) -> float:
+    def flip(self, inside: Mask, positive: Mask) -> float:
         """Return the flip test of the rows inside a facet.
 
         The five nearest rows outside the facet vote on every row inside it; all rows at the
-        distance of the fifth share its vote, so that the order of the rows does not matter.
-
-        Returns
-        -------
-        float in [-1, 1]
-            ``clarify``: the share of the rows inside that are positive where their neighbours are
-            negative, less the share of the reverse; ``documented``: the reverse less it, by
-            neighbours in scaled columns.
+        distance of the fifth share its vote, so that the order of the rows does not matter. The
+        test is the share of the rows inside that are positive where their neighbours are negative,
+        less the share of the reverse.
         """
         if not inside.any() or inside.all():
             rows = float(inside.sum())
             raise ValueError(error_text("FT", rows, len(inside) - rows))
-        points = _points(self.columns(), profile)
+        columns = self.columns()
+        if any(column.kind not in _NUMERIC for column in columns):
+            raise ValueError(NOT_NUMERIC)
+        if not columns:
+            raise ValueError("there are no features to compare rows by")
+        points = np.stack([column.numbers() for column in columns], axis=1)
         known = ~np.isnan(points).any(axis=1)
         ours, theirs = inside & known, ~inside & known
         if not ours.any() or not theirs.any():
@@ -154,16 +148,4 @@ class Features:
         votes = Neighbours.of(points[theirs]).mean(outcomes[theirs], points[ours], k)
         favoured = int((positive[ours] & (votes < 1 / 2)).sum())
         disfavoured = int((~positive[ours] & (votes > 1 / 2)).sum())
-        flips = favoured - disfavoured
-        return float((flips if profile == CLARIFY else -flips) / ours.sum())
-
-
-def _points(columns: Sequence[CodedColumn], profile: str) -> Array:
-    """Return the rows as points: numbers as they are (``clarify``), or every feature scaled."""
-    if profile == CLARIFY and any(c.kind not in _NUMERIC for c in columns):
-        raise ValueError(NOT_NUMERIC)
-    if not columns:
-        raise ValueError("there are no features to compare rows by")
-    if profile == CLARIFY:
-        return np.stack([column.numbers() for column in columns], axis=1)
-    return feature_matrix([column.cells() for column in columns], scaled=True)[0]
+        return float((favoured - disfavoured) / ours.sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -12,8 +12,6 @@ from fairgauge.errors import DataError, quote
 from fairgauge.plugins import (
     Command,
     check_outputs,
-    flags_for,
-    given_options,
     made_folder,
     print_message,
     print_result,
@@ -21,11 +19,8 @@ from fairgauge.plugins import (
 )
 
 if TYPE_CHECKING:
-    from fairgauge_cloud import IntervalOptions
     from fairgauge_cloud._files import Places
-    from fairgauge_cloud.clarify.analysis_files import MetricValue, Saved
-
-    Values = dict[tuple[str, str, str, str], MetricValue]
+    from fairgauge_cloud.clarify.analysis_files import Saved
 
 VIOLATED, UNDECIDED = 1, 3
 
@@ -33,28 +28,17 @@ VIOLATED, UNDECIDED = 1, 3
 class Flags(TypedDict):
     """The flags of the command that its steps read."""
 
-    check: str
-    neutral: bool
     fail_on_violation: bool
     write_baseline: bool
     maps: tuple[str, ...]
     dataset: str | None
     first_row: str
-    replicates: str | None
-    seed: str | None
 
 
 @click.command("clarify-monitor", cls=Command)
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
-@click.option(
-    "--check",
-    type=click.Choice(("point", "interval")),
-    default="point",
-    help="Decided by the value, as the service does (point), or by its bootstrap interval.",
-)
-@click.option("--neutral", is_flag=True, help="Measure DI by its distance from 1, not from 0.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if a metric drifted.")
 @click.option(
     "--write-baseline",
@@ -69,7 +53,6 @@ class Flags(TypedDict):
     default="auto",
     help="As in fairgauge clarify.",
 )
-@flags_for("replicates", "seed")
 def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
@@ -81,25 +64,25 @@ def command(current: str, baseline: str, output: str, **flags: Unpack[Flags]) ->
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge_cloud.clarify.analysis_files import read_additions, read_results, values_of
-    from fairgauge_cloud.clarify.bias_drift import DriftCheck, compare
+    from fairgauge_cloud.clarify.analysis_files import as_json, read_results, values_of
+    from fairgauge_cloud.clarify.bias_drift import compare
 
     place, folder = Path(baseline), made_folder(output)
-    written = [str(folder / "constraint_violations.json"), str(folder / "fairgauge_drift.json")]
-    check_outputs(written, [current, baseline])
+    written = str(folder / "constraint_violations.json")
+    check_outputs([written], [current, baseline])
     first = not place.exists() and flags["write_baseline"]
     config = _config(Path(current), flags)
     if config is None:
-        found, additions = read_results(Path(current)), read_additions(Path(current))
+        found = read_results(Path(current))
     else:
-        found, additions = _run(config, Path(current), folder, flags)
-    now = values_of(found, current, additions)
+        found = _run(config, Path(current), folder, flags)
+    now = values_of(found, current)
     before = now if first else values_of(read_results(place), baseline)
-    drift = compare(now, before, DriftCheck(flags["check"]), neutral=flags["neutral"])
-    write_all({written[0]: drift.to_json(), written[1]: drift.additions_to_json()})
+    drift = compare(now, before)
+    write_all({written: drift.to_json()})
     failed = bool(drift.violations) and flags["fail_on_violation"]
     if flags["write_baseline"] and not failed:
-        write_all({place: json.dumps(found, indent=4, ensure_ascii=False) + "\n"})
+        write_all({place: as_json(found)})
     print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
@@ -141,26 +124,18 @@ def _places(path: Path, flags: Flags) -> Places:
     return Places(read_maps(flags["maps"]), path.parent)
 
 
-def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Saved]:
-    """Run a configuration, write its results, and return them and what stands beside them."""
+def _run(text: str, path: Path, folder: Path, flags: Flags) -> Saved:
+    """Run a configuration, write its results, and return them."""
     from fairgauge_cloud.clarify.analysis import analyse
-    from fairgauge_cloud.clarify.analysis_files import ADDITIONS, ANALYSIS
+    from fairgauge_cloud.clarify.analysis_files import ADDITIONS, ANALYSIS, as_json
     from fairgauge_cloud.clarify.clarify_config import read_config
     from fairgauge_cloud.clarify.dataset import FirstRow
-    from fairgauge_cloud.clarify_command import print_notices
 
     dataset = flags["dataset"]
     config = read_config(text, has_dataset=dataset is not None)
-    intervals: IntervalOptions = {}
-    if flags["check"] == "interval":
-        drawn = given_options({"replicates": flags["replicates"], "seed": flags["seed"]})
-        intervals = cast("IntervalOptions", {"method": "bootstrap", **drawn})
-    first_row = FirstRow(flags["first_row"])
-    places = _places(path, flags)
-    found = analyse(config, places, dataset, first_row=first_row, **intervals)
-    print_notices(found)
-    for warning in found.warnings:
-        print_message(warning, prefix="")
-    texts = {ANALYSIS: found.to_json(), ADDITIONS: found.additions_to_json()}
+    found = analyse(config, _places(path, flags), dataset, FirstRow(flags["first_row"]))
+    for notice in found.notices:
+        print_message(notice, prefix="Note: ")
+    texts = {ANALYSIS: as_json(found.results), ADDITIONS: as_json(found.additions)}
     write_all({folder / name: text for name, text in texts.items()})
-    return found.results, found.additions
+    return found.results

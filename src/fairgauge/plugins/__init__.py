@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fairgauge.render.words.reason_sentences import describe_reason
     from fairgauge.results.brief import Brief, Sentence
     from fairgauge.results.shown_result import ResultKind, ShownResult, made_now
-    from fairgauge.scan.row_access import feature_matrix
     from fairgauge.stats.neighbours import Neighbours
     from fairgauge.values import canonical, matches, name_of
 
@@ -51,7 +50,6 @@ _MODULES = {
     "render.words.reason_sentences": ("describe_reason",),
     "results.brief": ("Brief", "Sentence"),
     "results.shown_result": ("ResultKind", "ShownResult", "made_now"),
-    "scan.row_access": ("feature_matrix",),
     "stats.neighbours": ("Neighbours",),
     "values": ("canonical", "matches", "name_of"),
 }
@@ -71,7 +69,6 @@ __all__ = [
     "check_outputs",
     "count_codes",
     "describe_reason",
-    "feature_matrix",
     "flags_for",
     "given_options",
     "loads",

@@ -60,12 +60,6 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
             absent(f"facet[{i}].name_or_index", facet.name_or_index, NO_FACET)
     if config.group_variable is not None and made.find(config.group_variable) is None:
         absent("group_variable", config.group_variable)
-    for i, name in enumerate(config.excluded_columns):
-        if made.find(name) is None:
-            absent(f"excluded_columns[{i}]", name)
-    for i, segment in enumerate(config.segment_config or []):
-        if made.find(segment.name_or_index) is None:
-            absent(f"segment_config[{i}].name_or_index", segment.name_or_index)
     refuse(problems)
 
 

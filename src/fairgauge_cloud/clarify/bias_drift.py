@@ -1,34 +1,17 @@
-"""Bias drift: which metrics are farther from "no bias" than the baseline has them.
-
-The service compares values alone (`--check point`). Its guide describes another rule, by bootstrap
-intervals (`--check interval`): an alert only when the interval and the allowed range are disjoint.
-"""
+"""Bias drift: which metrics are farther from "no bias" than the baseline has them."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 
 from fairgauge_cloud._service_texts import spelled
-from fairgauge_cloud.clarify.analysis_files import MetricValue
+from fairgauge_cloud.clarify.analysis_files import MetricValue, Values, as_json
 
-Values = Mapping[tuple[str, str, str, str], MetricValue]
-
-_RATIOS = ("DI",)
 _INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
 _ROUNDING = 1e-12
 """Sums of logarithms differ in their last digits from one program to the next."""
-
-
-class DriftCheck(StrEnum):
-    """What decides: the value alone, or its interval."""
-
-    POINT = "point"
-    INTERVAL = "interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +32,6 @@ class Drift:
     violations: tuple[Violation, ...]
     not_evaluated: tuple[str, ...]
     evaluated: int
-    check: DriftCheck
 
     @property
     def summary(self) -> str:
@@ -67,46 +49,38 @@ class Drift:
 
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
-        found: dict[str, object] = {
-            "version": "1.0",
-            "violations": [asdict(violation) for violation in self.violations],
-        }
-        return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-
-    def additions_to_json(self) -> str:
-        """Return the text of ``fairgauge_drift.json``: what was compared, and what could not be."""
-        found = {
-            "schema": "fairgauge.clarify_drift/1",
-            "check": str(self.check),
-            "evaluated": self.evaluated,
-            "not_evaluated": list(self.not_evaluated),
-        }
-        return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+        violations = [asdict(violation) for violation in self.violations]
+        return as_json({"version": "1.0", "violations": violations})
 
 
-def compare(
-    current: Values,
-    baseline: Values,
-    check: DriftCheck = DriftCheck.POINT,
-    *,
-    neutral: bool = False,
-) -> Drift:
+def compare(current: Values, baseline: Values) -> Drift:
     """Hold current values against a baseline's."""
     baseline = _aligned(current, baseline)
     violations = []
     open_questions = []
     evaluated = 0
-    for key in sorted({*current, *baseline}, key=lambda k: (k[3], *k[:3])):
-        reason = _unanswerable(current.get(key), baseline.get(key), check)
+    for key in sorted({*current, *baseline}, key=lambda k: (k.metric, *k)):
+        reason = _unanswerable(current.get(key), baseline.get(key))
         if reason is not None:
-            open_questions.append(f"{key[3]} of {key[1]} {key[2]}: {reason}")
+            open_questions.append(f"{key.metric} of {key.facet} {key.block}: {reason}")
             continue
-        now, before = current[key], baseline[key]
+        now, before = current[key].value, baseline[key].value
+        assert now is not None
+        assert before is not None
         evaluated += 1
-        if drifted(now, before, check, neutral=neutral):
-            text = _description(now, before, check)
-            violations.append(Violation(now.facet, now.facet_value, now.metric, text))
-    return Drift(tuple(violations), tuple(open_questions), evaluated, check)
+        if drifted(now, before):
+            text = (
+                f"Metric value {spelled(now)} doesn't meet the baseline constraint requirement "
+                f"{spelled(before)}"
+            )
+            violations.append(Violation(key.facet, key.block, key.metric, text))
+    return Drift(tuple(violations), tuple(open_questions), evaluated)
+
+
+def drifted(now: float, before: float) -> bool:
+    """Return whether a value is farther from 0 than its baseline, as the service decides it."""
+    close = math.isclose(abs(now), abs(before), rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return abs(now) > abs(before) and not close
 
 
 def _aligned(current: Values, baseline: Values) -> Values:
@@ -115,14 +89,7 @@ def _aligned(current: Values, baseline: Values) -> Values:
     A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it is
     the same facet when that value moves. Only a facet of one block can be one of these.
     """
-    facets: list[dict[tuple[str, str], list[str]]] = []
-    for values in (current, baseline):
-        blocks: dict[tuple[str, str], list[str]] = {}
-        for stage, facet, block, _ in values:
-            if block not in blocks.setdefault((stage, facet), []):
-                blocks[stage, facet].append(block)
-        facets.append(blocks)
-    now, before = facets
+    now, before = _blocks(current), _blocks(baseline)
     renamed = {
         (*key, old[0]): now[key][0]
         for key, old in before.items()
@@ -130,9 +97,19 @@ def _aligned(current: Values, baseline: Values) -> Values:
         if _threshold(old[0]) == _threshold(now[key][0])
     }
     return {
-        (stage, facet, renamed.get((stage, facet, block), block), metric): value
-        for (stage, facet, block, metric), value in baseline.items()
+        key._replace(block=renamed.get(key[:3], key.block)): value
+        for key, value in baseline.items()
     }
+
+
+def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
+    """Return the blocks of every facet of a stage."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for key in values:
+        blocks = found.setdefault((key.stage, key.facet), [])
+        if key.block not in blocks:
+            blocks.append(key.block)
+    return found
 
 
 def _threshold(block: str) -> float | None:
@@ -144,41 +121,7 @@ def _threshold(block: str) -> float | None:
         return None
 
 
-def drifted(
-    now: MetricValue,
-    before: MetricValue,
-    check: DriftCheck = DriftCheck.POINT,
-    *,
-    neutral: bool = False,
-) -> bool:
-    """Return whether one value is farther from "no bias" than its baseline allows."""
-    assert before.value is not None
-    as_ratio = neutral and now.metric in _RATIOS
-    limit = _distance(before.value, as_ratio=as_ratio)
-    if check is DriftCheck.POINT:
-        assert now.value is not None
-        distance = _distance(now.value, as_ratio=as_ratio)
-        return distance > limit and not math.isclose(
-            distance, limit, rel_tol=_ROUNDING, abs_tol=_ROUNDING
-        )
-    assert now.interval is not None
-    low, high = (_from_neutral(end, as_ratio=as_ratio) for end in now.interval)
-    return low > limit or high < -limit
-
-
-def _distance(value: float, *, as_ratio: bool) -> float:
-    return abs(_from_neutral(value, as_ratio=as_ratio))
-
-
-def _from_neutral(value: float, *, as_ratio: bool) -> float:
-    if not as_ratio:
-        return value
-    return -math.inf if value <= 0 else math.log(value)
-
-
-def _unanswerable(
-    now: MetricValue | None, before: MetricValue | None, check: DriftCheck
-) -> str | None:
+def _unanswerable(now: MetricValue | None, before: MetricValue | None) -> str | None:
     if before is None:
         return "not in the baseline"
     if now is None:
@@ -187,20 +130,4 @@ def _unanswerable(
         return f"the baseline has no value ({before.error or 'null'})"
     if now.value is None:
         return f"there is no value ({now.error or 'null'})"
-    if check is DriftCheck.INTERVAL and now.interval is None:
-        return "there is no interval"
     return None
-
-
-def _description(now: MetricValue, before: MetricValue, check: DriftCheck) -> str:
-    if check is DriftCheck.POINT:
-        return (
-            f"Metric value {spelled(now.value)} doesn't meet the baseline constraint requirement "
-            f"{spelled(before.value)}"
-        )
-    assert now.interval is not None
-    low, high = (spelled(end) for end in now.interval)
-    return (
-        f"Metric value {spelled(now.value)}, with the interval [{low}, {high}], lies outside what "
-        f"the baseline {spelled(before.value)} allows"
-    )

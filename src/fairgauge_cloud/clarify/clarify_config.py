@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    PrivateAttr,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -63,41 +62,23 @@ def _lowered(value: object) -> object:
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Scalars = Annotated[list[Scalar], BeforeValidator(_listed)]
 NameOrIndex = StrictStr | StrictInt
-NamesOrIndices = Annotated[list[NameOrIndex], BeforeValidator(_listed)]
-Number = Annotated[StrictInt | StrictFloat, BeforeValidator(lambda v: v)]
-TypeWord = Literal["categorical", "continuous"]
 _Text = Literal["text/csv", "application/jsonlines", "application/json"]
 _Parquet = Literal["application/x-parquet", "application/parquet"]
-_Image = Literal["image/jpeg", "image/jpg", "image/png", "application/x-npy"]
 _Other = Literal["application/x-image", "application/sagemakercapturejson"]
 DatasetType = Annotated[Literal[_Text, _Parquet, _Other], BeforeValidator(_lowered)]
-ContentType = Annotated[Literal[_Text, _Image], BeforeValidator(_lowered)]
-AcceptType = Annotated[_Text, BeforeValidator(_lowered)]
 
 
 class _Part(BaseModel):
     """A part of the configuration; it holds no other keys than its own."""
 
-    # `model_name` is the service's; pydantic before 2.10 warns of every name with this prefix
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Facet(_Part):
-    """A facet; ``facet_type`` and ``facet_role`` are fairgauge's own keys."""
+    """A facet, and the values or the threshold of the group that is measured."""
 
     name_or_index: NameOrIndex
     value_or_threshold: Scalars | None = None
-    facet_type: TypeWord | None = None
-    facet_role: Literal["d", "a"] = "d"
-
-
-class Segments(_Part):
-    """Parts of the data that are measured on their own."""
-
-    name_or_index: NameOrIndex
-    segments: list[list[StrictStr | StrictInt]]
-    config_name: StrictStr | None = None
-    display_aliases: list[StrictStr] | None = None
 
 
 class Bias(_Part):
@@ -124,26 +105,6 @@ class Methods(_Part):
     asymmetric_shapley_value: object = None
 
 
-class Predictor(_Part):
-    """Where the service has a model, how it is asked, and how its answers are read."""
-
-    endpoint_name: StrictStr | None = None
-    endpoint_name_prefix: StrictStr | None = None
-    model_name: StrictStr | None = None
-    target_model: StrictStr | None = None
-    instance_type: StrictStr | None = None
-    initial_instance_count: StrictInt | None = None
-    accelerator_type: StrictStr | None = None
-    custom_attributes: StrictStr | None = None
-    content_type: ContentType | None = None
-    accept_type: AcceptType | None = None
-    label: NameOrIndex | None = None
-    probability: NameOrIndex | None = None
-    label_headers: list[NameOrIndex] | None = None
-    content_template: StrictStr | dict[str, StrictStr] | None = None
-    record_template: StrictStr | None = None
-
-
 class AnalysisConfig(_Part):
     """An ``analysis_config.json``, schema version 1.0."""
 
@@ -155,34 +116,25 @@ class AnalysisConfig(_Part):
     predicted_label: NameOrIndex | None = None
     features: StrictStr | None = None
     label_values_or_threshold: Scalars | None = None
-    label_type: TypeWord | None = None
-    probability_threshold: Number = 0.5
-    segment_config: list[Segments] | None = None
+    probability_threshold: StrictInt | StrictFloat | None = None
+    segment_config: object = None
     facet: list[Facet] | None = None
     facet_dataset_uri: StrictStr | None = None
     facet_headers: list[StrictStr] | None = None
     predicted_label_dataset_uri: StrictStr | None = None
     predicted_label_headers: list[StrictStr] | None = None
-    excluded_columns: NamesOrIndices = []
+    excluded_columns: object = None
     joinsource_name_or_index: NameOrIndex | None = None
     group_variable: NameOrIndex | None = None
     time_series_data_config: object = None
     methods: Methods
-    predictor: Predictor | None = None
-
-    _unpredicted: bool = PrivateAttr(default=False)
+    predictor: object = None
 
     @property
-    def unpredicted(self) -> bool:
-        """Return whether post-training metrics were asked for, and left for want of predictions."""
-        return self._unpredicted
-
-    def before_training(self) -> AnalysisConfig:
-        """Return the configuration without its post-training metrics."""
-        methods = self.methods.model_copy(update={"post_training_bias": None})
-        made = self.model_copy(update={"methods": methods})
-        made._unpredicted = True  # noqa: SLF001 - its own class
-        return made
+    def lacks_predictions(self) -> bool:
+        """Return whether post-training metrics are asked for, and there are no predictions."""
+        given = self.predicted_label is not None or self.predicted_label_dataset_uri is not None
+        return self.methods.post_training_bias is not None and not given
 
     @property
     def notices(self) -> list[str]:
@@ -191,11 +143,12 @@ class AnalysisConfig(_Part):
 
     @property
     def stages(self) -> dict[str, list[str]]:
-        """Return the metrics asked for in each stage, in the order of results."""
+        """Return the metrics of each stage that is measured, in the order of results."""
         return {
             stage: _asked_metrics(stage, bias.methods)
             for stage in _STAGES
             if (bias := getattr(self.methods, stage)) is not None
+            if not (stage == "post_training_bias" and self.lacks_predictions)
         }
 
 
@@ -216,7 +169,7 @@ def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
     problems = _contradictions(config, has_dataset=has_dataset)
     if problems:
         raise ConfigError(problems)
-    return config.before_training() if _lacks_predictions(config) else config
+    return config
 
 
 def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
@@ -242,16 +195,13 @@ def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
 def _contradictions(config: AnalysisConfig, *, has_dataset: bool = False) -> list[Problem]:
     """Return every mistake that concerns more than one key."""
     return [
-        *_dataset(config, has_dataset),
+        *_dataset(config),
         *_methods(config),
-        *_bias(config),
-        *_facets(config),
-        *_segments(config),
-        *_predictor(config),
+        *_bias(config, has_dataset),
     ]
 
 
-def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
+def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
     kind = config.dataset_type
     if config.version != "1.0":
         yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
@@ -262,8 +212,6 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
         yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
     if config.time_series_data_config is not None:
         yield Problem("time_series_data_config", _NO_TIME_SERIES)
-    if config.dataset_uri is None and not has_dataset and config.stages:
-        yield Problem("dataset_uri", "is required, or name the data with --dataset")
     if kind in _JSON_TYPES and config.features is None:
         yield Problem("features", "Data must contain features. It is the JMESPath to them")
     yield from _addresses(config)
@@ -310,9 +258,11 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         yield Problem("methods.report.name", message)
 
 
-def _bias(config: AnalysisConfig) -> Iterator[Problem]:
-    if not config.stages:
+def _bias(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
+    if config.methods.pre_training_bias is None and config.methods.post_training_bias is None:
         return
+    if config.dataset_uri is None and not has_dataset:
+        yield Problem("dataset_uri", "is required, or name the data with --dataset")
     if config.label is None:
         yield Problem("label", "is required for bias metrics")
     if not config.label_values_or_threshold:
@@ -322,7 +272,7 @@ def _bias(config: AnalysisConfig) -> Iterator[Problem]:
         )
     if not config.facet:
         yield Problem("facet", "is required for bias metrics: name at least one")
-    if _lacks_predictions(config) and not config.methods.pre_training_bias:
+    if config.lacks_predictions and not config.methods.pre_training_bias:
         message = (
             "post-training metrics need predictions: name predicted_label or "
             "predicted_label_dataset_uri"
@@ -330,49 +280,10 @@ def _bias(config: AnalysisConfig) -> Iterator[Problem]:
         yield Problem("methods.post_training_bias", message)
 
 
-def _lacks_predictions(config: AnalysisConfig) -> bool:
-    """Return whether post-training metrics are asked for, and there is nothing to predict with."""
-    given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
-    return config.methods.post_training_bias is not None and not given
-
-
-def _facets(config: AnalysisConfig) -> Iterator[Problem]:
-    for i, facet in enumerate(config.facet or []):
-        path = f"facet[{i}]"
-        values = facet.value_or_threshold
-        if facet.facet_type == "continuous":
-            numeric = [v for v in values or [] if isinstance(v, (int, float))]
-            if len(numeric) != 1 or len(values or []) != 1:
-                message = "a continuous facet needs exactly one number, an exclusive lower bound"
-                yield Problem(f"{path}.value_or_threshold", message)
-        if facet.facet_role == "a" and not values:
-            message = "makes the listed values the favoured ones, but none is listed"
-            yield Problem(f"{path}.facet_role", message)
-
-
-def _segments(config: AnalysisConfig) -> Iterator[Problem]:
-    for i, each in enumerate(config.segment_config or []):
-        path = f"segment_config[{i}]"
-        if not each.segments or not all(each.segments):
-            yield Problem(f"{path}.segments", "must be a list of lists of values or intervals")
-        aliases, count = each.display_aliases, len(each.segments)
-        if aliases is not None and len(aliases) not in (count, count + 1):
-            message = f"must name {count} segments, or {count + 1} with the remaining rows"
-            yield Problem(f"{path}.display_aliases", message)
-
-
-def _predictor(config: AnalysisConfig) -> Iterator[Problem]:
-    predictor = config.predictor
-    if predictor is None:
-        return
-    if predictor.content_type in get_args(_Image):
-        yield Problem("predictor.content_type", "is for images, which have no bias metrics")
-
-
 def _notices(config: AnalysisConfig) -> list[str]:
     """Return what is ignored or read otherwise, a line each."""
     found = []
-    if config.unpredicted:
+    if config.lacks_predictions:
         found.append(
             "methods.post_training_bias: not computed, because there are no predictions; name "
             "predicted_label or predicted_label_dataset_uri"
@@ -380,6 +291,8 @@ def _notices(config: AnalysisConfig) -> list[str]:
     explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
     if explained:
         found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
+    if config.segment_config is not None:
+        found.append("segment_config: segments are not measured, only the whole data set")
     if config.predictor is not None:
         found.append("predictor: ignored, because fairgauge calls no model")
     if config.dataset_type == "application/parquet":

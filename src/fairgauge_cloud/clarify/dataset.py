@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
 from fairgauge_cloud._coded_column import (
     CodedColumn,
-    Codes,
-    Mask,
     Table,
     from_values,
     rows_of,
-    take_rows,
 )
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
@@ -184,10 +181,6 @@ class Dataset:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
         return find(self.facets or self.names, asked) or self.find(asked)
 
-    def take(self, rows: Mask | Codes) -> Dataset:
-        """Return some of the rows, by position or mask."""
-        return replace(self, table=take_rows(self.table, rows))
-
     def features(self, but: set[str | None]) -> list[CodedColumn]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
         left_out = {self.label, self.predicted, *self.outside, *but}
@@ -205,8 +198,7 @@ def read_dataset(config: AnalysisConfig, files: list[Path], first_row: FirstRow)
         asked += [facet.name_or_index for facet in config.facet or []]
         more = None
         if not any("FT" in metrics for metrics in config.stages.values()):  # it needs the features
-            segments = [segment.name_or_index for segment in config.segment_config or []]
-            more = [config.joinsource_name_or_index, *segments]
+            more = [config.joinsource_name_or_index]
         names, table, notices = read_csv(files, config.headers, asked, first_row, more)
     else:
         names, table = read_parquet_files(files, config.headers)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from fairgauge import Report, audit
 from fairgauge import metric as describe_metric
 from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.plugins import canonical, describe_reason, matches, name_of
-from fairgauge_cloud import IntervalOptions
 from fairgauge_cloud._coded_column import (
     CodedColumn,
     Codes,
@@ -28,7 +27,7 @@ from fairgauge_cloud._coded_column import (
     from_values,
     rows_of,
 )
-from fairgauge_cloud._column_reading import DOCUMENTED, DataType
+from fairgauge_cloud._column_reading import DataType
 from fairgauge_cloud._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge_cloud._files import (
     CsvFile,
@@ -302,9 +301,7 @@ class Evaluated:
     notes: list[str]
 
 
-def evaluate(
-    config: VertexConfig, places: Places, **options: Unpack[IntervalOptions]
-) -> Iterator[Evaluated]:
+def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluated]:
     """Compute every bias configuration, and without labels every class of the target."""
     asked = config.asked
     sources = {
@@ -338,7 +335,7 @@ class _Evaluation:
         number: int,
         bias: BiasConfig,
         labels: list[str],
-        options: IntervalOptions,
+        options: dict[str, Any],
     ) -> None:
         self._asked = config.asked
         self._path = f"bias_configs[{number}]"
@@ -458,7 +455,7 @@ class _Evaluation:
         metrics: Sequence[str],
     ) -> Report:
         asked = FacetQuestion((slices,), label, prediction)
-        cube = count_question(asked, DOCUMENTED)
+        cube = count_question(asked, profile="documented")
         reference = {"slice": SLICE_B}
         report = audit(cube, metrics=list(metrics), reference=reference, **self._options)
         self._warnings += warnings_of(report)

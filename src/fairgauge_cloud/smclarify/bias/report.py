@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge_cloud import _service_texts as service_texts
 from fairgauge_cloud._coded_column import from_frame, from_series
-from fairgauge_cloud._column_reading import CLARIFY, NOT_A_THRESHOLD
+from fairgauge_cloud._column_reading import NOT_A_THRESHOLD
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -138,7 +138,7 @@ def bias_report(
     names = sorted(metric.__name__ for metric in chosen)
     made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(group_variable)
-    cube = count_question(question, CLARIFY)
+    cube = count_question(question)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
     measured = ServiceMetrics(question, cube, [made.features], problem)
     own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
@@ -168,7 +168,7 @@ def bias_basic_stats(
     """
     made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(None)
-    measured = ServiceMetrics(question, count_question(question, CLARIFY))
+    measured = ServiceMetrics(question, count_question(question))
     return [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)

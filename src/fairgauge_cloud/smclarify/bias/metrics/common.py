@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from fairgauge_cloud._coded_column import CodedColumn, from_series
-from fairgauge_cloud._column_reading import CLARIFY, DataType, as_type, converted, data_type
+from fairgauge_cloud._column_reading import DataType, as_type, converted, data_type
 from fairgauge_cloud._facet_counts import (
     REST,
     BinaryOutcome,
@@ -194,7 +194,7 @@ def measure(
 ) -> tuple[float, ...]:
     """Compute metrics of one sensitive facet."""
     asked = FacetQuestion((facet(sensitive_facet_index),), label, prediction, group(group_variable))
-    cube = count_question(asked, CLARIFY)
+    cube = count_question(asked)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
     measured = ServiceMetrics(asked, cube, strata_problem=problem)
     return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
