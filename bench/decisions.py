@@ -128,41 +128,11 @@ def chosen_thresholds(
     passes = common is not None and common.outcome == "pass"
     broken = False
     if common is not None:
-        (cut,) = set(common.thresholds.values())
+        cut = common.threshold
         place = int(np.argmin(np.abs(cuts - cut)))
         tiny = 1e-9
         broken = loss[place] >= margin - tiny or abs(difference[place]) >= goal - tiny
     return {"PASS": passes, "false PASS": passes and bool(broken)}
-
-
-def rows_that_decide(rng: np.random.Generator) -> Occurrences:
-    """Draw as many new rows as a choice states that would probably decide its goal.
-
-    They are drawn at the chosen threshold, with the difference that was estimated there.
-    """
-    values, gap, rows = 20, 0.3, 6000
-    shares, cuts = _scores(values, gap)
-    drawn = rng.multinomial(rows, shares.ravel()).reshape(shares.shape)
-    g, y, s = (each.ravel() for each in np.indices(shares.shape))
-    data = pl.DataFrame({"g": g, "y": y, "s": cuts[s], "n": drawn.ravel()}).filter(pl.col("n") > 0)
-    rule = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
-    choice = fg.thresholds(
-        data.with_columns(pl.col("g").cast(str)), label="y", score="s", positive=1, sensitive="g",
-        count="n", threshold=float(cuts[values // 2]), margins={"accuracy": 0.2}, rules=[rule],
-    )  # fmt: skip
-    common = choice["g"].common
-    if common is None or common.kept_outcome != "pass" or common.needed_rows is None:
-        return {}
-    new, (cut,) = common.needed_rows, set(common.thresholds.values())
-    above = shares[..., int(np.argmin(np.abs(cuts - cut))) :].sum(axis=(1, 2))
-    other = above[1] / shares[1].sum()
-    difference = next(each.new for each in common.disparities if each.group == "0")
-    if new > 1_000_000 or difference is None or not 0 < other + difference < 1:
-        return {}
-    sizes = np.array([round(0.4 * new), new - round(0.4 * new)])
-    x = rng.binomial(sizes, [other + difference, other])
-    report = fg.audit(selected(x, sizes), **COUNTED, metrics=[rule.metric], rules=[rule])
-    return {"decided": report.verdict in ("pass", "fail")}
 
 
 # 6 and 7: what is marked
@@ -434,7 +404,7 @@ def chain(shift: float, rng: np.random.Generator) -> Occurrences:
     common = choice["sex"].common
     if common is None:
         return {}
-    (cut,) = set(common.thresholds.values())
+    cut = common.threshold
     before, after = _true_ratio(cut, 0.0), _true_ratio(cut, shift)
     passes = common.outcome == "pass"
     found: Occurrences = {"PASS": passes, "false PASS": passes and before < 0.8}
@@ -589,7 +559,6 @@ def designs(folder: str) -> Iterator[Design]:
         draw = partial(chosen_thresholds, values, gap, 4_000_000, at, "goal")
         setting = f"disparity at the limit of the goal at the closest of {values} thresholds"
         yield alone("3, 4", setting, _FALSE_PASS, draw)
-    yield alone("3, 4", "new rows that would decide the goal", "decided about 80", rows_that_decide)
     yield from _reviewed("5", "families", "12 rows", "worst odds")
     yield from _reviewed("6", "families", "20 equal", "21 equal")
     draw = partial(stars_and_intervals, 21)

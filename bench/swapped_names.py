@@ -31,7 +31,6 @@ _CHUNK = 100
 _ALPHA = 0.05
 ASKED = {"item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"}}
 DIFFERS, EQUIVALENT, COVERS = "differs", "equivalent", "covers"
-CHANGED, WITHOUT = "changed", "differs without family"
 ITEMS_ALONE, BASELINE = "items alone", "against the baseline"
 
 
@@ -47,7 +46,6 @@ class Study:
     delta : the difference between the groups' names.
     name, cell, run, group_item : standard deviations of names in each group, of items by names, of
         runs, and of items by groups.
-    families : texts that items are made from, by which groups then differ; None is each item.
     placebos, placebo : irrelevant edits, and their standard deviation.
     baseline : by how much answers without any edit are higher; None where there are none.
     scale : "score", "rounded" (to 1 ... 10), or the share of favourable decisions.
@@ -66,14 +64,12 @@ class Study:
     cell: float = 0.1
     run: float = 0.5
     group_item: float = 0.0
-    families: int | None = None
     placebos: int = 0
     placebo: float = 0.0
     baseline: float | None = None
     scale: str | float = "score"
     per_item: int | None = None
     margin: float | None = None
-    series: bool = False
     wanted: str = "at most 5"
 
 
@@ -88,9 +84,8 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
     effect[:, group == 0] += study.delta
     effect[:, group == len(sizes) - 1] += study.baseline or 0.0
     mean = rng.normal(0, 1, (study.models, study.items, 1)) + effect[:, None, :]
-    family = np.arange(study.items) % (study.families or study.items)
-    of_group = rng.normal(0, study.group_item, (study.models, family.max() + 1, len(sizes)))
-    mean = mean + of_group[:, family][:, :, group]
+    of_group = rng.normal(0, study.group_item, (study.models, study.items, len(sizes)))
+    mean = mean + of_group[:, :, group]
     mean = mean + rng.normal(0, study.cell, shape)
     y = mean[..., None] + rng.normal(0, study.run, (*shape, study.runs))
     if study.scale == "rounded":
@@ -108,7 +103,6 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
         {
             "model": model[kept], "item": item[kept], "name": name[kept],
             "group": np.array(groups)[group[name[kept]]], "run": run[kept], "answer": y[kept],
-            "family": family[item[kept]],
         }
     )  # fmt: skip
 
@@ -119,10 +113,7 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     of_decisions = study.scale not in ("score", "rounded")
     asked: dict[str, Any] = {**ASKED, "prediction" if of_decisions else "score": "answer"}
     if study.models > 1:
-        asked["by" if study.series else "model"] = "model"
-    if study.families:
-        yield WITHOUT, str(fg.pairs(table, **asked).verdict) == DIFFERS
-        asked["family"] = "family"
+        asked["model"] = "model"
     if study.placebos:
         asked["placebo"] = "edit"
     if study.baseline is not None:
@@ -132,8 +123,6 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     audit = fg.pairs(table, **asked)
     verdicts = [str(each.verdict) for each in audit.differences]
     yield DIFFERS, DIFFERS in verdicts
-    if study.series:
-        yield CHANGED, any(str(each.verdict) == DIFFERS for each in audit.changes)
     if study.margin is not None:
         yield EQUIVALENT, EQUIVALENT in verdicts
     (first, *_) = audit.differences
@@ -222,10 +211,6 @@ STUDY_DESIGNS = (
     Study("200 items with 1 + 1 of 10 + 10 names", (10, 10), 200, 1, per_item=1),
     Study("60 items with 2 + 2 of 6 + 6 names, difference -.2", (6, 6), 60, 1, per_item=2,
           delta=-0.2, wanted=_COVERED),
-    Study("3 groups of 5 names, 4 releases, 17 x 1: any of 6 changes", (5, 5, 5), runs=1, models=4,
-          series=True),
-    Study("6 + 6 names, 5 texts of 8 items each, groups differ by text (SD .3)", (6, 6), 40, 1,
-          group_item=0.3, families=5),
 )  # fmt: skip
 """The designs; power is that of the design document, where it is known."""
 
@@ -247,7 +232,7 @@ _PUBLISHED = Study("", (15, 15), 17, 5, models=11, placebos=4, baseline=0.0)
 def cost() -> tuple[int, float]:
     """Return how many answers there are, and the CPU seconds of an audit, the best of five."""
     table = drawn(_PUBLISHED, np.random.default_rng(0))
-    asked = {**ASKED, "score": "answer", "model": "model", "run": "run", "placebo": "edit"}
+    asked = {**ASKED, "score": "answer", "model": "model", "placebo": "edit"}
     seconds = []
     for _ in range(5):
         start = time.process_time()

@@ -152,7 +152,7 @@ def of_history() -> Any:
 def of_pairs(**more: Any) -> Any:
     """Return an audit of answers under swapped names."""
     table = study((6, 6), 20, 2, delta=-0.6, placebos=5)
-    options: dict[str, Any] = {"reference": {"group": "White"}, "placebo": "edit", "run": "run"}
+    options: dict[str, Any] = {"reference": {"group": "White"}, "placebo": "edit"}
     return fg.pairs(table, **ASKED, **options | {"margins": {"score": 0.3}} | more)
 
 

@@ -297,10 +297,8 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
-    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
-    RUN = "run"
     CONDITION = "condition"
     PROXY = "proxy"  # the cell of the probabilities of groups that are not recorded
     KNOWN = "known group"  # of those who reported it, where it is otherwise not recorded
@@ -461,9 +459,6 @@ class DiagnosticCode(StrEnum):
     # where strata have one side alone: reference, alone_group, alone_reference: shares in them
     STRATA_INSUFFICIENT = "strata_insufficient"
     # group, reference, columns: of a feature's first finding
-    STRATA_OF_ONE_SIDE = "strata_of_one_side"
-    # group, reference, columns, alone_group, alone_reference: of the rows with a stratum; few of
-    # all rows are compared; lacking: some have no stratum
     USED_AT_LEAST = "used_at_least"  # rows
     NOT_CROSSED = "not_crossed"  # preset; features; estimated: those known by probabilities alone
     NO_PAIRS_CROSSED = "no_pairs_crossed"  # preset; features: those of the one table of all
@@ -521,7 +516,7 @@ class DiagnosticCode(StrEnum):
     OPEN_DECISIONS = "open_decisions"  # columns, rows: people, total, ruled; order of the last
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
-    DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
+    DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
@@ -529,9 +524,7 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"
     # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not
     # remain because of rows without a group alone
-    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references; itself,
-    # or others: the other side would be the opposite; of thresholds: rule, group, references,
-    # value: of the other side, by_group, both: a rule that limits both sides
+    REFERENCE_DECIDES = "reference_decides"  # rule, group; references, or others: that pass
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
@@ -737,7 +730,6 @@ class SearchedValues(StrEnum):
     CUTS = "cuts"
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
-    ONE_HOT = "one_hot"
 
 
 class SearchedReference(StrEnum):
@@ -745,10 +737,3 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
-
-
-class SearchControl(StrEnum):
-    """Which error rate a search controls: of any wrong claim, or of the share of wrong ones."""
-
-    FAMILYWISE = "familywise"
-    FDR = "fdr"

@@ -38,7 +38,7 @@ def test_parts_of_the_gap_follow_each_other(chromium, decomposition, width, medi
     bars = page.evaluate(PARTS)
     composition, within, gap = bars[:3]  # of the first page; the section has them again
     assert [text for *_, text in bars[3:6]] == [text for *_, text in bars[:3]]
-    assert len(bars) == 3 + 3 + 2  # below the parts of the section both regressions
+    assert len(bars) == 3 + 3 + 1  # below the parts of the section the regression
     # both parts are to the disadvantage of women: from 0 to the left, and further
     assert composition[0] == pytest.approx(within[1], abs=1)
     assert within[0] == pytest.approx(gap[0], abs=1)

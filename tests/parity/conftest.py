@@ -252,6 +252,7 @@ def sqlframe_duckdb(table: pa.Table, folder: Path) -> Any:
 
 def ibis_duckdb(table: pa.Table, folder: Path) -> Any:
     ibis = pytest.importorskip("ibis")
+    warnings.filterwarnings("ignore", message="fetch_arrow_table")  # ibis 12 calls it
     return ibis.duckdb.connect().create_table("kept", table)
 
 
@@ -355,6 +356,8 @@ GAPS = {
     r"moments_in_time\[sqlframe_duckdb-s\]": "SQLFrame does not know timestamps of seconds",
     r"without_a_type\[ibis_duckdb\]": "ibis makes no tables with columns of no type",
 }
+if not duckdb.__version__.startswith("1."):
+    GAPS[r"without_a_type\[sqlframe_duckdb\]"] = "SQLFrame does not know DuckDB 2's name of no type"
 
 
 COSTLY = re.compile(r"test_bigquery$")

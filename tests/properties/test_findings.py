@@ -169,16 +169,6 @@ def test_programs_read_the_same_findings(report: Report) -> None:
     assert Report.from_dict(written).findings == report.findings
 
 
-def test_a_model_card_states_the_same_findings(report: Report) -> None:
-    card = plain_text(render(report, "markdown", card=True, full=True))
-    bill = json.loads(render(report, "cyclonedx"))
-    text = plain_text(json.dumps(bill, ensure_ascii=False))
-    for finding in report.findings:
-        assert plain_text(finding.says) in text
-    for finding in report.findings[:WHOLE]:
-        assert plain_text(describe_finding(finding, brief=True)) in card
-
-
 def _what_it_shows(finding: Finding) -> tuple[object, ...]:
     """Return what a finding rests on; version 2 named no methods of simultaneous intervals."""
     ends = finding.interval and (finding.interval.low, finding.interval.high)

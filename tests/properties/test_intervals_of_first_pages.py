@@ -9,8 +9,8 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.brief.audit_exhibits import rule_grid
+from fairgauge.render.exhibits import rule_grid
+from fairgauge.render.page import told
 
 if TYPE_CHECKING:
     from fairgauge.render._document_tree import GridCell
@@ -64,7 +64,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 
 def _cells(report: Report) -> list[GridCell]:
-    grid = rule_grid(report, Vocabulary.of_report(report))
+    grid = rule_grid(told(report))
     assert grid is not None
     return [cell for _, lines in grid.parts for _, row in lines for cell in row if cell]
 
@@ -82,7 +82,7 @@ def test_every_interval_of_the_grid_is_the_one_that_decides_its_rule(report: Rep
 
 
 def test_the_grid_states_that_other_intervals_hold_together(report: Report) -> None:
-    grid = rule_grid(report, Vocabulary.of_report(report))
+    grid = rule_grid(told(report))
     assert grid is not None
     (decides,) = [note for note in grid.notes if "decides its rule" in note]
     together = any(each.simultaneous for each in report.estimates)

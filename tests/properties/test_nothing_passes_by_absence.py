@@ -70,11 +70,11 @@ def of_gaps(folder: Path) -> tuple[list[str], int]:
 
 def of_pairs(folder: Path) -> tuple[list[str], int]:
     answers = study((1, 1), 10, 1)
-    found = fg.pairs(answers, **ASKED, reference={"group": "White"}, run="run",
+    found = fg.pairs(answers, **ASKED, reference={"group": "White"},
                      margins={"score": 10})  # fmt: skip
     answers.to_csv(folder / "answers.csv", index=False)
     asked = [f"--{name}={value}" for name, value in ASKED.items()]
-    more = ["--reference=group=White", "--run=run", "--margin=score=10"]
+    more = ["--reference=group=White", "--margin=score=10"]
     code = exit_code("pairs", str(folder / "answers.csv"), *asked, *more)
     return [found.verdict.value, *(each.verdict.value for each in found.differences)], code
 

@@ -64,7 +64,7 @@ def of_thresholds(data: pl.DataFrame, rule: Any) -> dict[str, str]:
         reference=rule, rules=f"{METRIC} >= 0.0001", margins={"accuracy": 0.5},
     )  # fmt: skip
     effect = choice["g"].common
-    assert set(effect.thresholds.values()) == {THRESHOLD}
+    assert effect.threshold == THRESHOLD
     return {each.group: str(each.reference) for each in effect.disparities}
 
 

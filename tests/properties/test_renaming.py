@@ -64,8 +64,6 @@ NOT_COMPARED = {
 }  # fmt: skip
 """Texts for people, and what was asked: names stand in them."""
 OF_GROUPS = ("group", "reference", "other", "mirror_of", "mirror")
-BY_GROUP = ("thresholds", "reweighing")
-"""Mappings from the names of groups."""
 TYPED = {"feature_columns", "group_values", "reference_values"}
 
 
@@ -161,8 +159,6 @@ def in_first_words(node: Any, names: Names, back: Mapping[Any, str], feature: st
                 continue
             if key in OF_GROUPS:
                 words[key] = of_feature.get(value, value)
-            elif key in BY_GROUP:
-                words[key] = {of_feature[name]: each for name, each in value.items()}
             elif key == "feature":
                 words[key] = columns_of(value, names)
             elif key == "features" and all(isinstance(each, str) for each in value):

@@ -15,7 +15,6 @@ from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Thr
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
-    one_sided_notes,
     within_strata_notes,
 )
 from fairgauge.measure.decide import judge_together, remaining_notes
@@ -215,7 +214,6 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     )
     findings = choose_findings(defined_by(report.catalogue, report))
     notes = (
-        *one_sided_notes(report, spec),
         *within_strata_notes(report, cube, spec),
         *composition_notes(findings, cube, spec, measured.task),
     )

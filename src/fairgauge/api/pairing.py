@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
-from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote, refuse
+from fairgauge.errors import CubeError
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
 from fairgauge.question.spec_file import Config, with_config
@@ -23,15 +22,11 @@ from fairgauge.question.swap_question import (
     check_swap_options,
     read_swap_question,
 )
-from fairgauge.resolve.answer_checks import doubtful_answers
+from fairgauge.resolve.answer_checks import unclear_decisions
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
-from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.rowwise.file_notes import notes_of_files
-from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
-from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import Value
 
@@ -42,17 +37,12 @@ def pairs(
     data: object,
     *,
     item: str | None = None,
-    variant: str | Mapping[str, str] | None = None,
+    variant: str | None = None,
     sensitive: str | None = None,
     score: str | None = None,
     prediction: str | None = None,
     positive: Value | Sequence[Value] | Above = None,
     model: str | None = None,
-    by: str | None = None,
-    releases: Sequence[Value] | None = None,
-    baseline: Value = None,
-    run: str | None = None,
-    family: str | None = None,
     reference: str | Mapping[str, Value] | None = None,
     placebo: Value | Sequence[Value] = None,
     margins: Mapping[str, float] | None = None,
@@ -71,30 +61,16 @@ def pairs(
         counts that `fairgauge.count` made of them, the columns need not be named again.
     item : str
         Column of what was asked (résumé, prompt, posting).
-    variant : str, or mapping of columns to groups
-        Column of the name, or the edit, under which it was asked. Of a wide table, with a row for
-        each item and a column of answers for each variant, these columns with their groups:
-        ``{"Aisha": "Black", "Emily": "White"}``; ``sensitive`` and ``score`` (or ``prediction``)
-        are then what groups and answers are called.
+    variant : str
+        Column of the name, or the edit, under which it was asked.
     sensitive : str
         Column of the group that the variant belongs to.
     score, prediction : str
         Column of the answer: a number, or a decision. One of the two.
     positive : value or list of values, optional
         The favourable decisions; needed where they are not 0 and 1.
-    model, run : str, optional
-        Column of the model that answered, and of the repetition.
-    family : str, optional
-        Column of the text that items are made from (a CV in several postings, a vignette): items of
-        one text are then one cluster. Without it, items are taken as independent.
-    by : str, optional
-        In place of ``model``, the column of the releases of one model, which have an order: each is
-        also compared with the release before it.
-    releases : list of values, optional
-        The releases, the oldest first; others are excluded (default: all, in the order of their
-        names, in which numbers count as numbers).
-    baseline : value, optional
-        The release that all others are compared with, in place of the one before each.
+    model : str, optional
+        Column of the model that answered.
     reference : {"others", "largest"} or mapping of the feature to a group
         What every group is compared with (default others: the names of all other groups).
     placebo : value or list of values, optional
@@ -149,14 +125,12 @@ def pairs(
     """
     named: dict[str, Any] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,
-        "prediction": prediction, "positive": positive, "model": model, "by": by,
-        "releases": releases, "baseline": baseline, "run": run, "family": family,
+        "prediction": prediction, "positive": positive, "model": model,
         "reference": reference, "placebo": placebo, "margins": margins,
     }  # fmt: skip
     check_swap_options(options)
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
     asked = with_config(config, asked)
-    columns = asked.get("variant")
     cube, source, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
     there = answers.n > 0
@@ -172,26 +146,11 @@ def pairs(
             models=len(np.unique(answers.model[there])),
             runs=int(answers.n.max()),
             excluded=answers.excluded,
-            families=answers.families,
         ),
-        spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
-        diagnostics=(
-            *_repeated_rows(data, source, cube, question),
-            *doubtful_answers(cube, question),
-        ),
+        spec=question.to_dict(),
+        diagnostics=tuple(unclear_decisions(cube, question)),
         **compare_swaps(answers, question),
     )
-
-
-def _repeated_rows(
-    data: object, source: Source | None, cube: Cube, question: SwapQuestion
-) -> Iterator[Diagnostic]:
-    """Warn of copied files, and of answers that are all there several times."""
-    of_files = notes_of_files(data)
-    yield from of_files
-    copied = any(each.code is DiagnosticCode.COPIED_FILES for each in of_files)
-    if source is not None and not copied:
-        yield from doubled_answers(source, cube, question)
 
 
 def counted_answers(
@@ -208,11 +167,6 @@ def counted_answers(
     CubeError
         The data are counts of something else.
     """
-    if asked.get("by") is not None:
-        if asked.get("model") not in (None, asked["by"]):
-            message = "names the releases of one model, and model several; give one of the two"
-            raise SpecError(Problem("by", message))
-        asked = {**asked, "model": asked["by"]}
     if isinstance(data, Cube):
         question = read_swap_question(_asked_of_counts(data, asked))
         if answer_plan(question).axes != data.plan.axes:
@@ -221,9 +175,6 @@ def counted_answers(
             )
         return data, None, question
     source, _ = open_rows(data, {})
-    columns = asked.get("variant")
-    if isinstance(columns, Mapping):
-        source, asked = _made_long(source, asked, columns)
     question = read_swap_question(asked)
     check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_VALUES)
@@ -240,49 +191,4 @@ def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:
         )
     saved = {name: value for name, value in cube.asked.to_dict().items() if name in SHARED}
     held = {name: columns.get(name) for name in COLUMNS}
-    wide = isinstance(asked.get("variant"), Mapping)
-    made = ("variant", "sensitive", "score", "prediction") if wide else ()
-    given = {name: value for name, value in asked.items() if name not in made}
-    return saved | held | given
-
-
-def _made_long(
-    source: Source, asked: Mapping[str, Any], groups: Mapping[str, Any]
-) -> tuple[Source, dict[str, Any]]:
-    """Return a row for each answer of a table with a column of answers for each variant."""
-    kept = [
-        asked[name]
-        for name in ("item", "model", "run", "family")
-        if isinstance(asked.get(name), str)
-    ]
-    missing = [column for column in (*groups, *kept) if column not in source.columns]
-    problems = [
-        Problem("variant", f"the data have no column {quote(c)}.{nearest(c, source.columns)}")
-        for c in missing
-    ]
-    if asked.get("count") is not None:
-        problems.append(Problem("count", "remove it: a wide table has a row for each item"))
-    refuse(problems)
-    rows = read_rows(source, [*kept, *groups])
-    size = len(rows[next(iter(groups))]) if groups else 0
-    feature = asked.get("sensitive") or "group"
-    if not isinstance(feature, str):  # of the command line a list
-        feature = feature[0] if len(feature) == 1 and isinstance(feature[0], str) else None
-    if feature is None:
-        message = "of a wide table, give one name that its groups are to have, such as race"
-        raise SpecError(Problem("sensitive", message))
-    rate = "prediction" if asked.get("prediction") is not None else "score"
-    names = {"variant": "variant", "sensitive": feature}
-    names[rate] = asked.get(rate) or rate
-    taken = [*kept]
-    for option, name in names.items():
-        while name in taken:
-            name = f"{name}_"
-        names[option] = name
-        taken.append(name)
-    long: dict[str, list[Value]] = {column: rows[column] * len(groups) for column in kept}
-    long[names["variant"]] = [column for column in groups for _ in range(size)]
-    long[names["sensitive"]] = [group for group in groups.values() for _ in range(size)]
-    long[names[rate]] = [answer for column in groups for answer in rows[column]]
-    opened, _ = open_rows(long, {})
-    return opened, {**asked, **names}
+    return {**saved, **held, **asked}

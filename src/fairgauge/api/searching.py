@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from itertools import chain
 from typing import Any, TypeVar
 
 from fairgauge.api.audit import check_held, check_same_rows, counted_people, repeated_rows
@@ -26,7 +25,6 @@ from fairgauge.enums import (
     Favourable,
     Level,
     Role,
-    SearchControl,
     SearchedReference,
     Task,
     Threshold,
@@ -34,7 +32,6 @@ from fairgauge.enums import (
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
-from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.measure.measure import reversed_outcomes_of
@@ -102,10 +99,7 @@ def find(
     min_rows: int = 20,
     reference: str = "others",
     alpha: float = 0.05,
-    multiplicity: str = "familywise",
     missing: str = "group",
-    one_hot: bool = False,
-    split: float | None = None,
     min_cell: int | None = None,
     config: Config = None,
     **options: Any,
@@ -140,17 +134,8 @@ def find(
     alpha : float in (0, 0.5), default 0.05
         The probability that any subgroup is wrongly called worse, and that any is wrongly shown not
         to be worse.
-    multiplicity : {"familywise", "fdr"}
-        What ``alpha`` is: that probability, or the expected share of wrong claims (Benjamini and
-        Hochberg; not proven for subgroups that overlap).
     missing : {"group", "exclude", "error"}
         Whether a missing value of a feature is a value, is none, or is an error.
-    one_hot : bool
-        Whether a feature that is no column stands for the columns whose names begin with it and
-        ``_``, of which one in each row is 1 and the others are 0, as encoders make them.
-    split : float in (0, 1), optional
-        The share of the rows that chooses the ten subgroups of the most evidence, by a random
-        split of the counts; the other rows test these ten alone. The same counts are split alike.
     min_cell : int, optional
         Subgroups that differ from a listed one that holds them, or from all rows, by fewer people
         are not listed, nor are those of fewer; counts are rounded to its multiples, and rates to
@@ -209,11 +194,10 @@ def find(
     features = merged.get("sensitive") if features is None else features
     numbers = {
         "tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows,
-        "split": split, "min_cell": min_cell,
+        "min_cell": min_cell,
     }  # fmt: skip
     problems = [*wrong, *_out_of_range(numbers)]
     compared = _word(SearchedReference, reference, "reference", problems)
-    control = _word(SearchControl, multiplicity, "multiplicity", problems)
     row = _searched_rate(rate, problems)
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, problems)
@@ -227,11 +211,9 @@ def find(
         for name in ("score", "score_of"):  # the prediction decides
             rows.pop(name, None)
     asked = rows | {"metrics": [row], "missing": missing}
-    prefixes = _names(features) if one_hot else []
-    counted = _counted(data, features, asked, prefixes, together=split is not None)
+    counted = _counted(data, features, asked)
     cube, source, spec = counted.cube, counted.source, counted.spec
-    one_hot_columns = _one_hot(prefixes, _columns_of(cube))
-    rows_searched, searched = searched_rows(cube, spec, row, one_hot_columns, counted.read)
+    rows_searched, searched = searched_rows(cube, spec, row, counted.read)
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -240,15 +222,12 @@ def find(
         min_rows=max(min_rows, min_cell or 0),
         reference=compared,
         alpha=float(alpha),
-        multiplicity=control,
         missing=spec.missing,
         features=searched,
-        split=split,
         min_cell=min_cell,
         definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
     )
-    rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
-    found = find_subgroups(rows_searched, question, rng)
+    found = find_subgroups(rows_searched, question)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task = decide_task(cube, spec)
     base = min_cell or 1
@@ -350,7 +329,6 @@ _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
     "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
     "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
-    "split": (lambda x: x is None or (is_number(x) and 0 < x < 1), "between 0 and 1"),
     "min_cell": (lambda x: x is None or (_is_whole(x) and x >= 2), _WHOLE.format(2)),
 }
 """Of every number what is in its range, and the range in words."""
@@ -431,40 +409,8 @@ def _worse_side(
     return Worse.LOWER if better is Better.HIGHER else Worse.HIGHER
 
 
-def _names(features: Any) -> list[str]:
-    """Return the features that are named and no more."""
-    listed = [features] if isinstance(features, str) else features
-    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-
-
 def _columns_of(cube: Cube) -> list[str]:
     return [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
-
-
-def _one_hot(prefixes: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the one-hot columns of every feature that is no column."""
-    found = {
-        name: [column for column in columns if column.startswith(f"{name}_")]
-        for name in prefixes
-        if name not in columns
-    }
-    return {name: columns for name, columns in found.items() if columns}
-
-
-def _with_columns(features: Any, prefixes: Sequence[str], columns: Sequence[str]) -> Any:
-    """Return the features with one-hot columns in place of what their names begin with."""
-    one_hot = _one_hot(prefixes, columns)
-    if prefixes and {*prefixes} <= {*columns}:
-        message = (
-            "has no effect: every feature is a column of its own. In place of one-hot columns name "
-            "what they begin with: sex for sex_F and sex_M (features, --features sex)"
-        )
-        raise SpecError(Problem("one_hot", message))
-    if not one_hot:
-        return features
-    listed = [features] if isinstance(features, str) else features
-    named = (one_hot.get(each, [each]) if isinstance(each, str) else [each] for each in listed)
-    return [*chain(*named)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -500,20 +446,11 @@ def _problems_of_search() -> Iterator[None]:
 
 
 @_problems_of_search()
-def _counted(
-    data: object,
-    features: Any,
-    options: Mapping[str, Any],
-    prefixes: Sequence[str],
-    *,
-    together: bool,
-) -> _Counted:
+def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counted:
     """Return the counts of a search, and the question as it was understood."""
     if isinstance(data, Cube):
-        features = _with_columns(features, prefixes, _columns_of(data))
         return _Counted(data, None, _asked_of_counts(data, features, options))
     source, named = open_rows(data, {**options, "sensitive": features})
-    named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
     refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
     _refuse_each_decision(spec)
@@ -527,12 +464,11 @@ def _counted(
     every = plan(spec, median)
     axes = tuple(axis for axis in every.axes if axis.role in (Role.FEATURE, *_OUTCOMES))
     joint = Plan(axes, (tuple(range(len(axes))),), every.asked)
-    one_hot = _one_hot(prefixes, columns)
 
     def count(asked: Plan) -> dict[str, Cube]:
         return {"": source.count(asked, _MOST_VALUES)}
 
-    apart = replace(with_coded(count(_apart(joint, one_hot)), count)[""], question=spec)
+    apart = replace(with_coded(count(_apart(joint)), count)[""], question=spec)
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -545,14 +481,14 @@ def _counted(
         people = replace(count_people(rows, joint, spec), question=spec, coded=apart.coded)
         _check_people(people, columns)
         return _Counted(people, source, spec)
-    cells = most_cells(apart, one_hot)
+    cells = most_cells(apart)
     # the values of every axis, with as much room as counting in batches leaves between them
     room = math.prod(2 * len(apart.levels[axis]) + 2 for axis in apart.plan.axes)
-    batches = (cells > _MOST_CELLS or room > _MOST_NUMBERED) and not together
+    batches = cells > _MOST_CELLS or room > _MOST_NUMBERED
     if batches and isinstance(source, Streamed) and source.streams:
         return _Counted(apart, source, spec, partial(coded_rows, source, apart))
     if cells > _MOST_JOINT_CELLS:
-        raise SpecError(Problem("features", _too_many(cells, together=together)))
+        raise SpecError(Problem("features", _too_many(cells)))
     every_cell = source.count(joint, _MOST_VALUES)
     return _Counted(replace(every_cell, question=spec, coded=apart.coded), source, spec)
 
@@ -573,29 +509,21 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             ))  # fmt: skip
 
 
-def _too_many(cells: float, *, together: bool) -> str:
+def _too_many(cells: float) -> str:
     """Return that features make too many cells to be counted together, and what can be done."""
-    instead = (
-        "search all rows, without split"
-        if together
-        else "write the columns to a Parquet file and search that, which is read in batches with "
-        'pyarrow installed (pip install "fairgauge[arrow]")'
-    )
     return (
         f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
         "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
-        f"age:25,45,60), or {instead}"
+        "age:25,45,60), or write the columns to a Parquet file and search that, which is read in "
+        'batches with pyarrow installed (pip install "fairgauge[arrow]")'
     )
 
 
-def _apart(joint: Plan, one_hot: Mapping[str, Sequence[str]]) -> Plan:
+def _apart(joint: Plan) -> Plan:
     """Return a plan of each feature alone, and of the outcomes together."""
-    of_feature = {column: name for name, columns in one_hot.items() for column in columns}
-    tables: dict[str | None, list[int]] = {None: []}
-    for i, axis in enumerate(joint.axes):
-        feature = of_feature.get(axis.column, axis.column) if axis.role is Role.FEATURE else None
-        tables.setdefault(feature, []).append(i)
-    return replace(joint, tables=tuple(map(tuple, tables.values())))
+    features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
+    outcomes = tuple(i for i in range(len(joint.axes)) if i not in features)
+    return replace(joint, tables=(outcomes, *((i,) for i in features)))
 
 
 def _counts_of_report(report: Report) -> Cube:

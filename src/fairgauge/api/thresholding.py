@@ -48,8 +48,7 @@ def thresholds(
     Returns
     -------
     ThresholdChoice
-        The frontier of all common thresholds; the choice, what it changes and its price; thresholds
-        of each group, which are disparate treatment in many places; weights for retraining.
+        The frontier of all common thresholds; the choice, what it changes and its price.
 
     Raises
     ------
@@ -69,7 +68,7 @@ def thresholds(
     ...     rows, label="repaid", score="score", sensitive="sex", count="n",
     ...     rules="selection_rate.ratio >= 0.8",
     ... )
-    >>> found.today, found["sex"].common.thresholds["F"], found["sex"].common.value_meets
+    >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
     options = with_config(config, options)

@@ -45,7 +45,6 @@ _SECTIONS = {
         "thresholds": "Find the threshold of a score that meets a rule.",
         "monitor": "Monitor a model over time, with a controlled false alarm rate.",
         "pairs": "Compare answers under swapped names.",
-        "check": "Check published tables of selection rates.",
     },
     "Counts": {
         "count": "Count the rows, and save the counts.",

@@ -126,26 +126,6 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     )
 
 
-def counted_again(subgroups: Subgroups, at: Codes, rows: SearchedRows) -> Subgroups:
-    """Return some subgroups with the counts of other cells."""
-    (part,) = rows.parts()
-    inside = [
-        np.logical_and.reduce([part.codes[f] == v for f, v in subgroups.conditions(i).items()])
-        for i in at.tolist()
-    ]
-    cases = np.asarray(part.cases)
-    found = [np.bincount(part.outcomes[each], cases[each], OUTCOMES) for each in inside]
-    counts = np.array(found, dtype=np.float64).reshape(len(at), OUTCOMES)
-    return replace(
-        subgroups,
-        of_set=subgroups.of_set[at],
-        value=subgroups.value[at],
-        rows=counts.sum(axis=1),
-        n=counts[:, COUNTED:].sum(axis=1),
-        events=counts[:, EVENT],
-    )
-
-
 def _counted(
     rows: SearchedRows, sets: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[tuple[int, ...], Array]]:

@@ -73,7 +73,6 @@ from fairgauge.measure._threshold_references import (
 )
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_outcomes_of
-from fairgauge.measure.other_references import reference_at_thresholds
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -93,8 +92,6 @@ from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.resampling import random_parts
-from fairgauge.stats.rows_to_decide import rows_to_decide, times_the_rows
-from fairgauge.stats.significance import normal_quantile
 
 _ROUNDING = 1e-12
 _NOT_COUNTED = {
@@ -106,8 +103,6 @@ _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
 """Rates of decisions that are stated with every choice, whichever rate is kept."""
 _NEARLY_NONE = 0.01
 """Share of rows with the rarer decision, below which nearly all rows have the same."""
-_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
-"""Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 
 
 def choose_thresholds(
@@ -146,7 +141,6 @@ def choose_thresholds(
         "features": features,
         "diagnostics": (
             *choosers[0].one_decision(),
-            *(note for each in features for note in reference_at_thresholds(each, goal)),
             *warned,
             *(
                 note
@@ -426,13 +420,10 @@ class _Chooser:
         effect = self._effect(common)
         return FeatureThresholds(
             feature=self.counts.feature,
-            columns=self.counts.feature_id.columns,
+            groups=self.counts.groups,
             frontier=tuple(self._frontier()),
             common=effect,
             outcome=self._without_common() if effect is None else effect.outcome,
-            by_group=self._effect(self._by_group()),
-            costly=self._effect(self._closest(at_any_cost=True) if common is None else None),
-            reweighing=self._reweighing(),
         )
 
     def _common(self) -> _Chosen | None:
@@ -443,7 +434,12 @@ class _Chooser:
         today = np.full((len(self.counts.groups) + 1, 1), self.today)
         if self._allowed(today, ChosenBy.INTERVAL).all():
             return _Chosen(today[:, 0], ChosenBy.INTERVAL)
-        return self._closest()
+        choices, far = self._common_choices, np.abs(self.cuts - self.cuts[self.today])
+        for by in ChosenBy:
+            allowed = np.flatnonzero(self._allowed(choices, by))
+            if len(allowed):
+                return _Chosen(choices[:, allowed[far[allowed].argmin()]], by)
+        return None
 
     def _without_common(self) -> Outcome:
         """Return whether all thresholds are shown to miss the goal or not to keep the rate."""
@@ -461,26 +457,8 @@ class _Chooser:
             return Outcome.FAIL
         return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
-    def _closest(self, *, at_any_cost: bool = False) -> _Chosen | None:
-        far = np.abs(self.cuts - self.cuts[self.today])
-        return self._surest(
-            self._common_choices, lambda allowed: far[allowed].argmin(), at_any_cost=at_any_cost
-        )
-
-    def _surest(
-        self, choices: Index, best: Callable[[Index], np.intp], *, at_any_cost: bool = False
-    ) -> _Chosen | None:
-        """Return the best of the choices that meet goal and margin, as surely as any does."""
-        for by in ChosenBy if choices.shape[1] else ():
-            allowed = np.flatnonzero(self._allowed(choices, by, at_any_cost=at_any_cost))
-            if len(allowed):
-                return _Chosen(choices[:, allowed[best(allowed)]], by)
-        return None
-
-    def _allowed(self, choices: Index, by: ChosenBy, *, at_any_cost: bool = False) -> Mask:
+    def _allowed(self, choices: Index, by: ChosenBy) -> Mask:
         """Return which choices meet the goal and keep the rate in the half that chooses.
-
-        At any cost the rate need not be kept.
 
         By wider intervals than those that are shown, by these, or by the values alone. Where it is
         by how many standard errors the wider ones are to hold in the other half with a power of
@@ -491,7 +469,7 @@ class _Chooser:
         found = self._disparities(self.first, choices, self._usual + wider)
         allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
-        if allowed.any() and not at_any_cost:
+        if allowed.any():
             kept = choices[:, allowed]
             low, high = self._gain(self.first, kept).difference.at(np.full(kept.shape[1], z))
             least = (-high if self._lower else low) + self._rest.loss(self.kept, self.today, kept)
@@ -585,43 +563,6 @@ class _Chooser:
             return None
         return Interval(float(low), float(high), self.spec.confidence)
 
-    def _by_group(self) -> _Chosen | None:
-        """Return the most accurate thresholds of each group that meet the goal and keep it."""
-        if self.kept.name != "accuracy" or self._excluded.all():
-            return None
-        choices = self._in_bands()
-        accuracy = _value_of(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
-        return self._surest(choices, lambda allowed: accuracy[allowed].argmax())
-
-    def _in_bands(self) -> Index:
-        """Return thresholds of each group at which the rates of all lie close: (groups + 1, n).
-
-        Every rate of the goal lies, for all groups, in one band that is as wide as the goal allows,
-        or a part of that, which leaves room for the sampling variation of the rates. For every
-        band, whose upper end is the rate of some group at some threshold, each group takes the
-        threshold inside it that has the most correct decisions. Rows of no group, and of groups
-        that are excluded, are decided as today.
-        """
-        groups = np.flatnonzero(~self._excluded)
-        cells = self.first.cells[0, groups]
-        of = [part.of for part in parts(self.metric)]
-        rates = [np.stack([_value_of(rate, of_group) for of_group in cells]) for rate in of]
-        correct = cells[..., 0] + cells[..., 3]
-        chosen = [np.empty((0, len(groups)), dtype=np.int64)]
-        for part in _PARTS:
-            lowest = band(self.metric, self.goal, part)
-            if lowest is None:
-                break
-            bands = Bands(lowest, every=part == 1 and len(rates) == 1)
-            chosen += [
-                np.where(inside, correct, -1.0).argmax(axis=1)[None]
-                for inside in bands.holding(rates, np.asarray(np.isfinite(rates).all(axis=0)))
-            ]
-        found = np.unique(np.concatenate(chosen), axis=0)
-        every = np.full((len(self.counts.groups) + 1, len(found)), self.today)
-        every[groups] = found.T
-        return every
-
     def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
         """Return what thresholds of each group change in the other half of the rows."""
         if choice is None:
@@ -654,19 +595,11 @@ class _Chooser:
         outcome, of_goal = self._rest.judged(measured, self.metric.needs)
         if of_goal is None and outcome is Outcome.INCONCLUSIVE:
             of_goal = self._kept_open(measured, cuts, references)
-        needed = None
-        if of_goal is None and of_kept is None:
-            needed = self._needed_rows(
-                measured if outcome is Outcome.INCONCLUSIVE else None,
-                performance if keeps is Outcome.INCONCLUSIVE else None,
-            )
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
         return ThresholdEffect(
-            thresholds={
-                name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
-            },
+            threshold=float(self.cuts[cuts[0]]),
             performance=rate,
             disparities=tuple(
                 each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
@@ -681,7 +614,6 @@ class _Chooser:
             kept_outcome=keeps,
             goal_reason=of_goal,
             kept_reason=of_kept,
-            needed_rows=needed,
         )
 
     def _kept_open(
@@ -749,44 +681,6 @@ class _Chooser:
             made, values = combined_changes(self.metric, changes, inside=inside)
         return disparity_records(self.metric, made, values, bases, self.spec).records
 
-    def _needed_rows(
-        self, measured: Disparities | None, performance: StatisticChange | None
-    ) -> int | None:
-        """Return the rows that would probably decide what is undecided, from its values."""
-        rows, needed = float(self.second.total[-1].sum()), [0.0]
-        if measured is not None:
-            of = measured.alone.open
-            value, low, high = measured.value[of], measured.low[of], measured.high[of]
-            goal = self.goal
-            needed += rows_to_decide(
-                value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
-                logarithmic=is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
-            ).rows.tolist()  # fmt: skip
-        if performance is not None:
-            null = self.margin if self._lower else -self.margin
-            p = float(performance.difference.p_value(null)[0])
-            times = times_the_rows(normal_quantile(1 - p / 2), 1, self.spec.confidence, POWER)
-            needed.append(rows * float(times))
-        most = max(needed)
-        return math.ceil(most) if 0 < most < math.inf else None
-
-    def _reweighing(self) -> dict[str, dict[str, float]]:
-        """Return the weights at which label and group are independent, from the counts of both.
-
-        References
-        ----------
-        Kamiran & Calders (2012), Knowledge and Information Systems 33, 1-33.
-        """
-        cells = self.by_label[0].sum(axis=2)[: len(self.counts.groups)]
-        expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / cells.sum()
-        return {
-            name: {
-                label: float(e / n) if n else 0.0
-                for label, e, n in zip(("positive", "negative"), wanted, held, strict=True)
-            }
-            for name, wanted, held in zip(self.counts.groups, expected, cells, strict=True)
-        }
-
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     """Refuse a threshold that lies among scores that are counted together."""
@@ -804,10 +698,6 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
 
 
 _FAR = np.finfo(float).max
-_MOST_BANDS = 200
-"""Bands of one rate that are tried; of a part below 1, and of the first of several rates."""
-_MOST_INSIDE = 40
-"""Bands of the second of several rates that are tried inside each band of the first."""
 _BY_SEVERITY = (
     Outcome.NONE, Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL,
 )  # fmt: skip
@@ -894,11 +784,6 @@ class Disparities:
         return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
 
     @property
-    def open(self) -> Mask:
-        """Return where the interval includes a limit of the goal, or is unknown."""
-        return np.asarray(self._severity == _SEVERITY[Outcome.INCONCLUSIVE])
-
-    @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
             fails, passes = np.ones((2, *self.low.shape), dtype=bool)
@@ -978,57 +863,6 @@ def _contrast(
     )
     value = contrasted(metric, sides[0].estimate, sides[1].estimate)
     return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
-
-
-@dataclass(frozen=True, slots=True)
-class Bands:
-    """Bands of rates, each from its upper end down to what a goal allows beside that.
-
-    Attributes
-    ----------
-    lowest : returns the lower end of a band from its upper end.
-    every : whether the band below every rate is tried, instead of some.
-    """
-
-    lowest: Callable[[float], float]
-    every: bool
-
-    def holding(
-        self, rates: Sequence[Array], within: Mask, most: int = _MOST_BANDS
-    ) -> Iterator[Mask]:
-        """Yield the thresholds of every group in a band of each rate: (groups, cuts).
-
-        Bands in which a group has no threshold are passed over.
-        """
-        if not rates:
-            yield within
-            return
-        rate, others = rates[0], rates[1:]
-        tops = np.unique(rate[within])
-        if not self.every and len(tops) > most:
-            tops = tops[np.unique(np.linspace(0, len(tops) - 1, most, dtype=np.int64))]
-        for top in tops.tolist():
-            low, high = self.lowest(top) - _ROUNDING, top + _ROUNDING
-            inside = within & (rate >= low) & (rate <= high)
-            if inside.any(axis=1).all():
-                yield from self.holding(others, inside, _MOST_INSIDE)
-
-
-def band(metric: Contrast | Combined, goal: Rule, part: float) -> Callable[[float], float] | None:
-    """Return the least rate beside the greatest in a part of what a goal allows.
-
-    None of one-sided goals.
-    """
-    if isinstance(metric, Combined):
-        widest = goal.high
-    elif metric.by == "ratio" and 0 < goal.low <= 1:
-        least = 1 - part * (1 - goal.low)
-        return lambda top: least * top
-    elif metric.by == "difference" and goal.low <= 0 <= goal.high:
-        widest = min(-goal.low, goal.high)
-    else:
-        return None
-    return lambda top: top - part * widest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

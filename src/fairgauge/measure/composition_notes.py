@@ -5,7 +5,6 @@ Where no difference is shown over all rows, they state which strata have one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -23,7 +22,6 @@ from fairgauge.enums import (
     GapPartKind,
     ReferenceRule,
     Role,
-    ScopeKind,
     Task,
     WhyInconclusive,
 )
@@ -33,18 +31,15 @@ from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.disparities import (
-    LEAST_COMMON,
-    NOTED_ALONE,
     WithinStrata,
     is_significant,
     not_shown_over_all,
-    shares_compared,
 )
 from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -96,63 +91,6 @@ def composition_notes(
                     columns=gap.columns,
                 )
             yield from _note(gap)
-
-
-def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where much of a side is in strata of one side alone, in which nothing is compared.
-
-    A feature has one warning: of the comparison of which this leaves out the largest share, each
-    group in the rate that is of most rows.
-    """
-    pooled = {
-        replace(each, scope=OVERALL).key: each
-        for each in report.estimates
-        if each.scope.kind is ScopeKind.POOLED and each.value is not None
-    }
-    overall = {each.key: each for each in report.estimates if each.key in pooled}
-    inside: dict[object, list[Estimate]] = {}
-    for each in report.estimates:
-        if each.scope.kind is ScopeKind.STRATUM and each.mirror_of is None:
-            key = replace(each, scope=OVERALL).key
-            if key in overall:
-                inside.setdefault(key, []).append(each)
-    of_most_rows: dict[object, list[Estimate]] = {}
-    for strata in sorted(inside.values(), key=lambda strata: -sum(map(_rows, strata))):
-        of_most_rows.setdefault((strata[0].feature, strata[0].group), strata)
-    furthest: dict[str | None, tuple[list[Estimate], tuple[float, float]]] = {}
-    for strata in of_most_rows.values():
-        shares = _shares_alone(strata)
-        held = furthest.setdefault(strata[0].feature, (strata, shares))
-        if max(shares) > max(held[1]):
-            furthest[strata[0].feature] = strata, shares
-    for feature, (strata, (group, reference)) in furthest.items():
-        if max(group, reference) < NOTED_ALONE:
-            continue
-        whole = overall[replace(strata[0], scope=OVERALL).key]
-        lacking = not math.isclose(sum(map(_rows, strata)), _rows(whole))
-        yield Diagnostic.warning(
-            DiagnosticCode.STRATA_OF_ONE_SIDE,
-            feature,
-            group=whole.group,
-            columns=tuple(each.column for each in spec.strata),
-            reference=str(whole.reference or "others"),
-            alone_group=group,
-            alone_reference=reference,
-            few=min(shares_compared(whole, pooled[whole.key])) < LEAST_COMMON,
-            **{"lacking": True} if lacking else {},
-        )
-
-
-def _rows(each: Estimate) -> float:
-    return (each.n_group or 0) + (each.n_reference or 0)
-
-
-def _shares_alone(strata: Sequence[Estimate]) -> tuple[float, float]:
-    """Return the shares of both sides in strata of one alone, of the rows that have a stratum."""
-    alone = [each for each in strata if not (each.n_group and each.n_reference)]
-    group, of_group = (sum(each.n_group or 0 for each in some) for some in (alone, strata))
-    other, of_other = (sum(each.n_reference or 0 for each in some) for some in (alone, strata))
-    return group / (of_group or 1), other / (of_other or 1)
 
 
 def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

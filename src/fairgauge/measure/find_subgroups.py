@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
+from fairgauge.enums import SearchedReference, SubgroupStatus, Worse
 from fairgauge.measure._claims_summary import explain_claims
-from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups, counted_again
+from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
 from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.results.subgroup_search import (
     FEW,
@@ -33,7 +33,6 @@ from fairgauge.results.subgroup_search import (
     Subgroup,
 )
 from fairgauge.stats.arrays import Index, Mask
-from fairgauge.stats.multiplicity import benjamini_hochberg
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
     both_ends,
@@ -42,7 +41,7 @@ from fairgauge.stats.signed_roots import (
     largest_upper_end,
     signed_root,
 )
-from fairgauge.stats.significance import normal_quantile, normal_tail
+from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
-_MOST_CHOSEN = 10
 MOST_UNDECIDED = 1_000
 POWER = 0.8
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
@@ -65,12 +63,8 @@ _BY_SIZE, _BY_DIFFERENCE = 40, 40
 _EDGE_POINTS = 40
 
 
-def find_subgroups(
-    searched: SearchedRows, question: SearchQuestion, rng: np.random.Generator | None = None
-) -> dict[str, Any]:
+def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str, Any]:
     """Search all subgroups of rows, and return the fields of a `SubgroupSearch`.
-
-    With random numbers a part of the rows chooses subgroups, and the others test these alone.
 
     Raises
     ------
@@ -79,17 +73,13 @@ def find_subgroups(
     """
     # on the side that is worse, so that a worse rate is always the higher one
     sided = searched.turned() if question.worse is Worse.LOWER else searched
-    if rng is None or question.split is None:
-        every, chosen_from = count_subgroups(sided, question.depth, question.min_rows), None
-    else:
-        first, sided = sided.split(question.split, rng)
-        every, chosen_from = _chosen(first, sided, question)
+    every = count_subgroups(sided, question.depth, question.min_rows)
     rows, n, worse = sided.rows, sided.n, sided.events
     events = n - worse if question.worse is Worse.LOWER else worse
     overall = OverallRate(
         rows=int(rows), n=int(n), events=int(events), rate=events / n if n else None
     )
-    tested = _has_enough(every, n)
+    tested = (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
     found = _Tested(every, np.flatnonzero(tested), sided, question)
     of_parts = {} if sided.counted is None else {"fingerprint": every.digest(sided.counted)}
     return of_parts | {
@@ -101,29 +91,12 @@ def find_subgroups(
         "not_worse_count": int((found.status == NOT_WORSE).sum()),
         "too_few": int((~tested).sum()),
         "duplicates": every.duplicates,
-        "chosen_from": chosen_from,
         "critical_value": found.c,
         "other_critical_value": found.other_c,
         "largest": found.largest(),
         "detectable": tuple(found.detectable()),
         "funnel": Funnel(found.marks(), tuple(found.edge())),
     }
-
-
-def _has_enough(every: Subgroups, n: float) -> Mask:
-    """Return which subgroups are tested, of all rows that the rate is a share of."""
-    return (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
-
-
-def _chosen(
-    first: SearchedRows, second: SearchedRows, question: SearchQuestion
-) -> tuple[Subgroups, int]:
-    """Return the subgroups of the most evidence in some rows, counted in others; of how many."""
-    every = count_subgroups(first, question.depth, question.min_rows)
-    at = np.flatnonzero(_has_enough(every, first.n))
-    evidence = _Tested(every, at, first, question).roots
-    best = at[np.argsort(-evidence, kind="stable")[:_MOST_CHOSEN]]
-    return counted_again(every, best, second), len(at)
 
 
 WORSE, UNDECIDED, NOT_WORSE = 0, 1, 2
@@ -157,7 +130,7 @@ class _Tested:
         self.low, self.high = self._ends()
         self.p_adjusted = np.full(len(at), np.nan)
         if len(self.listed):
-            self.p_adjusted[self.listed] = self._adjusted(self.listed)
+            self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
 
     def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
         """Return what a difference to all other rows is times to be one to the reference."""
@@ -168,15 +141,7 @@ class _Tested:
 
     def _critical_values(self) -> tuple[float, float]:
         """Return the critical values of "worse" and of "not worse"."""
-        alpha, m = self.question.alpha, len(self.at)
-        if self.question.multiplicity is SearchControl.FDR:
-            # at the level of the last claim, so that claims and ends agree
-            claims = [
-                max(int((benjamini_hochberg(normal_tail(z)) <= alpha).sum()), 1)
-                for z in (self.roots, -self.roots)
-            ]
-            of_worse, of_not_worse = (normal_quantile(1 - k * alpha / max(m, 1)) for k in claims)
-            return of_worse, of_not_worse
+        alpha = self.question.alpha
         other = SimultaneousTails(self.n, self.total - self.events, self.total)
         return self.tails.critical_value(alpha), other.critical_value(alpha)
 
@@ -196,11 +161,7 @@ class _Tested:
         return tuple(self._described(self.listed[self.status[self.listed] == UNDECIDED]))
 
     def largest(self) -> Largest:
-        """Return what holds for all subgroups at once, which an expected share never does."""
-        if self.question.multiplicity is SearchControl.FDR:
-            return Largest(
-                guaranteed=None, by_at_least=None, by_at_most=None, by_at_most_of_large=None
-            )
+        """Return what holds for all subgroups at once."""
         worse = self.listed[self.status[self.listed] == WORSE]
         lows = self.low[worse] * self._scale(worse)
         best = int(worse[np.argmax(lows)]) if len(worse) else None
@@ -286,11 +247,6 @@ class _Tested:
         scale = self._scale(at)
         low, high = (self.low[at] * scale).tolist(), (self.high[at] * scale).tolist()
         return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
-
-    def _adjusted(self, at: NDArray[np.intp]) -> Array:
-        if self.question.multiplicity is SearchControl.FDR:
-            return benjamini_hochberg(normal_tail(self.roots))[at]
-        return self.tails.adjusted(self.roots[at], self.c)
 
     def _subgroup(self, i: int, low: float, high: float) -> Subgroup:
         n, x, root = float(self.n[i]), float(self.x[i]), float(self.roots[i])

@@ -64,7 +64,7 @@ from fairgauge.measure.measure_unrecorded import (
     measure_unrecorded,
     names_of_unrecorded,
 )
-from fairgauge.measure.other_references import choices, with_other_references
+from fairgauge.measure.other_references import choices
 from fairgauge.measure.slices import Slice
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
@@ -93,7 +93,6 @@ from fairgauge.results.estimates import (
     Group,
     GroupPair,
     Measured,
-    OtherReference,
     WorstCase,
 )
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
@@ -205,11 +204,6 @@ def measure(
         feature_ids={feature.feature: feature.feature_id for feature in resolution.features} | ids,
         estimators=tuple(mixed.estimators),
         shown=mixed.shown,
-        other_references=tuple(
-            replace(other, estimates=tuple(_marked(other.estimates, small, constant)))
-            for part in parts
-            for other in part.other_references
-        ),
     )
 
 
@@ -254,7 +248,6 @@ class _MeasuredFeature:
             measured = _multiclass
         self.groups, self.totals, self.estimates = measured(every, rates, resolution.metrics)
         self.together = {key: limits for each in slices for key, limits in each.together.items()}
-        self.other_references: tuple[OtherReference, ...] = ()
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
@@ -281,10 +274,8 @@ class _MeasuredFeature:
         self.lacking = lacking(counts, spec)
         self.groupless = groupless(counts, spec)
         self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
-        if counts.protected:  # tests and other references would need the exact counts
+        if counts.protected:  # tests would need the exact counts
             return
-        if spec.rules:
-            self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY:
             groups = slices[0].groups_at(np.flatnonzero(large_groups(counts, spec)))
             if len(groups.names) >= FEWEST_GROUPS:

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote, refuse
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
-from fairgauge.question.readers import read_column, read_value, read_values
+from fairgauge.question.readers import read_column, read_values
 from fairgauge.question.specification import read_part
-from fairgauge.values import Json, Value, name_of
+from fairgauge.values import Json, Value
 
 SHARED = (
     "sensitive", "intersections", "score", "prediction", "positive", "reference", "exclude_groups",
     "unknown", "recode", "count", "margins", "confidence", "seed",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
-COLUMNS = ("item", "variant", "model", "run", "family")
+COLUMNS = ("item", "variant", "model")
 """The options that name columns of the table of answers."""
-SERIES = ("by", "releases", "baseline")
-"""The options of a series of releases of one model."""
 _REFUSED = {
     "cluster": "items and variants are the clusters of this design",
     "weight": "the design gives the weights: every item and every variant counts once",
@@ -39,25 +37,15 @@ class SwapQuestion:
 
     Attributes
     ----------
-    item, variant, model, run : the columns of what was asked, under which name, of which model, and
-        which of several times.
-    family : the column of the text that items are made from; None where each is of its own.
+    item, variant, model : the columns of what was asked, under which name, and of which model.
     placebo : values of the sensitive feature whose variants are irrelevant edits.
-    series : whether the models are releases of one, in an order.
-    releases : their order; empty where it follows from their names.
-    baseline : the release that the others are compared with; None for the one before each.
     spec : the options that are shared with audits.
     """
 
     item: str
     variant: str
     model: str | None
-    run: str | None
-    family: str | None
     placebo: tuple[Value, ...]
-    series: bool
-    releases: tuple[Value, ...]
-    baseline: Value
     spec: Spec
 
     @property
@@ -93,7 +81,7 @@ class SwapQuestion:
         """Yield every column that is asked for, with its option."""
         for option in COLUMNS:
             if (column := getattr(self, option)) is not None:
-                yield "by" if self.series and option == "model" else option, column
+                yield option, column
         yield from (("sensitive", column) for column in self.feature)
         yield "prediction" if self.decides else "score", self.answer
         if self.spec.count is not None:
@@ -104,16 +92,13 @@ class SwapQuestion:
         shared = self.spec.to_dict()
         given: dict[str, Json] = {name: getattr(self, name) for name in COLUMNS}
         given["placebo"] = list(self.placebo)
-        if self.series:
-            given["by"] = given.pop("model")
-            given |= {"releases": list(self.releases), "baseline": self.baseline}
         given |= {name: shared[name] for name in SHARED}
         return {name: value for name, value in given.items() if value not in (None, [], {})}
 
 
 def check_swap_options(given: Collection[str]) -> None:
     """Check the names of options that are given beside those of a specification file."""
-    allowed = (*COLUMNS, "placebo", *SERIES, *SHARED)
+    allowed = (*COLUMNS, "placebo", *SHARED)
     problems = [
         Problem(
             name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
@@ -135,17 +120,10 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
         Problem(name, f"remove it: {why}") for name, why in _REFUSED.items() if name in options
     ]
     own = {name: read_column(options[name], name, problems) for name in COLUMNS if name in options}
-    placebo, releases = (
-        read_values(options[name], name, problems) if name in options else ()
-        for name in ("placebo", "releases")
-    )
-    series = "by" in options
-    baseline: Value = None
-    if "baseline" in options:
-        baseline = read_value(options["baseline"], "baseline", problems)
-    problems += _wrong_series(options, releases)
-    named = (*COLUMNS, "placebo", *SERIES)
-    rest = {name: v for name, v in options.items() if name not in named}
+    placebo: tuple[Value, ...] = ()
+    if "placebo" in options:
+        placebo = read_values(options["placebo"], "placebo", problems)
+    rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
     spec = Spec()
     try:
         spec = read_part(SHARED, rest)
@@ -161,21 +139,11 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     assert item is not None
     assert variant is not None
     question = SwapQuestion(
-        item=item, variant=variant, model=own.get("model"), run=own.get("run"),
-        family=own.get("family"), placebo=placebo, series=series, releases=releases,
-        baseline=baseline, spec=spec,
+        item=item, variant=variant, model=own.get("model"), placebo=placebo, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
     refuse(twice)
     return question
-
-
-def _wrong_series(options: Mapping[str, object], releases: Sequence[Value]) -> Iterator[Problem]:
-    for name in ("releases", "baseline"):
-        if "by" not in options and name in options:
-            yield Problem(name, "is of a series of releases; name their column, too (by)")
-    if len(releases) == 1 or len(set(map(name_of, releases))) < len(releases):
-        yield Problem("releases", "must be two or more releases, each once, the oldest first")
 
 
 def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:

@@ -60,14 +60,8 @@ FORMATS: tuple[Format, ...] = (
         options=("colour", "width", "full", "quiet", "python"),
     ),
     Format("json", "formats:write_json", (".json",), options=("indent",)),
-    Format("csv", "writers.flat_rows:write_csv", (".csv",), options=("table",)),
-    Format(
-        "markdown",
-        "writers.markdown:write",
-        (".md",),
-        tree=True,
-        options=("full", "card"),
-    ),
+    Format("csv", "streams:write_csv", (".csv",), options=("table",)),
+    Format("markdown", "writers.markdown:write", (".md",), tree=True, options=("full",)),
     Format("html", "writers.html:write", (".html", ".htm"), tree=True, full=True),
     Format(
         "pdf", "writers.pdf:write", (".pdf",), tree=True, full=True, binary=True, options=("full",)
@@ -75,7 +69,7 @@ FORMATS: tuple[Format, ...] = (
     Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
-    Format("cyclonedx", "writers._model_cards:write_cyclonedx", (".cdx.json",), of=("report",)),
+    Format("cyclonedx", "writers.cyclonedx:write", (".cdx.json",), of=("report",)),
     Format("notebook", "writers.html:write_notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
@@ -123,9 +117,9 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     **options
         Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line, and one for each rule
         that does not pass), ``width`` (columns, 80 to 120), ``python`` (bool, names functions in
-        place of the options of the command line). Of markdown: ``full`` (bool), ``card`` (bool):
-        with the metadata of a Hugging Face model card in front. Of json: ``indent``. Of csv:
-        ``table`` ("estimates", "groups", "verdicts", "pairs" or "findings").
+        place of the options of the command line). Of markdown: ``full`` (bool).
+        Of json: ``indent``. Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or
+        "findings").
 
     Returns
     -------

@@ -5,7 +5,6 @@ What is wrong with a table of answers is found here, all of it at once.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +14,14 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, cells, listing, nearest, quote, refuse, values_held
+from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
 from fairgauge.resolve.outcome_checks import makes_unclear, may_be_spelling_of
 from fairgauge.stats.arrays import Array, Index, Mask
-from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
+from fairgauge.values import is_one_of, match, name_of, spelling
 
 _MOST_NAMED = 3
 
@@ -34,28 +33,22 @@ class Answers:
     Attributes
     ----------
     models : their names; one that is None where no column names them.
-    order : the codes of those that take part, of releases the oldest first.
     items, variants, groups : their names.
     group_of : the group of every variant.
-    family_of : the family of every item; None where none are asked for.
     placebo : whether every group is of irrelevant edits.
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
     unclear : of every cell, the decisions that count as unfavourable, but may be none.
-    repeated : runs of a cell with several answers.
-    alike : variants and items that differ from another in case, blanks or encoding alone.
     unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
 
     models: tuple[str | None, ...]
-    order: tuple[int, ...]
     items: tuple[str, ...]
     variants: tuple[str, ...]
     groups: tuple[str, ...]
     group_of: Index
-    family_of: Index | None
     placebo: tuple[bool, ...]
     model: Index
     item: Index
@@ -65,8 +58,6 @@ class Answers:
     mean: Array
     squares: Array
     unclear: Array
-    repeated: int
-    alike: tuple[str, ...]
     unfavourable: tuple[str, ...]
     excluded: Mapping[str, int]
 
@@ -74,12 +65,6 @@ class Answers:
     def named(self) -> tuple[int, ...]:
         """Return the groups that are compared, those of irrelevant edits excepted."""
         return tuple(g for g, edit in enumerate(self.placebo) if not edit)
-
-    @property
-    def families(self) -> int | None:
-        """Return how many families the items with answers are of; None where none are asked for."""
-        there = self.item[self.n > 0]
-        return None if self.family_of is None else len(np.unique(self.family_of[there]))
 
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
@@ -105,7 +90,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     groups, group = _groups(cube, table.axes, codes, features, question)
     reasons = {
         f"missing {role}": codes[:, axes[role]] < 0
-        for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
+        for role in (Role.ITEM, Role.VARIANT, Role.MODEL)
         if role in axes
     }
     reasons["missing group"] = group < 0
@@ -116,15 +101,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         kept &= ~lacks
     variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
     problems += _two_groups(variant[kept], group[kept], levels, groups, question)
-    family_of = None
-    if Role.FAMILY in axes:
-        item, family = (codes[kept, axes[role]] for role in (Role.ITEM, Role.FAMILY))
-        family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
-        family_of[item] = family
-        if (mixed := family_of[item] != family).any():
-            name = quote(_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
-            message = f"item {name} is in several families of {quote(question.family or '')}"
-            problems.append(Problem("family", f"{message}; an item is made from one text"))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
     if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
         excluded["excluded group"] = lacking
@@ -145,13 +121,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     problems += _unknown_groups(question, groups)
     models = _names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
     model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
-    order = _releases(models, question, problems)
     refuse(problems)
-    if question.series:
-        other = kept & ~np.isin(model, order)
-        if lacking := int(rows[other].sum()):
-            excluded["other release"] = lacking
-        kept &= ~other
 
     keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
     cells, cell = _distinct(keys)
@@ -168,15 +138,12 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     position = np.full(len(groups) + 1, -1, dtype=np.int64)
     position[used] = np.arange(len(used))
     names = tuple(groups[g] for g in used)
-    items = _names(cube, table.axes[axes[Role.ITEM]])
     answers = Answers(
         models=models,
-        order=order,
-        items=items,
+        items=_names(cube, table.axes[axes[Role.ITEM]]),
         variants=levels,
         groups=names,
         group_of=position[group_of],
-        family_of=family_of,
         placebo=tuple(is_one_of(name, question.placebo) for name in names),
         model=cells[:, 0],
         item=cells[:, 1],
@@ -186,12 +153,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
         unclear=total(unclear),
-        alike=(
-            *spelled_alike([levels[v] for v in np.unique(variant[kept])]),
-            *spelled_alike([items[i] for i in np.unique(codes[kept, axes[Role.ITEM]])]),
-        ),
         unfavourable=unfavourable,
-        repeated=_repeated(codes[kept & answered], rows[kept & answered], axes),
         excluded=excluded,
     )
     problems = [*_not_comparable(answers, question)]
@@ -212,43 +174,6 @@ def _distinct(codes: Index) -> tuple[Index, Index]:
 
 def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
     return tuple(axis.names(cube.levels[axis]))
-
-
-def _releases(
-    models: Sequence[str | None], question: SwapQuestion, problems: list[Problem]
-) -> tuple[int, ...]:
-    """Return the codes of the models that take part, of releases the oldest first."""
-    if not question.series:
-        return tuple(range(len(models)))
-    names = [str(model) for model in models]
-    asked = [*map(name_of, question.releases)]
-    order = asked or sorted(names, key=_in_natural_order)
-    baseline = None if question.baseline is None else name_of(question.baseline)
-    for option, known, wanted in (
-        ("releases", names, asked),
-        ("baseline", order, [] if baseline is None else [baseline]),
-    ):
-        problems += [
-            Problem(option, f"no release {quote(each)}.{nearest(each, known)} "
-                            f"There are {listing(known)}")
-            for each in wanted
-            if each not in known
-        ]  # fmt: skip
-    if baseline is not None and order[-1:] == [baseline]:
-        message = f"{quote(baseline)} is the newest release; name one that it is compared with"
-        problems.append(Problem("baseline", message))
-    if len(order) < 2:
-        message = f"a series has at least two releases; {quote(question.model or '')} has one"
-        problems.append(Problem("by", message))
-    return tuple(names.index(each) for each in order if each in names)
-
-
-def _in_natural_order(name: str) -> tuple[tuple[bool, int, str], ...]:
-    """Return what orders names so that numbers in them count as numbers: v9 before v10."""
-    return tuple(
-        (part.isdecimal(), int(part) if part.isdecimal() else 0, part.casefold())
-        for part in re.split(r"(\d+)", name)
-    )
 
 
 def _groups(
@@ -370,15 +295,6 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     if reference is not None and is_one_of(reference, question.placebo):
         message = f"{quote(reference)} is an irrelevant edit (placebo); compare names with names"
         yield Problem("reference", message)
-
-
-def _repeated(codes: Index, rows: Array, axes: Mapping[Role, int]) -> int:
-    """Return how many runs answered the same item under the same variant several times."""
-    if Role.RUN not in axes:
-        return 0
-    by = [axes[r] for r in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.RUN) if r in axes]
-    _, cell = _distinct(codes[:, by])
-    return int(np.count_nonzero(np.bincount(cell, rows) > 1)) if len(codes) else 0
 
 
 def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:

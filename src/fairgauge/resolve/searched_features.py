@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, SearchedValues, Task
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
 from fairgauge.question.category_words import codes_of_missing, may_be_no_number
 from fairgauge.question.specification import Spec
@@ -28,8 +28,7 @@ from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.arrays import Index
-from fairgauge.stats.resampling import random_parts
-from fairgauge.values import MISSING_NAME, is_number, is_one_of, name_of
+from fairgauge.values import is_number, is_one_of, name_of
 
 Levels = NDArray[np.integer[Any]]
 
@@ -38,9 +37,6 @@ _MOST_NUMBERS = 12
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
-NONE_OF_THESE = "none of these"
-_MISSING, _EXCLUDED = 2, 3
-_ONES_AND_ZEROS = {"1": 1, "true": 1, "True": 1, "0": 0, "false": 0, "False": 0}
 _NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
 _CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
 """TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
@@ -109,26 +105,6 @@ class SearchedRows:
         """Return the rows with every part changed."""
         return replace(self, parts=lambda: map(change, self.parts()), **fields)
 
-    def split(self, share: float, rng: np.random.Generator) -> tuple[SearchedRows, SearchedRows]:
-        """Return two random parts of the rows of cells, the first with a share of them."""
-        (part,) = self.parts()
-        assert part.cases is not None
-        first, second = random_parts(part.cases, rng, share)
-        return self._of(replace(part, cases=first)), self._of(replace(part, cases=second))
-
-    def _of(self, part: OutcomeRows) -> SearchedRows:
-        counted = [
-            np.bincount(values, part.cases, number).astype(np.float64)
-            for values, number in zip(
-                (*part.codes, part.outcomes),
-                (*(size + 1 for size in self.sizes), OUTCOMES),
-                strict=True,
-            )
-        ]
-        return replace(
-            self, rows_of=tuple(counted[:-1]), outcomes=counted[-1], parts=lambda: [part]
-        )
-
     def turned(self) -> SearchedRows:
         """Return the rows with those events that were none, and the reverse."""
         other = np.array([NOT_COUNTED, EVENT, COUNTED])
@@ -141,12 +117,10 @@ def searched_rows(
     cube: Cube,
     spec: Spec,
     rate: Rate,
-    one_hot: Mapping[str, Sequence[str]],
     read: Callable[[], Iterable[CodedRows]] | None = None,
 ) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
     """Return the rows of a rate by the values of all features, and these values.
 
-    Columns of ``one_hot`` are values of one feature, which is at the place of the first of them.
     ``read`` yields the rows by the positions in the levels of ``cube``, which then holds the counts
     by each feature alone, and those by the outcomes; without it the cube holds the counts by all
     together, and its cells are the rows.
@@ -154,12 +128,11 @@ def searched_rows(
     Raises
     ------
     SpecError
-        The outcomes are not binary, a value is asked for that the data do not have, or columns are
-        not one-hot.
+        The outcomes are not binary, or a value is asked for that the data do not have.
     CubeError
         The counts do not hold all features together.
     """
-    features = _features(cube, list(group_columns(cube, spec).values()), one_hot)
+    features = [_values(part, cube) for part in group_columns(cube, spec).values()]
     axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, rate)
 
     def part_of(rows: CodedRows) -> OutcomeRows:
@@ -227,26 +200,10 @@ def _summed(values: Index, cells: CodedRows, number: int) -> Array:
     return np.bincount(values, cells.cases, number).astype(np.float64)
 
 
-def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
+def most_cells(cube: Cube) -> float:
     """Return how many cells all features and outcomes may make together, of the counts by each."""
-    in_one = {column for columns in one_hot.values() for column in columns}
-    sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes if axis.column not in in_one]
-    sizes += [len(columns) + 1 for columns in one_hot.values()]
+    sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes]
     return float(min(cube.rows, math.prod(sizes)))
-
-
-def _features(
-    cube: Cube, groupings: Sequence[Grouping], one_hot: Mapping[str, Sequence[str]]
-) -> list[_MadeFeature]:
-    """Return the features in order, with the values that conditions on them are made of."""
-    by_column = {part.axis.column: part for part in groupings}
-    of_feature = {column: name for name, columns in one_hot.items() for column in columns}
-    return [
-        _from_one_hot(name, [by_column[column] for column in one_hot[name]], cube)
-        if name in one_hot
-        else _values(by_column[name], cube)
-        for name in dict.fromkeys(of_feature.get(column, column) for column in by_column)
-    ]
 
 
 def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
@@ -272,71 +229,6 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     of, among = (np.array(each.coefficients)[cell] for each in (rate.of, rate.among))
     found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
-
-
-def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeature:
-    """Return a feature whose value is which of several columns is 1."""
-    axes = [part.axis for part in parts]
-    states_of = [_ones_and_zeros(part) for part in parts]
-
-    def states(codes: Sequence[Levels]) -> Index:
-        return np.stack([each[code] for each, code in zip(states_of, codes, strict=True)])
-
-    cells = _cells(cube, axes)
-    held = states([*cells.codes.values()])
-    ones = (held == 1).sum(axis=0)
-    if (several := float(_summed(ones > 1, cells, 2)[1])) > 0:
-        message = (
-            f"{several:,.0f} rows have 1 in more than one of the columns {quote(name + '_*')}, "
-            "which are not one-hot; name the columns themselves (--features)"
-        )
-        raise SpecError(Problem("features", message))
-    columns = [axis.column for axis in axes]
-    values = [column.removeprefix(f"{name}_") for column in columns]
-    conditions = dict.fromkeys(values, 1)
-    missing = (ones == 0) & (held == _MISSING).any(axis=0)
-    none_at = missing_at = len(values)
-    if ((held == 0).all(axis=0)).any():
-        values.append(_unlike(NONE_OF_THESE, values))
-        conditions[values[-1]] = 0
-    if missing.any():
-        missing_at = len(values)
-        values.append(_unlike(MISSING_NAME, values))
-
-    def value_of(codes: Sequence[Levels]) -> Index:
-        found = states(codes)
-        value = np.where((found == 1).any(axis=0), (found == 1).argmax(axis=0), none_at)
-        value[(found == _MISSING).any(axis=0) & (value == none_at)] = missing_at
-        value[(found == _EXCLUDED).any(axis=0)] = len(values)
-        return value
-
-    feature = SearchedFeature(
-        name=name,
-        made=SearchedValues.ONE_HOT,
-        values=tuple(values),
-        conditions=dict(conditions),
-        columns=tuple(columns),
-    )
-    rows = _summed(value_of([*cells.codes.values()]), cells, len(values) + 1)
-    return _MadeFeature(feature, tuple(axes), value_of, rows)
-
-
-def _ones_and_zeros(part: Grouping) -> Index:
-    """Return what each level of a one-hot column is."""
-    states = []
-    for group in part.groups:
-        text = group.name() if isinstance(group, ValueSet) else None
-        if group == MissingValue():
-            states.append(_MISSING)
-        elif text in _ONES_AND_ZEROS:
-            states.append(_ONES_AND_ZEROS[text])
-        else:
-            message = (
-                f"{quote(part.axis.column)} has the value {quote(str(group.name()))}; one-hot "
-                "columns hold 0 and 1. Name the column itself (--features)"
-            )
-            raise SpecError(Problem("features", message))
-    return np.array([*states, _EXCLUDED])[part.group_of]
 
 
 def _unlike(name: str, others: Sequence[str]) -> str:

@@ -357,8 +357,8 @@ class Comparison(ResultOfMetrics):
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.change_document:comparison_document",
-        brief="fairgauge.render.brief.change_brief:comparison_brief",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.comparison:comparison_page",
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 
@@ -693,8 +693,8 @@ class ModelComparison(ResultOfMetrics):
         title="Models compared on the same rows",
         called="a comparison of models",
         document="fairgauge.render.documents.change_document:models_document",
-        brief="fairgauge.render.brief.change_brief:models_brief",
-        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.models:models_page",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 

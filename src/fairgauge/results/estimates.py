@@ -438,16 +438,6 @@ class Adequate:
     reasons: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherReference:
-    """The comparisons that rules are on, with another group as the reference of a feature."""
-
-    feature: str
-    reference: str
-    estimates: tuple[Estimate, ...]
-    worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]]
-
-
 OF_ONE_PERSON = "clear identifier of one person"
 """What rows lack whose identifier probably stands for unknown people."""
 
@@ -555,7 +545,6 @@ class Measured:
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
-    other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()

@@ -21,7 +21,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
@@ -261,7 +261,7 @@ class Gap:
         beside the difference of its rate.
     """
 
-    DERIVED: ClassVar = ("regression_verdict", "largest_remaining", "says")
+    DERIVED: ClassVar = ("regression_verdict", "largest_remaining")
 
     estimate: Estimate
     overall: Estimate | None = None
@@ -383,11 +383,6 @@ class Gap:
         lower = value < neutral
         return min(end.low for end in known) if lower else max(end.high for end in known)
 
-    @property
-    def says(self) -> str:
-        """Return the gap, its parts and its verdict as sentences."""
-        return in_words("decomposition_sentences:describe_gap", self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decomposition(ResultOfMetrics):
@@ -413,11 +408,8 @@ class Decomposition(ResultOfMetrics):
         title="Decomposition of gaps",
         called="a decomposition of gaps",
         document="fairgauge.render.documents.decomposition_document:decomposition_document",
-        brief="fairgauge.render.brief.decomposition_brief:decomposition_brief",
-        tables={
-            name: f"fairgauge.render.documents.decomposition_document:{name}_of"
-            for name in ("parts", "strata", "adjusted")
-        },
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.why:why_page",
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -499,7 +491,7 @@ class Decomposition(ResultOfMetrics):
 
     def to_pandas(self, table: str = "parts") -> Any:
         """Return a table (``parts strata adjusted``) as a `pandas.DataFrame`."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"

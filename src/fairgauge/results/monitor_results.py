@@ -447,7 +447,6 @@ class MonitorReport(ResultOfMetrics):
         called="the report of a monitor",
         document="fairgauge.render.documents.monitor_document:monitor_document",
         brief="fairgauge.render.brief.monitor_brief:monitor_brief",
-        tables={"periods": "fairgauge.render.writers.flat_rows:periods_of"},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 
@@ -671,7 +670,6 @@ class HistoryHealth(ShownResult):
         called="the health of a history",
         document="fairgauge.render.documents.monitor_document:history_document",
         brief="fairgauge.render.brief.history_brief:history_brief",
-        tables={"findings": HistoryFinding},
     )
     DERIVED: ClassVar = ("_brief",)
 

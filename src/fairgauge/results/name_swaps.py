@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
@@ -49,13 +49,8 @@ class SwapNoteCode(StrEnum):
     FEW_PLACEBOS = "few_placebos"
     UNEQUAL_RUNS = "unequal_runs"
     INCOMPLETE = "incomplete"
-    REPEATED_RUNS = "repeated_runs"
-    SAME_ANSWERS = "same_answers"
     UNFAVOURABLE = "unfavourable"
-    SPELLED_ALIKE = "spelled_alike"
     ITEMS_EXCLUDED = "items_excluded"
-    WIDE_MARGIN = "wide_margin"
-    MODELS_DIFFER = "models_differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +64,6 @@ class SwapNote:
     count : how many it counts.
     """
 
-    DERIVED: ClassVar = ("message",)
-
     code: SwapNoteCode
     name: str | None = None
     count: int | None = None
@@ -78,7 +71,10 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        return in_words("swap_sentences:describe_note", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:note_statement", str(self.code), self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +89,6 @@ class AnswerCounts:
     items, variants, models : how many there are; one model where no column names them.
     runs : the most answers to one item under one variant.
     excluded : rows that do not take part, by reason.
-    families : how many texts items are made from; None where none were named.
     """
 
     source: str
@@ -105,7 +100,6 @@ class AnswerCounts:
     models: int
     runs: int
     excluded: Mapping[str, int]
-    families: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,65 +122,35 @@ class SwapVariance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapNeeds:
-    """What would probably (80%) decide a comparison, one of the three being changed alone.
-
-    Attributes
-    ----------
-    names : names a side; None where no number would.
-    items, runs : items, or families of as many items, and runs of each, likewise.
-    cheapest : which of them takes the fewest answers.
-    runs_known : whether it is known how far runs vary: not of single answers, whose runs are None.
-    """
-
-    names: int | None
-    items: int | None
-    runs: int | None
-    cheapest: Literal["names", "items", "runs"]
-    runs_known: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SwapDifference:
     """The difference between the names of a group and those of its reference, in one model.
 
     Attributes
     ----------
-    model : the model; None where there is one without a name, and of all models together.
-    pooled : whether it is the mean over all models.
+    model : the model; None where there is one without a name.
     feature, group, reference : what is compared; the reference may be all other groups.
     rate : what the numbers are: score, or selection_rate of decisions.
     value, low, high : the mean difference, group less reference, with its confidence interval; both
         names and items are random, save with one variant, where the interval is of items alone.
     confidence : the level of the interval.
     p_value, p_adjusted : of no difference; adjusted for all comparisons with a verdict (Holm).
-    p_permutation, p_permutation_smallest : of names permuted between both sides, which holds where
-        groups do not differ by item, and the smallest that so many names can give; it decides
-        nothing.
     degrees_of_freedom : of the interval (Satterthwaite).
     mean_group, mean_reference : the means of both sides.
     variants_group, variants_reference : how many names there are.
     items, items_excluded : the items with names of both sides, and those with names of one.
-    families : of how many texts these items are made; None where none were named.
     complete : whether every item has every name.
     variance : the variance and its terms; None without an interval over names.
     margin : the margin of equivalence, None where none was given.
     p_equivalence : the larger one-sided p-value of a difference beyond the margin, adjusted.
-    p_missing : of answers that are missing equally often under names of both sides, adjusted; the
-        smallest of both releases of a change, and of all models of a mean. None where no answer is
-        missing.
+    p_missing : of answers that are missing equally often under names of both sides, adjusted; None
+        where no answer is missing.
     verdict, reason : what it came to, and why it is undecided.
     status : ok, too_few where there is no verdict for want of variants or items, or undefined.
-    needed : what would decide, where it is imprecise.
-    since, before : where it is the change of a difference, the release from which, and what the
-        difference was there, over the same items and names; the value is then the change, the means
-        are those of the changes of both sides' answers.
     """
 
-    DERIVED: ClassVar = ("ratio", "says")
+    DERIVED: ClassVar = ("ratio",)
 
     model: str | None
-    pooled: bool
     feature: str
     group: str
     reference: str
@@ -197,8 +161,6 @@ class SwapDifference:
     confidence: Share
     p_value: Share | None = None
     p_adjusted: Share | None = None
-    p_permutation: Share | None = None
-    p_permutation_smallest: Share | None = None
     degrees_of_freedom: float | None = None
     mean_group: Finite | None = None
     mean_reference: Finite | None = None
@@ -206,7 +168,6 @@ class SwapDifference:
     variants_reference: int
     items: int
     items_excluded: int
-    families: int | None = None
     complete: bool
     variance: SwapVariance | None = None
     margin: Finite | None
@@ -215,19 +176,11 @@ class SwapDifference:
     verdict: SwapVerdict = SwapVerdict.CANNOT_TELL
     status: Status = Status.OK
     reason: SwapReason | None = None
-    needed: SwapNeeds | None = None
-    since: str | None = None
-    before: Finite | None = None
 
     @property
     def of_decisions(self) -> bool:
         """Return whether the numbers are shares of decisions, not scores."""
         return self.rate == "selection_rate"
-
-    @property
-    def units(self) -> int:
-        """Return of how many independent items it is, or families of items."""
-        return self.items if self.families is None else self.families
 
     @property
     def unequal(self) -> bool:
@@ -237,15 +190,17 @@ class SwapDifference:
     @property
     def ratio(self) -> Finite | None:
         """Return the ratio of both shares of favourable decisions; None of scores, and of 0."""
-        change = self.since is not None
-        if change or not self.of_decisions or self.mean_group is None or not self.mean_reference:
+        if not self.of_decisions or self.mean_group is None or not self.mean_reference:
             return None
         return self.mean_group / self.mean_reference
 
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        return in_words("swap_sentences:describe_difference", self)
+        said: str = function_at("fairgauge.render.page:said")(
+            "fairgauge.statements.swaps:swap_statement", "says", self
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +209,7 @@ class SwapVariant:
 
     Attributes
     ----------
-    model, pooled, variant, group : which; pooled is the mean over all models.
+    model, variant, group : which.
     placebo : whether it is an irrelevant edit.
     n : its answers.
     mean : the mean over items.
@@ -263,7 +218,6 @@ class SwapVariant:
     """
 
     model: str | None
-    pooled: bool
     variant: str
     group: str
     placebo: bool
@@ -280,13 +234,12 @@ class SwapGroup:
 
     Attributes
     ----------
-    model, pooled, group : which; pooled is the mean over all models.
+    model, group : which.
     variants : how many names.
     centred : the mean of the names, each less that of all names over the same items.
     """
 
     model: str | None
-    pooled: bool
     group: str
     variants: int
     centred: Finite
@@ -298,13 +251,12 @@ class PlaceboSpread:
 
     Attributes
     ----------
-    model, pooled, variants : the model, or the mean over all models, and how many edits.
+    model, variants : the model, and how many edits.
     spread, spread_names : standard deviations of the edits, and of names within groups.
     low, high : the range of the edits' means less those of all names over the same items.
     """
 
     model: str | None
-    pooled: bool
     variants: int
     spread: Finite | None
     spread_names: Finite | None
@@ -359,27 +311,6 @@ class AnsweredShare:
         return self.answered / asked if asked else 0.0
 
 
-def exit_code_of(verdict: SwapVerdict) -> int:
-    """Return the exit code of a verdict."""
-    return {SwapVerdict.DIFFERS: 1, SwapVerdict.EQUIVALENT: 0}.get(verdict, 3)
-
-
-def _verdict_of(differences: tuple[SwapDifference, ...]) -> SwapVerdict:
-    found = {each.verdict for each in differences}
-    if SwapVerdict.DIFFERS in found:
-        return SwapVerdict.DIFFERS
-    return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
-
-
-def _without_mirrors(differences: tuple[SwapDifference, ...]) -> tuple[SwapDifference, ...]:
-    kept: dict[object, SwapDifference] = {}
-    for each in differences:
-        key = (each.model, each.pooled, frozenset((each.group, each.reference)))
-        if key not in kept or (each.value or 0.0) < 0:
-            kept[key] = each
-    return tuple(kept.values())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsAudit(ShownResult):
     """What answers to the same items under different names show; `print` shows it.
@@ -389,10 +320,7 @@ class PairsAudit(ShownResult):
     version, created : of the fairgauge that made it, and when.
     data : what was counted.
     spec : the question.
-    releases : of a series, the releases, the oldest first.
-    differences : every group against its reference, in every model and, of several, in all.
-    changes : of a series, by how much each difference changed from the release before, or from the
-        baseline. Their p-values are adjusted for all changes together.
+    differences : every group against its reference, in every model.
     variants : every variant's answers.
     groups : the mean of every group's names.
     placebo : how far irrelevant edits move the answers of each model.
@@ -407,17 +335,10 @@ class PairsAudit(ShownResult):
         schema="fairgauge.pairs/2",
         title="Audit by swapped names",
         called="an audit by swapped names",
-        document="fairgauge.render.documents.pairs_document:pairs_document",
-        brief="fairgauge.render.brief.pairs_brief:pairs_brief",
-        tables={
-            "differences": "fairgauge.render.documents.pairs_document:differences_of",
-            "changes": "fairgauge.render.documents.pairs_document:changes_of",
-            "variants": SwapVariant,
-            "components": SwapComponents,
-            "answered": AnsweredShare,
-        },
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.swaps:swaps_page",
     )
-    DERIVED: ClassVar = ("verdict", "change", "_brief")
+    DERIVED: ClassVar = ("verdict", "_brief")
 
     version: Version
     created: str
@@ -430,45 +351,34 @@ class PairsAudit(ShownResult):
     components: tuple[SwapComponents, ...]
     answered: tuple[AnsweredShare, ...]
     notes: tuple[SwapNote, ...] = ()
-    releases: tuple[str, ...] = ()
-    changes: tuple[SwapDifference, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def verdict(self) -> SwapVerdict:
-        """Return differs where any difference does, equivalent where all are, else cannot tell.
-
-        Of a series it is that of the newest release.
-        """
-        return _verdict_of(self.newest(self.differences))
-
-    @property
-    def change(self) -> SwapVerdict | None:
-        """Return likewise whether a difference of the newest release changed; None of no series."""
-        return _verdict_of(self.newest(self.changes)) if self.releases else None
-
-    def newest(self, found: tuple[SwapDifference, ...]) -> tuple[SwapDifference, ...]:
-        """Return the differences of the newest release; all of them where there is no series."""
-        return tuple(d for d in found if not self.releases or d.model == self.releases[-1])
+        """Return differs where any difference does, equivalent where all are, else cannot tell."""
+        found = {each.verdict for each in self.differences}
+        if SwapVerdict.DIFFERS in found:
+            return SwapVerdict.DIFFERS
+        return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
 
     @property
     def distinct(self) -> tuple[SwapDifference, ...]:
         """Return the differences, of two that mirror each other the one that is not above 0."""
-        return _without_mirrors(self.differences)
-
-    @property
-    def distinct_changes(self) -> tuple[SwapDifference, ...]:
-        """Return the changes, of two that mirror each other the one that is not above 0."""
-        return _without_mirrors(self.changes)
+        kept: dict[object, SwapDifference] = {}
+        for each in self.differences:
+            key = (each.model, frozenset((each.group, each.reference)))
+            if key not in kept or (each.value or 0.0) < 0:
+                kept[key] = each
+        return tuple(kept.values())
 
     @property
     def exit_code(self) -> int:
         """Return 1 where a difference remains, 0 where all are equivalent, 3 otherwise."""
-        return exit_code_of(self.verdict)
+        return {SwapVerdict.DIFFERS: 1, SwapVerdict.EQUIVALENT: 0}.get(self.verdict, 3)
 
     def to_pandas(self, table: str = "differences") -> Any:
         """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<PairsAudit of {self.data.answers:,} answers: {self.verdict}; print() shows it>"

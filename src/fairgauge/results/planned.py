@@ -147,13 +147,7 @@ class Planned(ResultOfMetrics):
         schema="fairgauge.plan/6",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
-        document="fairgauge.render.documents.plan_document:plan_document",
         brief="fairgauge.render.brief.plan_brief:plan_brief",
-        tables={
-            "goals": "fairgauge.render.documents.plan_document:goals_of",
-            "disparities": "fairgauge.render.documents.plan_document:disparities_of",
-            "self_reports": SelfReports,
-        },
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 

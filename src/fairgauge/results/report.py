@@ -306,12 +306,8 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         schema="fairgauge.report/3",
         title="A fairness audit",
         called="a report of fairgauge",
-        document="fairgauge.render.documents.report_document:report_document",
-        brief="fairgauge.render.brief.audit_brief:audit_brief",
-        tables={
-            name: f"fairgauge.render.writers.flat_rows:{name}_of"
-            for name in ("estimates", "groups", "verdicts", "pairs", "findings")
-        },
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.audit:audit_page",
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 
@@ -425,27 +421,27 @@ class Report(ResultOfMetrics, _FurtherQuestions):
 
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a pandas frame, a row each."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
+        return function_at("fairgauge.render.streams:to_pandas")(self, table)
 
     def to_polars(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a polars frame, a row each."""
-        return function_at("fairgauge.render.writers.flat_rows:to_polars")(self, table)
+        return function_at("fairgauge.render.streams:to_polars")(self, table)
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
-        return function_at("fairgauge.render.writers.flat_rows:by_group")(self)
+        return function_at("fairgauge.render.streams:by_group")(self)
 
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
-        return function_at("fairgauge.render.writers.flat_rows:overall")(self)
+        return function_at("fairgauge.render.streams:overall")(self)
 
     def difference(self) -> Any:
         """Return the differences of rates, group minus reference, as a pandas frame."""
-        return function_at("fairgauge.render.writers.flat_rows:contrasts")(self, "difference")
+        return function_at("fairgauge.render.streams:contrasts")(self, "difference")
 
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
-        return function_at("fairgauge.render.writers.flat_rows:contrasts")(self, "ratio")
+        return function_at("fairgauge.render.streams:contrasts")(self, "ratio")
 
     def __repr__(self) -> str:
         return (

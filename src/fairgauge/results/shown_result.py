@@ -14,7 +14,7 @@ import re
 import zipfile
 from abc import ABC
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -54,19 +54,20 @@ class ResultKind:
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
     document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary. By default: the first page and the tables.
-    brief : the function that makes its first page.
-    tables : what makes its tables for CSV, by name, the default one first: a function, or the class
-        of the records that its field of that name holds.
+        result, and ``full`` where there is a summary; by default from its layout.
+    brief : the function that makes its first page; by default from its statements.
+    page : the function that states what is on its first page.
+    package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
     """
 
     name: str
     schema: str
     title: str
     called: str
-    document: str = "fairgauge.render.documents.plain_document:plain_document"
-    brief: str
-    tables: Mapping[str, str | type] = field(default_factory=dict)
+    brief: str = "fairgauge.render.page:brief_of"
+    document: str = "fairgauge.render.document:document"
+    page: str = ""
+    package: str = ""
 
 
 class Stamp(TypedDict):
@@ -208,6 +209,13 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
     for each in entry_points(group="fairgauge.results"):
         each.load()
     return dict(_REGISTRY)
+
+
+def plug_in_packages() -> tuple[str, ...]:
+    """Return the packages of plug-ins with texts or layouts, of the kinds that are imported."""
+    return tuple(
+        dict.fromkeys(each.KIND.package for each in _REGISTRY.values() if each.KIND.package)
+    )
 
 
 def read_saved(path: str | Path) -> Saved:

@@ -12,13 +12,12 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     DiagnosticCode,
     Missing,
-    SearchControl,
     SearchedReference,
     SearchedValues,
     SubgroupStatus,
     Worse,
 )
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at
@@ -40,15 +39,13 @@ class SearchedFeature:
 
     Attributes
     ----------
-    name : its column, or what the names of its one-hot columns begin with.
+    name : its column.
     made : how its values were made: as they are, cut as asked, cut into fifths of the rows without
-        looking at outcomes, the most frequent ones with all others as one, or each from a one-hot
-        column.
+        looking at outcomes, or the most frequent ones with all others as one.
     values : the names of its values, in order.
     cuts : the cut points of a number, none of other columns.
     conditions : by the name of each value, what chooses its rows (`where`); all other values
         together have none.
-    columns : its one-hot columns, those of the first values; none of other features.
     unknown : the values listed as unknown that its columns hold.
     """
 
@@ -56,27 +53,15 @@ class SearchedFeature:
     made: SearchedValues
     values: tuple[str, ...]
     cuts: tuple[Finite, ...] = ()
-    columns: tuple[str, ...] = ()
     conditions: Saved = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
 
     def where(self, value: str) -> dict[str, Any]:
-        """Return what chooses the rows of a value, of all other values together all but these.
-
-        Raises
-        ------
-        SpecError
-            The rows are those without a value in all one-hot columns.
-        """
-        if self.made is SearchedValues.MOST_FREQUENT and value not in self.conditions:
-            named = (v if isinstance(v, list) else [v] for v in self.conditions.values())
-            return {self.name: {"not": [*chain(*named)]}}
-        if value not in self.conditions:
-            message = f"no condition chooses the rows of {quote(f'{self.name} = {value}')}"
-            raise SpecError(Problem("where", message))
-        at = self.values.index(value)
-        columns = self.columns[at : at + 1] or self.columns or (self.name,)  # or all are 0
-        return dict.fromkeys(columns, self.conditions[value])
+        """Return what chooses the rows of a value, of all other values together all but these."""
+        if value in self.conditions:
+            return {self.name: self.conditions[value]}
+        named = (v if isinstance(v, list) else [v] for v in self.conditions.values())
+        return {self.name: {"not": [*chain(*named)]}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +76,8 @@ class SearchQuestion(OfRow[Rate]):
     depth, min_rows : the most conditions of a subgroup, and the fewest rows.
     reference : what each subgroup is compared with.
     alpha : the error rate in each direction.
-    multiplicity : which error rate it is.
     missing : what a missing value of a feature is.
     features : the features and their values.
-    split : the share of the rows that chose ten subgroups, which the others tested; None where all
-        rows searched.
     min_cell : the fewest people by which listed subgroups, one inside the other, differ; counts are
         rounded to its multiples, and rates to whole percentages. None where all are listed.
     """
@@ -107,10 +89,8 @@ class SearchQuestion(OfRow[Rate]):
     min_rows: int
     reference: SearchedReference
     alpha: Share
-    multiplicity: SearchControl
     missing: Missing
     features: tuple[SearchedFeature, ...]
-    split: Share | None = None
     min_cell: int | None = None
 
 
@@ -173,7 +153,7 @@ class OverallRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Largest:
-    """What holds for all subgroups that were examined, at once; all None of an ``fdr``.
+    """What holds for all subgroups that were examined, at once.
 
     Attributes
     ----------
@@ -259,14 +239,13 @@ class SubgroupSearch(ResultOfMetrics):
     spec : the columns of the outcomes and what they mean, as the specification of an audit.
     overall : the rate of all rows.
     worse : the subgroups that are worse, the one that is worse by most at least first; with a
-        chance of at most ``alpha`` that any of them is not (of ``fdr``: the expected share).
+        chance of at most ``alpha`` that any of them is not.
     undecided : those that could not be decided, the largest estimates first; at most 1,000.
     examined : how many subgroups were tested.
     undecided_count, not_worse_count : how many of them were not decided, and shown not to be worse.
     too_few : subgroups that were not tested, because they or all others have fewer than 20 rows
         that the rate is a share of.
     duplicates : conjunctions with the same rows as one of fewer conditions, which stands for them.
-    chosen_from : of rows that are split, how many subgroups the first part of them searched.
     close : subgroups that differ from a listed one that holds them, or from all rows, by fewer
         people than ``min_cell``, and are not listed; without it, by fewer than 10, and are listed.
     critical_value, other_critical_value : what the evidence must exceed to be worse, and its
@@ -282,9 +261,8 @@ class SubgroupSearch(ResultOfMetrics):
         schema="fairgauge.find/1",
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
-        document="fairgauge.render.documents.search_document:search_document",
-        brief="fairgauge.render.brief.search_brief:search_brief",
-        tables={"subgroups": "fairgauge.render.documents.search_document:subgroups_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.search:search_page",
     )
     DERIVED: ClassVar = ("metrics", "summary", "_brief")
 
@@ -302,7 +280,6 @@ class SubgroupSearch(ResultOfMetrics):
     not_worse_count: int
     too_few: int
     duplicates: int
-    chosen_from: int | None = None
     close: int = 0
     critical_value: Finite
     other_critical_value: Finite
@@ -355,11 +332,6 @@ class SubgroupSearch(ResultOfMetrics):
         """Return the option ``where`` that counts the rows of a subgroup alone.
 
         Where the search had one itself, these are further conditions.
-
-        Raises
-        ------
-        SpecError
-            A condition is that all one-hot columns of a feature lack a value.
         """
         found: dict[str, Any] = {}
         for feature in self.question.features:
@@ -369,11 +341,11 @@ class SubgroupSearch(ResultOfMetrics):
 
     def to_pandas(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self)
+        return function_at("fairgauge.render.streams:to_pandas")(self)
 
     def to_polars(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.flat_rows:to_polars")(self)
+        return function_at("fairgauge.render.streams:to_polars")(self)
 
     def __repr__(self) -> str:
         return (

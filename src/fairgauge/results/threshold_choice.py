@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
-from fairgauge.values import Saved, Value, name_of
+from fairgauge.values import Saved
 
 _BY_SEVERITY = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
@@ -54,7 +53,7 @@ class ThresholdEffect:
 
     Attributes
     ----------
-    thresholds : the threshold of every group; the same of all for a common threshold.
+    threshold : the threshold of all groups.
     performance : the kept rate of all rows, today and with the choice.
     disparities : the metric of the goal for every group, likewise.
     rates : the selection rate, the true and the false positive rate, of all rows and of every
@@ -71,11 +70,9 @@ class ThresholdEffect:
         that no number of others would, as they lack a group, an outcome, a weight, a count or what
         a condition is on; else None.
     outcome : pass where both are, fail where either is, else inconclusive.
-    needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
-        if the values are the truth; None where the outcome is decided or no number of rows would.
     """
 
-    thresholds: Mapping[str, Finite]
+    threshold: Finite
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...]
@@ -83,7 +80,6 @@ class ThresholdEffect:
     value_meets: bool
     goal_outcome: Outcome
     kept_outcome: Outcome
-    needed_rows: int | None
     goal_reason: Reason | None = None
     kept_reason: Reason | None = None
 
@@ -102,29 +98,20 @@ class FeatureThresholds:
     Attributes
     ----------
     feature : the sensitive feature, or the intersection.
-    columns : the columns that it is made of.
+    groups : its groups.
     frontier : every common threshold, in ascending order.
     common : the common threshold closest to today's that meets the goal and keeps the rate in the
         half that chooses, as surely as any does (`chosen_by`); None where none does.
     outcome : of the common threshold. Where there is none: fail where every threshold is shown to
         miss the goal or not to keep the rate, else inconclusive, or not evaluated where the data
         are insufficient at all that may.
-    by_group : the most accurate thresholds of each group that do, likewise. None where none do, or
-        the goal is one-sided or another rate than accuracy is kept. Different thresholds by group
-        are disparate treatment in many places.
-    costly : where there is no common one, the common threshold closest to today's that meets the
-        goal in the half that chooses, whatever becomes of the kept rate. It is not proposed.
-    reweighing : weights of Kamiran and Calders by group and label, for retraining.
     """
 
     feature: str
-    columns: tuple[str, ...]
+    groups: tuple[str, ...]
     frontier: tuple[OperatingPoint, ...]
     common: ThresholdEffect | None
     outcome: Outcome
-    by_group: ThresholdEffect | None
-    costly: ThresholdEffect | None
-    reweighing: Mapping[str, Mapping[str, Finite]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +148,8 @@ class ThresholdChoice(ShownResult):
         schema="fairgauge.thresholds/4",
         title="Thresholds of a score",
         called="a choice of thresholds",
-        document="fairgauge.render.documents.thresholds_document:thresholds_document",
-        brief="fairgauge.render.brief.thresholds_brief:thresholds_brief",
-        tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.thresholds:thresholds_page",
     )
     DERIVED: ClassVar = ("_brief",)
 
@@ -209,41 +195,36 @@ class ThresholdChoice(ShownResult):
         """Return the rate that is kept."""
         return self.catalogue.rate_row(self.kept)
 
-    def apply(
-        self, frame: Any, *, feature: str | None = None, by_group: bool = False
-    ) -> list[bool | None]:
+    def apply(self, frame: Any, *, feature: str | None = None) -> list[bool | None]:
         """Return the decisions of a choice for the rows of a frame of any engine.
 
         Parameters
         ----------
         frame : frame
-            With the column of the score and, for thresholds by group, of the sensitive feature.
+            With the column of the score.
         feature : str, optional
             The feature whose choice is applied; needed where there are several.
-        by_group : bool
-            Apply the thresholds of each group instead of the common one.
 
         Raises
         ------
         DataError
-            There is no such choice, a column is missing, a score is a text that is no number, or a
-            group has no threshold.
+            There is no such choice, the column is missing, or a score is a text that is no number.
         """
         from fairgauge.question.recoding import not_numbers, read_recodings
         from fairgauge.scan import open_source
         from fairgauge.scan.row_access import numbers_of, read_rows
 
         of = self._one(feature)
-        chosen = of.by_group if by_group else of.common
-        if chosen is None:
-            raise DataError(self._not_chosen(of, by_group=by_group))
+        if of.common is None:
+            raise DataError(
+                f"no common threshold meets {self.goal} and keeps {self.kept} within "
+                f"{self.margin:g} of today"
+            )
         source = open_source(frame)
-        columns = [self.score, *of.columns] if by_group else [self.score]
-        missing = [column for column in columns if column not in source.columns]
-        if missing:
-            raise DataError(f"the data have no column {quote(missing[0])}, which is decided by")
+        if self.score not in source.columns:
+            raise DataError(f"the data have no column {quote(self.score)}, which is decided by")
         recode = read_recodings(self.spec.get("recode", {}), "recode", [])
-        rows = read_rows(source, columns, recode=recode)
+        rows = read_rows(source, [self.score], recode=recode)
         scores = numbers_of(rows[self.score]).tolist()
         texts = {
             value
@@ -254,27 +235,8 @@ class ThresholdChoice(ShownResult):
         }
         if texts:
             raise DataError(not_numbers(self.score, texts, recoded=False))
-        if not by_group:
-            (cut,) = set(chosen.thresholds.values())
-            cuts: list[float | None] = [cut] * len(scores)
-        else:
-            names = _groups_of([rows[column] for column in of.columns])
-            unknown = sorted({n for n in names if n is not None} - set(chosen.thresholds))
-            if unknown:
-                raise DataError(f"the group {quote(unknown[0])} has no threshold")
-            cuts = [None if name is None else chosen.thresholds[name] for name in names]
-        return [
-            None if cut is None or score != score else self.accepts.decides(score, cut)
-            for score, cut in zip(scores, cuts, strict=True)
-        ]
-
-    def _not_chosen(self, of: FeatureThresholds, *, by_group: bool) -> str:
-        """Return that there are no such thresholds to apply, and whether there are others."""
-        asked, other = "common threshold", "thresholds by group do (by_group=True)"
-        if by_group:
-            asked, other = "choice of thresholds by group", "the common one does (by_group=False)"
-        text = f"no {asked} meets {self.goal} and keeps {self.kept} within {self.margin:g} of today"
-        return f"{text}; {other}" if of.by_group or of.common else text
+        cut = of.common.threshold
+        return [None if score != score else self.accepts.decides(score, cut) for score in scores]
 
     def _one(self, feature: str | None) -> FeatureThresholds:
         """Return the choice of a feature, or the only one."""
@@ -283,14 +245,6 @@ class ThresholdChoice(ShownResult):
             return named[0]
         every = ", ".join(quote(each.feature) for each in self.features)
         raise DataError(f"name the feature whose thresholds are applied: {every}")
-
-
-def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
-    """Return the name of the group of every row; None where a value is missing."""
-    return [
-        None if None in values else " & ".join(map(name_of, values))
-        for values in zip(*columns, strict=True)
-    ]
 
 
 def _worst(*outcomes: Outcome) -> Outcome:

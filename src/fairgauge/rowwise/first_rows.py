@@ -10,11 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.enums import DiagnosticCode, Task
 from fairgauge.errors import DataError, cells, quote
 from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
-from fairgauge.question.swap_question import SwapQuestion
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, at_hand
@@ -39,10 +38,6 @@ _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is no identifier, unless..."""
 _FEW_PEOPLE = 10
 """...it has the name of people or sessions, and more values than this."""
-
-
-_OF_CELLS = (Role.ITEM, Role.VARIANT, Role.MODEL)
-"""The axes of the cells of answers under swapped names."""
 
 
 def with_task(source: Source, spec: Spec) -> Spec:
@@ -133,22 +128,6 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
         number |= {"unnamed": unnamed} if unnamed else {}
         number |= {"cells": True} if of_cells else {}
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **number)
-
-
-def doubled_answers(source: Source, cube: Cube, question: SwapQuestion) -> Iterator[Diagnostic]:
-    """Warn where every answer under swapped names stands several times in a table.
-
-    A model that is asked again may answer alike. Without a column of runs the rows are known to be
-    repeated only where answers to one item under one variant differ, each of them repeated.
-    """
-    if question.run is None and not (at_hand(source) and cube.rows <= _MOST_COMPARED):
-        return
-    (table,) = cube.tables
-    by = [i for i, axis in enumerate(table.axes) if axis.role in _OF_CELLS]
-    cells = len(np.unique(table.codes[:, by], axis=0))
-    for each in doubled_rows(source, cube, question.spec):
-        if question.run is not None or each["different"] > cells:
-            yield Diagnostic.warning(each.code, answers=True, **dict(each.parameters))
 
 
 def median_score(source: Source, spec: Spec) -> float:

@@ -81,7 +81,7 @@ def run(query: str, name: str) -> Iterator[Record]:
 def record_batches(query: str, name: str, rows: int) -> Iterator[Any]:
     """Run a query and yield its result as Arrow record batches, without holding all of it."""
     with engine_errors(name), _connection().cursor() as cursor:
-        yield from arrow_reader(cursor.execute(query), rows)
+        yield from arrow_reader(cursor.sql(query), rows)  # of execute() DuckDB 2 makes a copy
 
 
 def arrow_reader(found: Any, rows: int) -> Iterator[Any]:
@@ -195,9 +195,18 @@ def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source
     return Relation(name or "DuckDB relation", columns, relation)
 
 
+def without_nan(double: str) -> str:
+    """Write a double, NULL where it is NaN.
+
+    DuckDB trusts Parquet's statistics, which leave NaN out: 1.5 in ``nullif(..., 'NaN')``, 2.0 in
+    ``isnan`` and in every comparison.
+    """
+    return f"CASE WHEN isfinite({double}) OR isinf({double}) THEN {double} END"
+
+
 def text_as_number(text: str) -> str:
     """Write a text as a double: NULL where it is missing, NaN or not a number."""
-    return f"CASE WHEN NOT isnan({_read(text)}) THEN {_read(text)} END"
+    return without_nan(_read(text))
 
 
 def not_a_number(text: str) -> str:
@@ -274,8 +283,7 @@ def typed_columns(
         double = double_or_nan(column)
         if column in texts or written[column][1] != "DOUBLE":
             return double
-        # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
-        return f"CASE WHEN NOT isnan({double}) THEN {double} END"
+        return without_nan(double)
 
     def of_texts(column: str) -> tuple[str, str] | None:
         expression, kind = written[column]

@@ -160,10 +160,8 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     """
     p = part_names(feature)
     total, state = (identifier(f"{feature.name} ({part})") for part in ("total", "state"))
-    known = [f"CASE WHEN NOT isnan({each}) THEN {each} END" for each in p]
-    least, most = f"least({', '.join(known)})", f"greatest({', '.join(known)})"
-    inside = " AND ".join(f"{each} BETWEEN 0 AND 1" for each in p)  # NaN is above every number
-    read = columns.double_or_nan or columns.number
+    least, most = f"least({', '.join(p)})", f"greatest({', '.join(p)})"
+    inside = " AND ".join(f"{each} BETWEEN 0 AND 1" for each in p)
     tolerance, whole = columns.constant(feature.tolerance), columns.constant(WHOLE)
     half, rounded = columns.constant(0.5), columns.constant(_ROUNDED)
     sums = [identifier(feature.sum_of(group)) for group in feature.groups]
@@ -175,15 +173,15 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     cell = f"CASE WHEN {state} = 0 THEN CAST({places} AS BIGINT) ELSE {state} END"
     return [
         {
-            each: "" if feature.table else read(c)
+            each: "" if feature.table else columns.number(c)
             for each, (_, c) in zip(p, feature.columns, strict=True)
         },
         {total: " + ".join(p)},
         {
-            state: (  # of least and greatest missing values are no part, of a total they are
+            state: (  # of least and greatest missing values are no part, of the total they are
                 f"CASE WHEN {inside} AND abs({total} - 1) <= {tolerance} THEN 0 "
                 f"WHEN {least} IS NULL THEN NULL "
-                f"WHEN {' + '.join(known)} IS NULL THEN {PARTLY_MISSING} "
+                f"WHEN {total} IS NULL THEN {PARTLY_MISSING} "
                 f"WHEN {least} < 0 OR {most} > 1 THEN {OUTSIDE} ELSE {OFF} END"
             )
         },

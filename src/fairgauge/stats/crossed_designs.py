@@ -12,16 +12,11 @@ Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Index, Mask
-
-_MOST_PERMUTATIONS = 20_000
-_ROUNDING = 1e-12
-"""Relative to the size of the numbers: what sums of the same numbers in another order differ by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +27,9 @@ class Variance:
     ----------
     parts : independent estimates that it is the sum of, each with its degrees of freedom; those of
         what is subtracted are negative.
-    most_degrees : of freedom, however many those of the parts are.
     """
 
     parts: tuple[tuple[float, float], ...]
-    most_degrees: float = math.inf
 
     @property
     def value(self) -> float:
@@ -47,7 +40,7 @@ class Variance:
     def degrees_of_freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom."""
         spread = math.fsum(value**2 / df for value, df in self.parts if df > 0)
-        return min(self.value**2 / spread if spread > 0 else math.inf, self.most_degrees)
+        return self.value**2 / spread if spread > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +69,16 @@ class CrossedDifference:
     def total(self, names: Variance | None = None) -> Variance:
         """Return the variance; ``names`` is another term for names in place of its own.
 
-        It is never below a term alone, because what is subtracted is itself an estimate. Of few
-        families, Satterthwaite's degrees of freedom follow the estimates too closely.
+        It is never below a term alone, because what is subtracted is itself an estimate.
         """
         names = self.names if names is None else names
         subtracted = tuple((-value, df) for value, df in self.residual.parts)
         both = Variance((*names.parts, *self.items.parts, *subtracted))
-        total = max(both, names, self.items, key=lambda term: term.value)
-        return replace(total, most_degrees=self.items.most_degrees)
+        return max(both, names, self.items, key=lambda term: term.value)
 
 
 def crossed_difference(
-    item: Index, name: Index, in_group: Mask, y: Array, answers: Array, family: Index | None = None
+    item: Index, name: Index, in_group: Mask, y: Array, answers: Array
 ) -> CrossedDifference:
     """Return the difference between two groups of names, over items that have names of both.
 
@@ -97,8 +88,6 @@ def crossed_difference(
     in_group : whether the name of each cell is in the group, else in the reference
     y, answers : the mean answer of each cell, and of how many answers it is; where every item has
         every name cells count alike, otherwise answers do
-    family : codes from 0 of what the item of each cell is made from: families are then the sample,
-        and not their items
 
     Notes
     -----
@@ -120,19 +109,14 @@ def crossed_difference(
     influence = weight * centred_side * (centred - value * centred_side) / scale
     of_name = np.bincount(name, weight * centred_side) / scale
     by_name = np.bincount(name, influence).astype(np.float64)
-    of = item if family is None else family
-    shares = np.bincount(of, weight * centred_side**2) / scale
-    by_item = np.bincount(of, influence).astype(np.float64)
-    items = Variance((_clustered(by_item),))
-    if family is not None:
-        of_families = _of_parts(by_item, shares)
-        items = Variance((of_families,), most_degrees=of_families[1])
+    shares = np.bincount(item, weight * centred_side**2) / scale
+    by_item = np.bincount(item, influence).astype(np.float64)
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
         names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
-        items=items,
+        items=Variance((_clustered(by_item),)),
         residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
         of_names=_squares(of_name),
         of_items=_squares(shares),
@@ -178,27 +162,9 @@ def _clustered(sums: Array) -> tuple[float, float]:
     return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
 
 
-def mean_variance(values: Array, family: Index | None) -> Variance:
-    """Return the variance of the mean of values of items, or of items that are of families."""
-    if family is None:
-        return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
-    _, family = np.unique(family, return_inverse=True)
-    sums = np.bincount(family, values - values.mean()) / len(values)
-    return Variance((_of_parts(sums, np.bincount(family) / len(values)),))
-
-
-def _of_parts(sums: Array, shares: Array) -> tuple[float, float]:
-    """Return the variance of a mean of families with these shares, and its degrees of freedom.
-
-    Unbiased where families vary alike, as of Bell and McCaffrey (2002): of n equal ones, there are
-    n - 1 degrees of freedom, fewer where some are larger.
-    """
-    if len(sums) == 1:
-        return 0.0, 0
-    influence = shares[:, None] * (np.eye(len(shares)) - shares)
-    squares = influence.T @ influence
-    factor = _squares(shares) / float(np.trace(squares))
-    return factor * _squares(sums), float(np.trace(squares) ** 2 / (squares**2).sum())
+def mean_variance(values: Array) -> Variance:
+    """Return the variance of the mean of values of items."""
+    return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
 
 
 def _residual(
@@ -303,41 +269,3 @@ def half_width(variance: Variance, confidence: float) -> float:
 
     quantile = float(stats.t.isf((1 - confidence) / 2, variance.degrees_of_freedom))
     return quantile * math.sqrt(variance.value)
-
-
-def permutation_p(values: Array, in_group: Mask, seed: int) -> tuple[float, float]:
-    """Return the p-value of names permuted between two groups, and the smallest one possible.
-
-    All permutations are made where they are few; otherwise as many as `_MOST_PERMUTATIONS` are
-    drawn, and the observed one counts with them.
-
-    Parameters
-    ----------
-    values : the mean of every name
-    in_group : whether it is in the group
-
-    Examples
-    --------
-    >>> permutation_p(np.array([1.0, 2.0, 5.0, 6.0]), np.array([True, True, False, False]), seed=0)
-    (0.3333333333333333, 0.3333333333333333)
-    """
-    n, k = len(values), int(in_group.sum())
-    values = values - values.mean()
-    observed = abs(_difference(values[in_group].sum(), k, n)) * (1 - _ROUNDING)
-    every = math.comb(n, k)
-    fewest = 2 if 2 * k == n else 1  # both signs of the difference are as extreme
-    if every <= _MOST_PERMUTATIONS:
-        chosen = np.array(list(combinations(range(n), k)))
-        sums = values[chosen].sum(axis=1)
-        extreme = int(np.count_nonzero(np.abs(_difference(sums, k, n)) >= observed))
-        return extreme / every, fewest / every
-    order = np.random.default_rng(seed).random((_MOST_PERMUTATIONS, n)).argpartition(k - 1, axis=1)
-    sums = values[order[:, :k]].sum(axis=1)
-    extreme = int(np.count_nonzero(np.abs(_difference(sums, k, n)) >= observed))
-    drawn = _MOST_PERMUTATIONS + 1
-    return (extreme + 1) / drawn, max(fewest / every, 1 / drawn)
-
-
-def _difference(total: Array | float, k: int, n: int) -> Array:
-    """Return the difference of two means of numbers that sum to 0, from the sum of the first k."""
-    return np.asarray(total / k + total / (n - k))

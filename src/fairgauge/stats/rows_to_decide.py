@@ -106,8 +106,6 @@ class CrossedDesign:
         differences between groups, of items by names, and of runs.
     names : names of both sides.
     items, runs : items, and answers to each under each name.
-    placebos : how many irrelevant edits the variance of names is estimated from; None where it is
-        from the names.
 
     Examples
     --------
@@ -125,7 +123,6 @@ class CrossedDesign:
     names: tuple[int, int]
     items: int
     runs: int
-    placebos: int | None = None
 
     @property
     def terms(self) -> dict[str, float]:
@@ -158,18 +155,10 @@ class CrossedDesign:
         cell = (self.cells_sd**2 + self.runs_sd**2 / self.runs) / self.items
         a_name = sum(1 / n for n in self.names)
         of_name = self.names_sd**2 + cell
-        if self.placebos is None:
-            spread = sum((of_name / n) ** 2 / (n - 1) for n in self.names)
-        else:
-            spread = (of_name * a_name) ** 2 / (self.placebos - 1)
+        spread = sum((of_name / n) ** 2 / (n - 1) for n in self.names)
         of_items = self.items_sd**2 / self.items + cell * a_name
         spread += of_items**2 / (self.items - 1)
         return self.variance**2 / spread if spread > 0 else math.inf
-
-    @property
-    def answers(self) -> int:
-        """Return how many answers it takes."""
-        return sum(self.names) * self.items * self.runs
 
     def power_to_differ(self, delta: float, confidence: float) -> float:
         """Return the probability that a difference is statistically significant."""

@@ -76,53 +76,6 @@ def test_what_is_of_other_rows_is_no_finding(cells):
         assert "nothing is concluded from" in text
 
 
-def test_strata_of_one_side_are_warned_of_whether_or_not_there_is_a_gap():
-    for cells, share, concluded in ((FEW_COMMON, 0.8, False), (MOST_COMMON, 0.4, True)):
-        (warned,) = (
-            each
-            for each in audited(cells).diagnostics
-            if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
-        )
-        assert (warned["alone_group"], warned["alone_reference"]) == (pytest.approx(share), 0)
-        assert ("nothing is concluded" in warned.message) is not concluded
-    turned = [("White" if race == "Black" else "Black", *cell) for race, *cell in MOST_COMMON]
-    (warned,) = (
-        each
-        for each in audited(turned).diagnostics
-        if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
-    )
-    assert (warned["alone_group"], warned["alone_reference"]) == (0, pytest.approx(0.4))
-
-
-HALF_WITHOUT = [
-    ("Black", "A", 400, 800), ("Black", "B", 400, 800), ("White", "A", 150, 250),
-    ("White", "B", 140, 230), ("White", "C", 430, 720), ("White", None, 710, 1200),
-]  # fmt: skip
-"""Half of White people have no branch; 30% are in C, which is 60% of those with one."""
-
-
-def test_shares_in_strata_of_one_side_are_of_those_with_a_stratum():
-    """30.0% of all White people, of whom half had no branch, stood beside 60.0% in the notes.
-
-    That 60.0% are of those with a branch is stated: 20.0% of all are compared.
-    """
-    audit = audited(HALF_WITHOUT)
-    (warned,) = (
-        each for each in audit.diagnostics if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
-    )
-    assert warned["alone_reference"] == pytest.approx(0.6)
-    assert warned.message == (
-        "Black, compared with White, of those with a stratum: 60.0% of White are in strata of "
-        "branch that the other side does not have; the adjusted difference is of the rows in "
-        "strata that both have, less than half of a side, counting those without a stratum, and "
-        "nothing is concluded from it"
-    )
-    known = audited([cell for cell in HALF_WITHOUT if cell[1] is not None])
-    (same,) = (each for each in known.diagnostics if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE)
-    assert same["alone_reference"] == warned["alone_reference"]
-    assert "with a stratum" not in same.message
-
-
 def test_an_adjusted_difference_alone_states_of_whom_it_is():
     audit = audited(MOST_COMMON, rules=["|selection_rate.difference| <= 0.2"])
     among = "branch (among 60.0% of Black and 100.0% of White, in strata that both are in)"
@@ -153,7 +106,6 @@ def test_rates_that_are_weighted_by_stratum_are_not_stated_as_those_of_a_group()
     assert adjusted.says.startswith("Black: selection rate ")
     assert " vs " not in adjusted.says
     assert " than for White, adjusted for the strata (95% CI " in adjusted.says
-    assert DiagnosticCode.STRATA_OF_ONE_SIDE not in {each.code for each in audit.diagnostics}
 
 
 def test_published_tables_state_why_nothing_is_concluded():

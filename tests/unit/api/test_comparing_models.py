@@ -207,7 +207,6 @@ def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
     text = " ".join(str(found).split())
     assert "favourable decision" not in text
     assert "a positive decision" not in text
-    assert "the decision “" in text
     (accuracy,) = found["c"].margins
     assert accuracy.change.old == pytest.approx((data["p"] == data["y"]).mean())
     assert f"{accuracy.change.old:.1%} → {accuracy.change.new:.1%}" in text

@@ -40,8 +40,6 @@ def test_means_are_adjusted_by_linear_regression(tmp_path):
     design = np.column_stack([np.ones(n), sex == "F", grade == 1, grade == 2]).astype(float)
     assert main.value == pytest.approx(np.linalg.lstsq(design, pay)[0][1])
     assert main.interval.low < -1.5 < main.interval.high
-    assert "Adjusted for grade by linear regression, the means differ by −1." in gap.says
-    assert "odds ratio" not in gap.says
     found.save(tmp_path / "why.json")
     assert fg.load(tmp_path / "why.json") == found
 
@@ -104,7 +102,6 @@ def test_weighted_means_have_a_regression():
                     weight="w").gaps  # fmt: skip
     plain = fg.why(table, label="y", task="regression", sensitive="sex", strata="year").gaps[0]
     assert gap.adjusted.value == pytest.approx(gap.part(GapPartKind.WITHIN).value, abs=0.01)
-    assert "by linear regression" in gap.says
     assert gap.adjusted.value != plain.adjusted.value
 
 

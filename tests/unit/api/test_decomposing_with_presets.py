@@ -51,7 +51,6 @@ def test_a_ratio_beside_its_difference_has_its_own_parts_and_no_strata_twice(loa
     assert len(render(found, "text", full=False).splitlines()) <= 42
     alone = fg.why(data, prediction="approved", positive=1, metrics="selection_rate.ratio", **asked)
     text = " ".join(render(alone, "text", full=False).split())
-    assert "The difference remains within combinations of branch and product." in text
 
 
 def test_lending_decomposes_prices_as_means(loans):
@@ -59,7 +58,6 @@ def test_lending_decomposes_prices_as_means(loans):
     assert [gap.estimate.metric for gap in found.gaps] == ["mean_label.difference"]
     text = " ".join(render(found, "text", full=True).split())
     assert "B (race): mean spread difference" in text
-    assert "Mean label: the mean of spread." in text
 
 
 def test_metrics_that_are_asked_for_replace_those_of_the_preset(loans):
@@ -112,7 +110,6 @@ def test_pay_transparency_shows_the_ratio_of_every_category_with_its_interval(pa
         line = next(line for line in text.splitlines() if line.strip().startswith(f"{grade} "))
         assert line.split()[1] == f"{ours / theirs:.2f}"
         assert "to" in line
-    assert any("publish the tables" in str(step) for step in report.brief().steps)
     assert not any("treated as" in each.message for each in report.diagnostics)
 
 

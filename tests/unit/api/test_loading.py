@@ -168,7 +168,7 @@ RESULTS = {
     "pairs": lambda: fg.pairs(study(placebos=4), **ASKED, placebo="edit", margins={"score": 0.2}),
     "pairs of models": lambda: fg.pairs(
         pl.concat([pl.from_pandas(study((2, 4), seed=s)).with_columns(model=s) for s in range(2)]),
-        **ASKED, model="model", run="run",
+        **ASKED, model="model",
     ),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),

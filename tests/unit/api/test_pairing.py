@@ -47,7 +47,6 @@ def test_a_difference_beyond_names_items_and_edits_differs():
     assert found.high < 0
     assert found.variants_group == found.variants_reference == 6
     assert "DIFFERS BEYOND PLACEBO" in found.says
-    assert found.p_permutation < 0.05
 
 
 def test_a_small_difference_is_equivalent_within_a_margin_that_is_wide_enough():
@@ -94,25 +93,6 @@ def test_answers_without_variation_are_not_called_equivalent():
     assert (only.verdict, only.reason) == (SwapVerdict.CANNOT_TELL, SwapReason.NO_VARIATION)
 
 
-def test_one_name_a_side_with_single_decisions_is_the_paired_test_of_items():
-    rng = np.random.default_rng(2)
-    table = study((1, 1), 60, 1)
-    table["hired"] = (rng.random(len(table)) < 0.4).astype(int)
-    found = fg.pairs(
-        table, item="item", variant="name", sensitive="group", prediction="hired", reference=WHITE
-    ).differences[0]
-    wide = table.pivot_table(index="item", columns="group", values="hired")
-    better = int((wide.Black > wide.White).sum())
-    worse = int((wide.Black < wide.White).sum())
-    from fairgauge.stats.intervals import critical
-    from fairgauge.stats.paired import paired_difference, paired_p
-
-    low, high = paired_difference(better, worse, 60, critical(0.95))
-    assert (found.low, found.high) == (pytest.approx(float(low)), pytest.approx(float(high)))
-    assert found.p_value == pytest.approx(float(paired_p(better, worse)))
-    assert found.verdict is SwapVerdict.CANNOT_TELL
-
-
 def test_others_are_compared_once_in_the_family_and_shown_once():
     table = study((5, 5), 12)
     others = fg.pairs(table, **ASKED)
@@ -127,24 +107,14 @@ def test_others_are_compared_once_in_the_family_and_shown_once():
 def test_verdicts_of_several_groups_and_models_are_adjusted_together():
     parts = [study((5, 5), 12, delta=-0.3, seed=seed).assign(model=f"m{seed}") for seed in range(3)]
     found = audit(pd.concat(parts), model="model")
-    assert [each.model for each in found.differences] == ["m0", "m1", "m2", None]
-    assert [each.pooled for each in found.differences] == [False, False, False, True]
+    assert [each.model for each in found.differences] == ["m0", "m1", "m2"]
     raw = [each.p_value for each in found.differences]
     expected, least = {}, 0.0
     for rank, p in enumerate(sorted(raw)):
-        least = max(least, min(1.0, (4 - rank) * p))
+        least = max(least, min(1.0, (3 - rank) * p))
         expected[p] = least
     adjusted = [each.p_adjusted for each in found.differences]
     assert adjusted == pytest.approx([expected[p] for p in raw])
-
-
-def test_the_mean_over_models_is_of_the_means_of_cells():
-    parts = [study((3, 4), 8, seed=s).assign(model=f"m{s}") for s in range(3)]
-    pooled = audit(pd.concat(parts), model="model").differences[-1]
-    by_cell = pd.concat(parts).groupby(["item", "name", "group"], as_index=False).score.mean()
-    (alone,) = audit(by_cell).differences
-    assert pooled.value == pytest.approx(alone.value)
-    assert (pooled.low, pooled.high) == (pytest.approx(alone.low), pytest.approx(alone.high))
 
 
 def test_irrelevant_edits_only_ever_widen_an_interval():
@@ -155,32 +125,6 @@ def test_irrelevant_edits_only_ever_widen_an_interval():
     assert with_edits.high - with_edits.low > without.high - without.low
     assert with_edits.variance.decides == "placebo"
     assert with_edits.p_value > without.p_value
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("placebo", [None, "edit"])
-@pytest.mark.parametrize("margin", [None, 0.1])
-def test_the_advice_is_more_than_there_is_and_decides_by_the_variance_of_the_interval(
-    seed, placebo, margin
-):
-    table = study((4, 4), 20, 3, delta=-0.2, placebos=8, sd_placebo=1.19, sd_name=0.11, seed=seed)
-    edits = {"placebo": placebo} if placebo else {"exclude_groups": "edit"}
-    found = audit(table, **edits, **({"margins": {"score": margin}} if margin else {}))
-    (only,) = found.differences
-    if only.reason is not SwapReason.IMPRECISE:
-        return
-    text = str(found)
-    if only.needed is None:
-        assert text.count("than is practical") == 1
-        return
-    for advised, there in ((only.needed.names, 4), (only.needed.items, 20), (only.needed.runs, 3)):
-        assert advised is None or advised > there
-    if placebo:  # the spread of edits is as large whatever the items and runs
-        assert only.needed.items is None
-        assert only.needed.runs is None
-        root_mean_square = np.sqrt(only.variance.placebo * 4 / only.needed.names)
-        assert root_mean_square < max(abs(only.value), margin or 0.0)
-    assert " ".join(text.split()).count("would probably decide it") == 1
 
 
 def test_missing_answers_are_counted_by_group_and_excluded():
@@ -351,13 +295,6 @@ def test_a_margin_of_a_share_that_nothing_exceeds_is_refused(margin):
     assert f"must be below 1, not {margin}" in message
 
 
-def test_a_margin_that_no_answers_exceed_is_noted():
-    table = study((5, 5), 12)
-    wide = {each.code for each in audit(table, margins={"score": 50}).notes}
-    assert "wide_margin" in wide
-    assert "wide_margin" not in {each.code for each in audit(table, margins={"score": 0.1}).notes}
-
-
 def decided(table, share, **words):
     """Return the decisions of a study, in these words for yes and no."""
     yes = table.score > table.score.quantile(1 - share)
@@ -386,14 +323,6 @@ def test_a_decision_that_is_unknown_is_a_missing_answer():
     empty = audit(table.assign(hired=table.hired.where(table.hired != "refused")), **asked)
     assert marked.data.missing == empty.data.missing == len(table[::7])
     assert [d.value for d in marked.differences] == [d.value for d in empty.differences]
-
-
-def test_names_that_differ_in_blanks_alone_are_noted():
-    table = study((5, 5), 12, 2)
-    spelled = table.assign(name=table.name + np.where(table.index % 2, "", " "))
-    assert "spelled_alike" not in {each.code for each in audit(table).notes}
-    (note,) = [each for each in audit(spelled).notes if each.code == "spelled_alike"]
-    assert "differ from another in case, blanks or encoding alone" in note.message
 
 
 def test_names_of_one_each_allow_no_verdict_and_the_headline_says_no_more():
@@ -471,7 +400,6 @@ def test_swapping_sides_turns_the_sign(names, items, runs, placebos, seed):
     (other,) = audit(table, reference={"group": "Black"}, **options).differences
     assert one.value == pytest.approx(-other.value, abs=1e-12)
     assert one.p_value == pytest.approx(other.p_value) if one.p_value is not None else True
-    assert one.p_permutation == other.p_permutation or min(names) > 1
     if one.low is not None:
         assert one.low == pytest.approx(-other.high, abs=1e-12)
     assert (one.verdict, one.reason) == (other.verdict, other.reason)
@@ -507,58 +435,16 @@ def test_every_kind_of_table_gives_the_same_numbers(tmp_path):
         assert found.high == pytest.approx(expected[0].high)
 
 
-def test_a_wide_table_is_the_long_one(tmp_path):
-    table = study((3, 4), 6, 1, placebos=3)
-    table.loc[5, "score"] = np.nan
-    wide = table.pivot_table(index="item", columns="name", values="score").reset_index()
-    groups = dict(zip(table.name, table.group, strict=True))
-    expected = audit(table, placebo="edit")
-    found = fg.pairs(wide, item="item", variant=groups, reference=WHITE, placebo="edit")
-    assert close(numbers_of(found), numbers_of(expected))
-    assert (found.data.answers, found.data.missing) == (expected.data.answers, 1)
-    found.save(tmp_path / "found.json")
-    assert fg.load(tmp_path / "found.json") == found
-    with pytest.raises(fg.SpecError, match="variant: the data have no column 'B99'"):
-        fg.pairs(wide, item="item", variant={**groups, "B99": "Black"}, reference=WHITE)
-
-
-def test_the_groups_of_a_wide_table_may_be_called_by_the_command(tmp_path):
-    table = study((3, 3), 9, 1)
-    groups = dict(zip(table.name, table.group, strict=True))
-    table.pivot_table(index="item", columns="name", values="score").to_csv(tmp_path / "wide.csv")
-    flags = [part for name, group in groups.items() for part in ("--variant", f"{name}={group}")]
-    done = CliRunner().invoke(
-        main, ["pairs", str(tmp_path / "wide.csv"), "--item", "item", *flags, "--sensitive", "race",
-               "--reference", "race=White", "-q"],
-    )  # fmt: skip
-    assert (done.exit_code, done.stderr) == (3, "")
-
-
-def test_columns_of_a_wide_table_may_be_called_as_the_long_ones():
-    table = study((3, 4), 6, 1).rename(columns={"item": "score", "score": "answer"})
-    wide = table.pivot_table(index="score", columns="name", values="answer").reset_index()
-    groups = dict(zip(table.name, table.group, strict=True))
-    found = fg.pairs(wide, item="score", variant=groups, reference=WHITE)
-    assert close(numbers_of(found), numbers_of(audit(study((3, 4), 6, 1))))
-
-
-def test_the_command_takes_long_and_wide_tables(tmp_path, monkeypatch):
+def test_the_command_gives_what_the_function_gives(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = study((4, 4), 10, 1, delta=-2.0)
     table.to_csv("long.csv", index=False)
-    wide = table.pivot_table(index="item", columns="name", values="score").reset_index()
-    wide.to_csv("wide.csv", index=False)
     options = ["--reference", "group=White", "--format", "json"]
     long = ["long.csv", "--item", "item", "--variant", "name", "--sensitive", "group"]
     one = CliRunner().invoke(main, ["pairs", *long, "--score", "score", *options])
-    groups = dict(zip(table.name, table.group, strict=True)).items()
-    variants = [text for name, group in groups for text in ("--variant", f"{name}={group}")]
-    other = CliRunner().invoke(main, ["pairs", "wide.csv", "--item", "item", *variants, *options])
-    assert one.exit_code == other.exit_code == 1
-    first, second = (json.loads(run.stdout)["differences"][0] for run in (one, other))
-    assert second["value"] == pytest.approx(first["value"])
-    wrong = CliRunner().invoke(main, ["pairs", *long, "--variant", "group"])
-    assert wrong.exit_code == 2
+    assert one.exit_code == 1
+    (expected,) = audit(table).differences
+    assert json.loads(one.stdout)["differences"][0]["value"] == pytest.approx(expected.value)
 
 
 def test_a_reference_that_is_given_twice_is_named(tmp_path):

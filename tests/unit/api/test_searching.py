@@ -9,7 +9,6 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import fairgauge as fg
 from fairgauge.errors import CubeError, SpecError
@@ -209,25 +208,6 @@ def test_numbers_without_cuts_are_cut_into_fifths_and_many_values_pooled():
     assert "50 most frequent values" in notes
 
 
-def test_false_discoveries_claim_more_and_agree_with_their_ends():
-    found = fg.find(PLANTED, features=CUT, **ASKED)
-    more = fg.find(PLANTED, features=CUT, multiplicity="fdr", **ASKED)
-    assert {e.name for e in found.worse} < {e.name for e in more.worse}
-    roots = np.array([e.evidence for e in more.worse])
-    assert len(roots) * stats.norm.sf(roots.min()) > 0
-    for each in (*more.worse, *more.undecided):
-        assert (each.low > 0) == (each.status == "worse") == (each.p_adjusted <= 0.05)
-    # nothing is printed of all subgroups at once, which is not controlled
-    assert more.largest.by_at_most is more.largest.by_at_least is None
-    text = render(more, full=True)
-    assert "not proven for subgroups that overlap" in " ".join(text.split())
-    for guarantee in ("simultaneous", "With 95% confidence", "One critical value", "any of"):
-        assert guarantee not in text
-    assert "With 95% confidence no subgroup examined is worse by more than" in " ".join(
-        str(found).split()
-    )
-
-
 def test_the_reference_overall_scales_differences_and_changes_no_verdict_at_no_tolerance():
     others = fg.find(PLANTED, features=CUT, **ASKED)
     overall = fg.find(PLANTED, features=CUT, reference="overall", **ASKED)
@@ -408,65 +388,6 @@ def test_where_a_search_cannot_or_need_not_do_so_nothing_names_it(other):
         options.pop("positive")
     report = fg.audit(PLANTED, **options)
     assert "fairgauge find" not in str(report) + render(report, full=True) + render(report, "html")
-
-
-def one_hot(frame, drop_first):
-    encoded = frame.to_pandas()
-    for name in ("sex", "race"):
-        values = sorted(encoded[name].unique())[drop_first:]
-        for value in values:
-            encoded[f"{name}_{value}"] = (encoded[name] == value).astype(float)
-        encoded = encoded.drop(columns=name)
-    return encoded
-
-
-def test_one_hot_columns_are_one_feature_when_asked():
-    found = fg.find(PLANTED, features=CUT, **ASKED)
-    again = fg.find(one_hot(PLANTED, 0), features=CUT, one_hot=True, **ASKED)
-    assert again.worse == found.worse
-    assert again.examined == found.examined
-    assert again.question.features[0].columns == ("sex_F", "sex_M")
-    assert "one-hot columns sex_F and sex_M were searched as sex" in str(again)
-    # the base category of encoders that leave it out has no column
-    base = fg.find(one_hot(PLANTED, 1), features=CUT, one_hot=True, **ASKED)
-    assert base.summary == ("sex = none of these & race = B",)
-    assert [each.low for each in base.worse] == [each.low for each in found.worse]
-    cube = fg.count(one_hot(PLANTED, 0), label="y", prediction="p",
-                    sensitive=["sex_F", "sex_M", "region"],
-                    intersections=[["sex_F", "sex_M", "region"]])  # fmt: skip
-    of_counts = fg.find(cube, rate="fpr", features=["sex", "region"], one_hot=True)
-    assert of_counts.worse == fg.find(PLANTED, features=["sex", "region"], **ASKED).worse
-
-
-def test_columns_that_a_pipeline_of_scikit_learn_made_are_one_feature():
-    compose = pytest.importorskip("sklearn.compose")
-    preprocessing = pytest.importorskip("sklearn.preprocessing")
-    frame = PLANTED.to_pandas()
-    encoder = compose.ColumnTransformer(
-        [("kind", preprocessing.OneHotEncoder(sparse_output=False), ["sex", "race"])],
-        remainder="passthrough",
-        verbose_feature_names_out=False,
-    ).set_output(transform="pandas")
-    encoded = encoder.fit_transform(frame.drop(columns=["y", "p"]))
-    found = fg.find(encoded, label=frame["y"], prediction=frame["p"].to_numpy(), positive=1,
-                    rate="fpr", features=CUT, one_hot=True)  # fmt: skip
-    assert found.worse == fg.find(PLANTED, features=CUT, **ASKED).worse
-
-
-def test_columns_that_are_not_one_hot_are_refused():
-    encoded = one_hot(PLANTED, 0)
-    with pytest.raises(SpecError, match=r"features\[0\]: no column 'sex'"):
-        fg.find(encoded, features=["sex"], **ASKED)
-    both = encoded.assign(sex_X=encoded["sex_F"])
-    with pytest.raises(SpecError, match="rows have 1 in more than one of the columns 'sex_"):
-        fg.find(both, features=["sex"], one_hot=True, **ASKED)
-    with pytest.raises(SpecError, match="'sex_n' has the value '2'"):
-        fg.find(encoded.assign(sex_n=2), features=["sex"], one_hot=True, **ASKED)
-    gaps = encoded.assign(sex_F=encoded["sex_F"].where(encoded.index > 100))
-    with pytest.raises(SpecError, match="one_hot: has no effect: every feature is a column of its"):
-        fg.find(encoded, features=["sex_F", "sex_M"], one_hot=True, **ASKED)
-    missing = fg.find(gaps, features=["sex"], one_hot=True, **ASKED)
-    assert missing.question.features[0].values == ("F", "M", "(missing)")
 
 
 def test_arrays_beside_a_frame_and_its_dtypes_are_taken_as_they_are():

@@ -7,10 +7,8 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.api import searching
 from fairgauge.errors import SpecError
 
 FEATURES = ["sex", "town", "branch", "age"]
@@ -93,49 +91,12 @@ def test_a_list_that_may_be_shared_tells_nothing_of_few_people(min_cell, worse):
     assert f"rounded to multiples of {min_cell}" in str(found)
 
 
-def test_the_subgroups_that_a_half_chooses_are_tested_in_the_other():
-    found = fg.find(PEOPLE, **ASKED, split=0.5)
-    whole = fg.find(PEOPLE, **ASKED)
-    assert found.overall.rows == 3_000
-    assert found.examined == 10 < found.chosen_from < whole.examined
-    assert "sex = F & town = t2" in {each.name for each in found.worse}
-    assert found.critical_value < whole.critical_value
-    for each in found.worse:
-        assert 0.3 < each.rows / rows_of(each.conditions) < 0.7
-    assert "They had the most evidence, of" in " ".join(str(found).split())
-    assert fg.find(PEOPLE.sample(fraction=1, shuffle=True, seed=3), **ASKED, split=0.5) == found
-    asked = {name: ASKED[name] for name in ("label", "prediction", "positive")}
-    cube = fg.count(PEOPLE, sensitive=FEATURES, intersections=[FEATURES], **asked)
-    again = fg.find(cube, rate="false_positive_rate", split=0.5)
-    assert again.worse == found.worse
-    larger = fg.find(PEOPLE, **ASKED, split=0.25)
-    assert larger.overall.rows == 4_500
-
-
-def test_a_half_that_chooses_by_chance_is_seldom_followed_by_the_other():
-    tables = 80 if EVERY_CASE else 30
-    searches = [fg.find(people(1_500, seed, 0.0), **ASKED, split=0.5) for seed in range(tables)]
-    # of 1 in 20: more than 10 of 80, or 6 of 30, in 0.1%
-    assert sum(bool(each.worse) for each in searches) <= (10 if EVERY_CASE else 6)
-    nothing = next(each for each in searches if not each.worse)
-    assert "would probably have been found, once chosen" in " ".join(str(nothing).split())
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split": 1.0}, "split: must be a number between 0 and 1"),
         ({"min_cell": 1}, "min_cell: must be a number of at least 2"),
     ],
 )
 def test_mistakes_are_refused(options, message):
     with pytest.raises(SpecError, match=message):
         fg.find(PEOPLE, **{**ASKED, **options})
-
-
-def test_rows_of_too_many_cells_are_not_split(monkeypatch):
-    monkeypatch.setattr(searching, "_MOST_CELLS", 10)
-    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 100)
-    assert fg.find(PEOPLE, **ASKED).worse
-    with pytest.raises(SpecError, match=r"would not fit.*or search all rows, without split"):
-        fg.find(PEOPLE, **ASKED, split=0.5)

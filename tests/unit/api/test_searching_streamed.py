@@ -169,20 +169,6 @@ def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
     assert found_both_ways(swapped, monkeypatch)[1].fingerprint != one.fingerprint
 
 
-@pytest.mark.parametrize("dropped", [[], ["town_t1"]])
-def test_one_hot_columns_as_one_feature_are_read_in_batches(monkeypatch, dropped):
-    frame = FRAME.filter(pl.col("town").is_in([f"t{each}" for each in range(5)]))
-    frame = frame.to_dummies("town").drop(dropped)
-    asked = {"features": ["town", "sex", fg.cut("age", [30, 60])], "one_hot": True}
-    counted, streamed = found_both_ways(frame, monkeypatch, **asked)
-    assert content(streamed) == content(counted)
-    assert streamed.question.features[0].made == "one_hot"
-    assert len(streamed.question.features[0].values) == 5
-    wrong = frame.with_columns(town_t2=pl.lit(1))
-    with pytest.raises(SpecError, match="have 1 in more than one of the columns 'town_"):
-        found_both_ways(wrong, monkeypatch, **asked)
-
-
 def test_many_rows_by_person_are_refused_before_they_are_counted(monkeypatch):
     frame = FRAME.with_row_index("who").with_columns(at=pl.lit(1))
     asked = {**ASKED, "features": FEATURES, "person": "who", "per_person": "last", "order": "at"}

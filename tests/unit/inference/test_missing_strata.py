@@ -78,7 +78,6 @@ def test_a_gap_that_the_rows_left_out_change_is_inconclusive(lost):
     overall = fg.why(hired(lost).with_columns(pl.lit("x").alias("dept")), **ASKED, strata="dept")
     assert abs(gap.overall.value) == abs(overall.gaps[0].estimate.value)
     for text in texts(found):
-        assert "have other rates than the rows with one: what holds of the others" in text
         assert f"Over all rows: {gap.overall.says}." in text
         assert "quote this difference" not in text
         assert "by regression, " not in text
@@ -235,7 +234,6 @@ def test_the_gap_is_said_to_change_only_where_it_does(lost_of_men, same):
     assert gap.reason is WhyInconclusive.MISSING_STRATA
     assert (abs(gap.overall.value - gap.estimate.value) < 0.006) == same
     text = " ".join(render(found, "text").split())
-    assert "ROWS WITHOUT DEPT ARE EXCLUDED, AND HAVE OTHER RATES THAN THE OTHERS" in text
     assert "changes the gap" not in text.lower()
     known, of_all = (
         f"{100 * each.value:+.1f} pp".replace("-", "−") for each in (gap.estimate, gap.overall)

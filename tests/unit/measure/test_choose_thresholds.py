@@ -1,4 +1,4 @@
-"""Thresholds that meet a goal: the frontier, the choice, its price, and weights for retraining."""
+"""Thresholds that meet a goal: the frontier, the choice and its price."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from tests.needs import EVERY_CASE
 import fairgauge as fg
 from fairgauge.enums import ChosenBy, Outcome
 from fairgauge.render import render
-from fairgauge.render.documents.thresholds_document import thresholds_document
+from fairgauge.render.document import document as document_of
 from fairgauge.stats.resampling import random_parts
 
 
@@ -44,16 +44,11 @@ def warned(found):
     return [str(each.code) for each in found.diagnostics if each.level == "warning"]
 
 
-def only_threshold(effect):
-    (cut,) = set(effect.thresholds.values())
-    return cut
-
-
 def test_the_choice_is_the_closest_that_surely_meets_the_goal():
     """Rows stand for so many that both halves are alike."""
     many = scored(2_000, seed=1).with_columns(n=pl.lit(200_000))
     found = chosen(many, count="n")
-    cut = only_threshold(found["sex"].common)
+    cut = found["sex"].common.threshold
     outcomes = {p.threshold: p.outcome for p in found["sex"].frontier}
     assert outcomes[cut] is found["sex"].common.outcome is Outcome.PASS
     assert cut < found.today
@@ -70,15 +65,13 @@ def test_the_margin_of_the_choice_lets_the_other_half_confirm_it():
     assert (confirmed.count(Outcome.PASS), len(confirmed)) == (4, 6)
 
 
-def test_a_choice_by_value_alone_says_so_and_what_would_decide():
+def test_a_choice_by_value_alone_says_so():
     found = chosen(scored(400, gap=0.2), margins={"accuracy": 0.01})
     common = found["sex"].common
     assert common.chosen_by is ChosenBy.VALUE
     assert common.outcome is Outcome.INCONCLUSIVE
     text = " ".join(str(found).split())
     assert "by their values alone" in text
-    assert 0 < common.needed_rows < 10_000
-    assert "new rows at threshold" in text
 
 
 def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
@@ -131,7 +124,6 @@ def test_another_group_changes_neither_half_of_the_others():
     plain, added = (
         chosen(data, rules=rules, **asked)["region"] for data in (PEOPLE, pl.concat([PEOPLE, tiny]))
     )
-    assert plain.by_group is None  # the reference itself is beyond such a goal
     fails, still = (
         {p.threshold for p in of.frontier if p.outcome is Outcome.FAIL} for of in (plain, added)
     )
@@ -144,7 +136,7 @@ def test_every_row_of_the_frontier_speaks_of_one_half():
     asked = {"sensitive": ["sex", "region"], "intersections": [("sex", "region")]}
     found = chosen(PEOPLE.head(900), margins={"accuracy": 0.3}, **asked)
     for of in found.features:
-        (point,) = [p for p in of.frontier if p.threshold == only_threshold(of.common)]
+        (point,) = [p for p in of.frontier if p.threshold == of.common.threshold]
         assert (point.outcome, point.value_meets) == (of.common.outcome, of.common.value_meets)
         shown = {each.group: each.new for each in of.common.disparities}
         assert point.disparity == pytest.approx(shown[point.group])
@@ -178,39 +170,6 @@ def test_a_common_threshold_decides_as_the_frontier_shows():
     assert low < accuracy < high
 
 
-def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
-    found = chosen()
-    assert found["sex"].by_group.value_meets
-    assert found["sex"].by_group.performance.new >= found["sex"].common.performance.new - 0.02
-    decided = np.array(found.apply(PEOPLE, by_group=True))
-    woman = PEOPLE["sex"].to_numpy() == "F"
-    assert decided[woman].mean() / decided[~woman].mean() > 0.75
-    assert "disparate treatment" in str(found)
-
-
-def of_unequal_base_rates(seed):
-    """Return rows in which the most accurate thresholds are beyond the goal."""
-    woman, repaid = pl.col("sex") == "F", pl.col("repaid") == 1
-    return scored(seed=seed).filter(~(woman & repaid & (pl.col("person") % 3 > 0)))
-
-
-def test_the_margin_of_thresholds_by_group_lets_the_other_half_confirm_them():
-    """Of 120 simulated tables 97 were confirmed; chosen by value alone, 21."""
-    effects = [chosen(of_unequal_base_rates(seed), seed=seed)["sex"].by_group for seed in range(8)]
-    assert {each.chosen_by for each in effects} == {ChosenBy.MARGIN}
-    assert [each.outcome for each in effects].count(Outcome.PASS) == 6
-
-
-def test_thresholds_by_group_chosen_by_value_alone_say_so():
-    found = chosen(scored(400, gap=0.2), rules="selection_rate.ratio >= 0.99")
-    assert found["sex"].by_group.chosen_by is ChosenBy.VALUE
-    by_group = " ".join(str(found).split("A threshold for each group")[1].split())
-    assert "keep accuracy within 5 percentage points by their values alone in the half" in by_group
-    assert "keep accuracy within 5 percentage points with a margin in the half" in " ".join(
-        str(chosen()).split()
-    )
-
-
 @pytest.mark.parametrize("reference", ["others", "overall", {"region": "north"}])
 def test_equalized_odds_as_in_an_audit_of_the_same_half(reference):
     """The value and the outcome at a threshold are those of the differences of both rates."""
@@ -230,43 +189,12 @@ def test_equalized_odds_as_in_an_audit_of_the_same_half(reference):
             assert (each.outcome is Outcome.PASS) == (high <= 0.05)
 
 
-def test_equalized_odds_of_many_groups_are_close_at_the_thresholds_of_each():
-    found = chosen(PEOPLE, rules="worst_odds <= 0.12", sensitive=["sex", "region"])
-    for of in found.features:
-        assert of.by_group.value_meets
-        assert all(each.new <= 0.12 for each in of.by_group.disparities)
-        assert of.by_group.kept_outcome is Outcome.PASS
-    female = found["sex"].by_group.disparities[0]
-    assert female.change == pytest.approx(female.new - female.old)
-    low, high = female.interval
-    assert low < female.change < high
-    text = " ".join(str(found).split())
-    assert "Equalized odds difference of one group, F and M vs others:" in text
-    assert "Equalized odds difference of one group, north vs others:" in text
-    assert type(found).from_dict(found.to_dict()) == found
-
-
-def test_thresholds_by_group_keep_the_rate_or_are_none():
-    """Those that meet the goal with a margin may accept almost nobody."""
-    data = of_unequal_base_rates(0)
-    asked = {"rules": "worst_odds <= 0.05", "seed": 1}
-    dear = chosen(data, margins={"accuracy": 0.3}, **asked)["sex"].by_group
-    kept = chosen(data, margins={"accuracy": 0.05}, **asked)["sex"].by_group
-    assert (dear.chosen_by, kept.chosen_by) == (ChosenBy.INTERVAL, ChosenBy.VALUE)
-    assert dear.performance.change < -0.1
-    assert kept.performance.change > -0.05
-    assert dear.kept_outcome is kept.kept_outcome is Outcome.PASS
-    none = chosen(of_unequal_base_rates(1), rules="selection_rate.ratio >= 0.97",
-                  margins={"accuracy": 0.01}, seed=1)  # fmt: skip
-    assert none["sex"].by_group is None
-
-
 def test_where_today_meets_the_goal_nothing_changes():
     found = chosen(scored(gap=0.0))
-    assert set(found["sex"].common.thresholds.values()) == {0.5}
+    assert found["sex"].common.threshold == 0.5
     assert found["sex"].common.performance.change == 0
     assert found["sex"].common.outcome is Outcome.PASS
-    text = " ".join(str(found).split("A threshold for each group")[0].split())
+    text = " ".join(str(found).split())
     assert "Today's threshold, 0.5, already meets the goal" in text
     assert "no decision changes, so that accuracy is kept" in text
     assert "(change" not in text
@@ -281,8 +209,7 @@ def test_a_goal_that_no_common_threshold_meets_says_so():
     with pytest.raises(fg.DataError) as error:
         found.apply(PEOPLE)
     needed = "meets selection_rate.ratio >= 0.99 and keeps accuracy within 0 of today"
-    instead = "; thresholds by group do (by_group=True)" * (found["sex"].by_group is not None)
-    assert str(error.value) == f"no common threshold {needed}{instead}"
+    assert str(error.value) == f"no common threshold {needed}"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -292,7 +219,7 @@ def test_a_constant_score_passes_at_no_threshold(rule, today, seed):
     """An audit evaluates no rate that is the same 0% or 100% in every group."""
     data = PEOPLE.with_columns(score=pl.lit(0.5))
     found = chosen(data, rules=rule, threshold=today, seed=seed)
-    assert (found["sex"].common, found["sex"].by_group) == (None, None)
+    assert found["sex"].common is None
     assert (found["sex"].outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
     assert {each.outcome for each in found["sex"].frontier} == {Outcome.NOT_EVALUATED}
     (one,) = [each for each in found.diagnostics if each.code == "one_decision"]
@@ -307,7 +234,7 @@ def test_a_group_with_insufficient_data_decides_nothing(seed):
     data = PEOPLE.with_columns(region=tiny)
     found = chosen(data, sensitive="region", margins={"accuracy": 0.01}, seed=seed)
     common = found["region"].common
-    assert only_threshold(common) == found.today
+    assert common.threshold == found.today
     assert (common.outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
     statuses = {each.group: str(each.status) for each in common.disparities}
     assert [group for group, status in statuses.items() if status != "ok"] == ["tiny"]
@@ -337,16 +264,6 @@ def test_a_threshold_at_which_nearly_everybody_has_one_decision_is_a_warning():
 def test_without_a_threshold_todays_is_the_middle_of_the_scores_range():
     found = chosen(PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100))
     assert found.today == 50
-
-
-def test_reweighing_makes_label_and_group_independent():
-    found = chosen()
-    for (sex, repaid), part in PEOPLE.group_by("sex", "repaid"):
-        group = PEOPLE.filter(pl.col("sex") == sex).height
-        label = PEOPLE.filter(pl.col("repaid") == repaid).height
-        expected = group * label / PEOPLE.height / part.height  # Kamiran and Calders 2012
-        name = "positive" if repaid else "negative"
-        assert found["sex"].reweighing[sex][name] == pytest.approx(expected)
 
 
 def test_counts_choose_as_rows_do():
@@ -467,15 +384,11 @@ def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, sca
         assert point.performance == pytest.approx(accuracy, abs=2e-3)
         if point.group == "F" and point.disparity:
             assert point.disparity == pytest.approx(ratio, rel=1e-2)
-    common, by_group = found["sex"].common, found["sex"].by_group
-    for effect, applied in (
-        (common, found.apply(data)),
-        (by_group, found.apply(data, by_group=True)),
-    ):
-        accuracy, ratio = outcome(np.array(applied))
-        assert effect.performance.new == pytest.approx(accuracy, abs=2e-3)
-        (female,) = [each for each in effect.disparities if each.group == "F"]
-        assert female.new == pytest.approx(ratio, rel=1e-2)
+    common = found["sex"].common
+    accuracy, ratio = outcome(np.array(found.apply(data)))
+    assert common.performance.new == pytest.approx(accuracy, abs=2e-3)
+    (female,) = [each for each in common.disparities if each.group == "F"]
+    assert female.new == pytest.approx(ratio, rel=1e-2)
     assert points[found.today].performance == pytest.approx(common.performance.old)
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
 
@@ -490,9 +403,6 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
     plain = chosen(data, threshold=0.6005, **asked)
     mirrored = chosen(data, score="pd", score_of=0, threshold=0.3995, **asked)
     assert plain.apply(data) == mirrored.apply(data)
-    one, other = (np.array(found.apply(data, by_group=True)) for found in (plain, mirrored))
-    label = data["repaid"].to_numpy() == 1  # several thresholds are as accurate
-    assert (one == label).mean() == (other == label).mean()
     accepted = {
         int((data["pd"] < point.threshold).sum()): point for point in mirrored["sex"].frontier
     }
@@ -505,7 +415,7 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
             assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
             assert other.performance == pytest.approx(point.performance, abs=2e-3)
     assert compared > 100
-    assert "those with a score below the threshold have a positive decision" in " ".join(
+    assert "those with a score below the threshold are given a positive decision" in " ".join(
         str(mirrored).split()
     )
 
@@ -521,7 +431,7 @@ def test_the_closest_threshold_is_the_closest_in_value():
         for repaid in (0, 1)
     ]
     found = chosen(pl.DataFrame(rows), count="n", margins={"accuracy": 0.5})
-    assert only_threshold(found["sex"].common) == 0.45
+    assert found["sex"].common.threshold == 0.45
 
 
 def test_scores_that_seem_to_be_of_the_other_value_are_a_warning():
@@ -557,7 +467,6 @@ def test_a_whole_threshold_among_scores_that_are_counted_together_has_a_range_of
 
 def test_what_was_not_chosen_is_named():
     found = chosen(rules="selection_rate.difference >= -0.9", margins={"true_positive_rate": 0.1})
-    assert found["sex"].by_group is None  # of thresholds by group, accuracy alone is kept
     with pytest.raises(KeyError, match="'region'; there is sex"):
         _ = found["region"]
     with pytest.raises(fg.DataError, match="the data have no column 'score', which is decided by"):
@@ -567,14 +476,8 @@ def test_what_was_not_chosen_is_named():
         fg.ThresholdChoice.from_dict(found.to_dict() | {"schema": "fairgauge.thresholds/9"})
 
 
-def test_a_group_without_a_threshold_is_an_error():
-    other = PEOPLE.with_columns(sex=pl.lit("X"))
-    with pytest.raises(fg.DataError, match="'X' has no threshold"):
-        chosen().apply(other, by_group=True)
-
-
 def test_a_text_that_is_no_score_is_refused_and_what_the_choice_recodes_is_recoded():
-    """A text was decided as a missing score is; a recoded group had no threshold."""
+    """A text was decided as a missing score is."""
     found = chosen(recode={"sex": {"F": ["f"]}, "score": {"unknown": ["none"]}})
     scores = pd.Series(["x", 0.9, 0.1, None], dtype=object)
     with pytest.raises(fg.DataError, match="column 'score' must hold numbers, but has 'x'"):
@@ -582,7 +485,6 @@ def test_a_text_that_is_no_score_is_refused_and_what_the_choice_recodes_is_recod
     scores[0] = "none"
     frame = pd.DataFrame({"score": scores, "sex": ["f", "f", "M", "M"]})
     assert found.apply(frame) == [None, True, False, None]
-    assert found.apply(frame, by_group=True) == [None, True, False, None]
 
 
 def test_several_features_are_chosen_for_one_at_a_time():
@@ -591,21 +493,16 @@ def test_several_features_are_chosen_for_one_at_a_time():
     assert [each.feature for each in found.features] == ["sex", "region", "sex*region"]
     assert found["sex"] == chosen()["sex"]
     assert len(found["region"].common.disparities) == 3
-    assert set(found["region"].reweighing) == {"north", "south", "west"}
+    assert set(found["region"].groups) == {"north", "south", "west"}
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
     assert "One threshold for all, region" in str(found)
-    assert all(each.short in ("", each.title) for each in thresholds_document(found).sections[1:])
+    assert all(each.short in ("", each.title) for each in document_of(found).sections[1:])
     assert "Chart" not in str(found).split("Charts: -o thresholds.html")[0]
     assert "Chart" not in render(found, "markdown")
     with pytest.raises(fg.DataError, match="name the feature"):
         found.apply(PEOPLE)
-    decided = found.apply(PEOPLE, feature="sex*region", by_group=True)
-    cuts = found["sex*region"].by_group.thresholds
-    for group, score, decision in zip(
-        PEOPLE.select(pl.concat_str("sex", "region", separator=" & ")).to_series(),
-        PEOPLE["score"], decided, strict=True,
-    ):  # fmt: skip
-        assert decision == (score >= cuts[group])
+    decided = found.apply(PEOPLE, feature="sex*region")
+    assert decided == (PEOPLE["score"] >= found["sex*region"].common.threshold).to_list()
 
 
 def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
@@ -625,39 +522,12 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
     assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)
 
 
-@pytest.mark.parametrize(
-    "goal", ["selection_rate.ratio >= 0.9", "-0.1 <= selection_rate.difference <= 0.1"]
-)
-def test_thresholds_by_group_are_the_best_of_all_pairs(goal):
-    """Against every pair of thresholds that meets the goal with a little room.
-
-    Rows stand for so many that both halves are alike.
-    """
-    few = scored(160, gap=1.0, seed=8).with_columns(n=pl.lit(200_000))
-    found = chosen(few, rules=goal, margins={"accuracy": 0.5}, count="n")["sex"].by_group
-    woman, score = few["sex"].to_numpy() == "F", few["score"].to_numpy()
-    label = few["repaid"].to_numpy().astype(bool)
-    cuts = np.append(np.unique(score), 1.1)
-    rates, right = [], []
-    for group in (woman, ~woman):
-        accepted = score[group] >= cuts[:, None]
-        rates.append(accepted.mean(axis=1))
-        right.append((accepted == label[group]).sum(axis=1))
-    first, second = rates[0][:, None], rates[1][None, :]
-    gap = np.abs(first - second)
-    with np.errstate(invalid="ignore"):
-        ratio = np.minimum(first, second) / np.maximum(first, second)
-    allowed = ratio >= 0.9 + 2e-3 if "ratio" in goal else gap <= 0.1 - 2e-3
-    best = (right[0][:, None] + right[1][None, :])[allowed].max() / len(few)
-    assert found.performance.new == pytest.approx(best, abs=2e-3)
-
-
 def test_the_table_separates_values_from_intervals_and_marks_two_thresholds():
     found = chosen(PEOPLE.head(900), margins={"accuracy": 0.3})
     lines = [each.split(",") for each in render(found, "csv").splitlines()]
     rows = [dict(zip(lines[0], each, strict=True)) for each in lines[1:]]
     assert "meets" not in lines[0]
     assert any((row["value_meets"], row["outcome"]) == ("true", "inconclusive") for row in rows)
-    for name, cut in (("today", 0.5), ("chosen", only_threshold(found["sex"].common))):
+    for name, cut in (("today", 0.5), ("chosen", found["sex"].common.threshold)):
         assert [float(row["threshold"]) for row in rows if row[name] == "true"] == [cut]
     assert {row[name] for row in rows for name in ("today", "chosen")} == {"true", "false"}

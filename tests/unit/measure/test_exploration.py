@@ -125,7 +125,7 @@ def test_the_critical_value_holds_for_every_interval_of_the_page():
     # rates of every group, of all others of it and of all rows; two comparisons of every pair
     per_view = 2 * groups + 1 + 2 * (2 * groups + groups * (groups - 1) // 2)
     assert data["together"]["count"] == per_view * places * rates
-    assert critical(0.95) < data["together"]["z"] <= critical(1 - 0.05 / data["together"]["count"])
+    assert data["together"]["z"] == critical(1 - 0.05 / data["together"]["count"])
 
 
 def test_the_intervals_of_every_model_are_counted():

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.brief.audit_exhibits import rule_grid
+from fairgauge.render.exhibits import rule_grid
 from fairgauge.render.formats import render
+from fairgauge.render.page import told
 from fairgauge.stats.intervals import critical, wilson
 
 GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
@@ -621,7 +621,7 @@ def test_an_interval_of_two_estimates_is_drawn_without_a_dot_and_both_are_stated
     certain = " ".join(map(str, report.brief().certainty))
     for estimator in ("likelihood", "weighted"):
         assert f"−{100 * abs(made[estimator]):.1f} pp" in certain
-    grid = rule_grid(report, Vocabulary.of_report(report))
+    grid = rule_grid(told(report))
     marks = [cell.mark for _, rows in grid.parts for _, cells in rows for cell in cells if cell]
     assert marks
     assert {mark.value for mark in marks} == {None}

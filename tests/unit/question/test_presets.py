@@ -18,7 +18,7 @@ from fairgauge.errors import SpecError
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
 from fairgauge.render._document_tree import Table
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.render.words.question_sentences import unknown_sentence
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),

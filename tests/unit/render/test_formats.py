@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import xml.etree.ElementTree as ET
 
 import polars as pl
 import pytest
-import yaml
 
 import compared_reports
 import fairgauge as fg
@@ -18,10 +16,11 @@ import sample_reports
 from fairgauge.cli.commands import audit_command, compare_command, render_command
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
-from fairgauge.render import formats, names, render, save, suffixes
-from fairgauge.render.writers import flat_rows
-from fairgauge.render.writers.flat_rows import ESTIMATES, table_of
+from fairgauge.render import formats, names, render, save, streams, suffixes
+from fairgauge.render.streams import table_of, tables_of
 from fairgauge.results.verdicts import counted_as
+
+ESTIMATES = tables_of("report")["estimates"]["columns"]
 
 
 @pytest.fixture(scope="module")
@@ -154,18 +153,6 @@ def test_junit_states_that_an_undecided_verdict_counts_as_a_pass():
     assert len(changed) == sum(case.find("system-out") is not None for case in cases)
 
 
-def test_the_metadata_of_a_model_card_is_yaml():
-    report = sample_reports.several()
-    text = render(report, "markdown", card=True)
-    _, front, body = text.split("---\n", 2)
-    results = yaml.safe_load(front)["model-index"][0]["results"][0]
-    values = {each["type"]: each["value"] for each in results["metrics"]}
-    metric = "selection_rate.ratio"
-    assert values[metric] in {e.value for e in report.estimates if e.metric == metric}
-    assert all(math.isfinite(value) for value in values.values())
-    assert body.lstrip() == render(report, "markdown")
-
-
 def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():
     report = sample_reports.several()
     lines = render(report, "csv").splitlines()
@@ -177,7 +164,7 @@ def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():
     assert all(line.split(",")[at] == "" for line in undefined)
 
 
-@pytest.mark.parametrize("table", fg.Report.KIND.tables)
+@pytest.mark.parametrize("table", tables_of("report"))
 def test_every_table_has_its_columns_in_csv_and_frames(table):
     report = sample_reports.hostile() if table == "pairs" else sample_reports.several()
     found = table_of(report, table)
@@ -195,9 +182,9 @@ def test_an_unknown_table_names_the_nearest():
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_have_a_row_for_every_estimate_and_fixed_types(library):
-    to_frame = getattr(flat_rows, f"to_{library}")
+    to_frame = getattr(streams, f"to_{library}")
     full, empty = to_frame(sample_reports.several()), to_frame(sample_reports.berkeley())
-    assert list(full.columns) == list(ESTIMATES)
+    assert list(full.columns) == ESTIMATES
     kinds = [list(frame.dtypes) for frame in (full, empty)]
     assert kinds[0] == kinds[1]
     first = sample_reports.several().estimates[0]
@@ -235,11 +222,11 @@ def test_frames_need_their_library(small, monkeypatch):
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(flat_rows, "import_module", refuse)
+    monkeypatch.setattr(streams, "import_module", refuse)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[pandas\]'"):
-        flat_rows.to_pandas(small)
+        streams.to_pandas(small)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
-        flat_rows.to_polars(small)
+        streams.to_polars(small)
 
 
 @pytest.mark.parametrize(

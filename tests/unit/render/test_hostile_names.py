@@ -77,7 +77,7 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.writers.flat_rows import cell
+    from fairgauge.render.streams import cell
 
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"
@@ -87,7 +87,7 @@ def test_a_full_width_formula_is_disarmed_too():
 @pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "-0.1 <= RD <= 0.1", "-1+1", "-1 "])
 def test_a_text_that_is_a_number_needs_no_apostrophe(text):
     """A group ``-1`` is the same in CSV and JSON; everything else that begins so is disarmed."""
-    from fairgauge.render.writers.flat_rows import cell
+    from fairgauge.render.streams import cell
 
     (shown,) = next(csv.reader([cell(text)]))
     assert shown == (text if text in ("-1", "+2.5", "-1e-5") else f"'{text}")
@@ -95,7 +95,7 @@ def test_a_text_that_is_a_number_needs_no_apostrophe(text):
 
 @given(st.text(alphabet="=+-@0123456789.eE ,;A'\uff1d\uff0b"))
 def test_nothing_but_a_number_begins_as_a_formula_does(text):
-    from fairgauge.render.writers.flat_rows import cell
+    from fairgauge.render.streams import cell
 
     (shown,) = next(csv.reader([cell(text)])) or [""]
     if unicodedata.normalize("NFKC", shown).lstrip().startswith(("=", "+", "-", "@")):

@@ -58,8 +58,6 @@ DIALECTS = (
 @click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
 @click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
 @click.option("--model", metavar="COL", help="Likewise: the model.")
-@click.option("--run", metavar="COL", help="Likewise: the repetition.")
-@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
 @click.option(
     "--min-cell",
     type=int,
@@ -106,8 +104,6 @@ def command(
     item: str | None,
     variant: str | None,
     model: str | None,
-    run: str | None,
-    family: str | None,
     controls: tuple[str, ...],
     **flags: Texts,
 ) -> None:
@@ -137,13 +133,10 @@ def command(
     what = _with_controls(asked(config, flags, counts=True), controls)
     if not flags.get("rule") and (left := without_baselines(config)):
         print_message(left, prefix="Warning: ")
-    roles = {"item": item, "variant": variant, "model": model, "run": run, "family": family}
+    roles = {"item": item, "variant": variant, "model": model}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):
-        raise FairgaugeError(
-            "--by counts periods of people; count answers with their releases (--model COL), then "
-            "compare them: fairgauge pairs COUNTS.cube.json --by COL"
-        )
+        raise FairgaugeError("--by counts periods of people, not of answers under swapped names")
     if by is not None:
         _count_periods(_rows(data, what, config), what, by, output, min_cell)
         return

@@ -10,7 +10,7 @@ from fairgauge.cli._command_group import Command, add_options
 from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
-from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
+from fairgauge.enums import Missing, SearchedReference, Worse
 from fairgauge.errors import Problem, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
@@ -28,11 +28,6 @@ _SEARCH: dict[str, dict[str, Any]] = {
         "help": "Columns to search, protected or not. Numbers after a column are its cut points: "
         "sex,age:40,60. Repeatable.",
     },
-    "one_hot": {
-        "is_flag": True,
-        "default": None,
-        "help": "A feature without a column of its name stands for the one-hot columns NAME_*.",
-    },
     "worse": {
         "type": click.Choice([*map(str, Worse)]),
         "help": "Side that is worse (default: that of the rate).",
@@ -48,19 +43,10 @@ _SEARCH: dict[str, dict[str, Any]] = {
         "help": "What a subgroup is compared with (default others).",
     },
     "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
-    "multiplicity": {
-        "type": click.Choice([*map(str, SearchControl)]),
-        "help": "What alpha is: the chance of any wrong claim, or the expected share of wrong ones "
-        "(default familywise).",
-    },
     "missing": {
         "type": click.Choice([*map(str, Missing)]),
         "help": "Treatment of missing values of features: a value, none, or an error (default "
         "group).",
-    },
-    "split": {
-        "type": float,
-        "help": "Share of the rows (0.5) that chooses ten subgroups, which the others test.",
     },
     "min_cell": {
         "type": int,

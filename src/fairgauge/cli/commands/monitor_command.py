@@ -440,7 +440,11 @@ def _show(
 
 def _parquet(report: MonitorReport) -> bytes:
     """Return a Parquet file of every period of every comparison."""
-    from fairgauge.render.writers.flat_rows import PERIOD_TYPES, periods_of
+    from fairgauge.render.streams import table_of
     from fairgauge.scan.parquet_output import parquet_file
 
-    return parquet_file(PERIOD_TYPES, periods_of(report).rows)
+    periods = table_of(report, "periods")
+    types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
+    types |= dict.fromkeys(periods.texts & set(periods.columns), str)
+    types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
+    return parquet_file(types, periods.rows)

@@ -11,13 +11,8 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
 
 COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
+    "variant": "Column of the name, or the edit, under which it was asked.",
     "model": "Column of the model that answered.",
-    "run": "Column of the repetition.",
-    "family": "Column of the text that items are made from (a CV for several postings), which are "
-    "then one cluster; without it, items are taken as independent.",
-    "by": "Column of the releases of one model, in place of --model: each is also compared with "
-    "the release before it.",
-    "baseline": "Release that all others are compared with, in place of the one before each.",
 }
 _SHARED = {
     "sensitive": ("COL", "Column of the group that the variant belongs to."),
@@ -40,38 +35,13 @@ _SHARED = {
         click.option(f"--{name}", metavar=metavar, multiple=name != "score", help=text)
         for name, (metavar, text) in _SHARED.items()
     ),
-    *(
-        click.option(f"--{name}", metavar="RELEASE" if name == "baseline" else "COL", help=text)
-        for name, text in COLUMNS.items()
-    ),
-)
-@click.option(
-    "--variant",
-    "variants",
-    multiple=True,
-    metavar="COL|COL=GROUP",
-    help="Column of the name, or the edit, under which it was asked; of a wide table, each column "
-    "of answers with the group of its name. Repeatable.",
+    *(click.option(f"--{name}", metavar="COL", help=text) for name, text in COLUMNS.items()),
 )
 @click.option(
     "--placebo",
     multiple=True,
     metavar="VALUE",
     help="Value of the sensitive feature whose variants are irrelevant edits. Repeatable.",
-)
-@click.option(
-    "--release",
-    "releases",
-    multiple=True,
-    metavar="RELEASE",
-    help="A release, the oldest first; others are excluded (default all, in the order of their "
-    "names, in which numbers count as numbers). Repeatable.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(("changed",)),
-    help="With --by: exit with 1 if a difference of the newest release changed, with 0 if all are "
-    "unchanged within the margin, otherwise with 3.",
 )
 @config_option
 @flags_for(
@@ -85,14 +55,8 @@ def command(
     config: str | None,
     out: Output,
     item: str | None,
-    variants: tuple[str, ...],
+    variant: str | None,
     model: str | None,
-    run: str | None,
-    family: str | None,
-    by: str | None,
-    releases: tuple[str, ...],
-    baseline: str | None,
-    fail_on: str | None,
     placebo: tuple[str, ...],
     **flags: Texts,
 ) -> int:
@@ -103,7 +67,7 @@ def command(
     difference between groups is held against the variation between names of one group, irrelevant
     edits (--placebo), items and runs. The margin (--margin score=0.1, or selection_rate=0.02) is
     the difference that is regarded as equivalent. Exit codes: 0 every difference is equivalent, 1
-    one differs, 3 otherwise; of releases (--by) those of the newest count.
+    one differs, 3 otherwise.
 
     \b
     fairgauge pairs answers.csv --item resume --variant name --sensitive race
@@ -114,7 +78,6 @@ def command(
     rows = data.read()
 
     from fairgauge.api.pairing import pairs
-    from fairgauge.results.name_swaps import exit_code_of
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting answers"):
@@ -122,36 +85,11 @@ def command(
             rows,
             config=config,
             item=item,
-            variant=_variant(variants),
+            variant=variant,
             model=model,
-            by=by,
-            releases=list(releases) or None,
-            baseline=baseline,
-            run=run,
-            family=family,
             placebo=list(placebo) or None,
             **given,
         )
-    if fail_on and not audit.releases:
-        raise click.UsageError("--fail-on changed is of releases: name their column (--by COL)")
     out.print_warnings(audit.diagnostics)
     out.show(audit)
-    return exit_code_of(audit.change) if fail_on and audit.change else audit.exit_code
-
-
-def _variant(texts: tuple[str, ...]) -> str | dict[str, str] | None:
-    """Return the column of variants, or the groups of several columns."""
-    if not texts:
-        return None
-    if len(texts) == 1 and "=" not in texts[0]:
-        return texts[0]
-    from fairgauge.errors import Problem, SpecError, quote
-
-    groups = {}
-    for text in texts:
-        column, equals, group = text.rpartition("=")
-        if not equals:
-            message = f"several columns need a group each (COL=GROUP), not {quote(text)}"
-            raise SpecError(Problem("--variant", message))
-        groups[column] = group
-    return groups
+    return audit.exit_code

@@ -15,7 +15,7 @@ from fairgauge.render.words.command_line import repetition
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.question_sentences import chosen_rows
 from fairgauge.results.brief import Brief
-from fairgauge.results.shown_result import ResultKind
+from fairgauge.results.shown_result import ResultKind, ShownResult
 
 if TYPE_CHECKING:
     from fairgauge.render.words.command_line import Asked
@@ -52,7 +52,7 @@ class Made(Protocol):
 
 
 def document_of(
-    result: Made,
+    result: ShownResult,
     *,
     title: str,
     beside: str,
@@ -70,6 +70,7 @@ def document_of(
     to_publish: Iterable[tree.Table] = (),
     exhibits: Iterable[tree.Block] = (),
     filed: Iterable[tree.Block] = (),
+    brief: Brief | None = None,
 ) -> tree.DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
@@ -83,8 +84,8 @@ def document_of(
         verdict=verdict,
         tone=tone,
         sections=tuple(section for section in sections if section.blocks),
-        created=printable(result.created),
-        version=printable(result.version),
+        created=printable(getattr(result, "created", "")),
+        version=printable(getattr(result, "version", "")),
         not_shown=tuple(not_shown),
         folded=folded,
         subject=subject,
@@ -92,7 +93,7 @@ def document_of(
         warned=warned,
         file_name=file_name,
         to_publish=tuple(to_publish),
-        brief=result.brief(),
+        brief=brief or result.brief(),
         exhibits=tuple(exhibits),
         filed=tuple(filed),
     )

@@ -1,31 +1,23 @@
-"""Blocks of a report about its rules: every verdict, with the range that the rule allows."""
+"""What rules come to in words: which groups decide, by which values, and what is open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
-from fairgauge.question.rules import Rule
 from fairgauge.reasons import ReasonCode
-from fairgauge.render._document_tree import Chart, ChartRow, mark_of
-from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised, group_called, printable
-from fairgauge.render.words.glossary import metric_link
+from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import (
-    drawn_value,
     metric_number,
     metric_range,
     metric_words,
-    neutral,
     unit,
     unit_name,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
-from fairgauge.render.words.rule_words import limit_words, rule_words
 from fairgauge.render.words.verdict_sentences import (
-    describe_evidence,
     judged_groups,
     limits_of,
     missing_outcome,
@@ -35,14 +27,13 @@ from fairgauge.render.words.verdict_sentences import (
     verdict_word,
 )
 from fairgauge.results.report import Report
-from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _SIGNIFICANCE = {
     ReasonCode.SIGNIFICANT_OUTSIDE: "significant",
     ReasonCode.NOT_SIGNIFICANT: "not significant",
 }
 _MOST_DECIDING = 2
-_MOST_VERDICTS = 200
 
 
 def outcome_words(
@@ -133,7 +124,7 @@ def _alternative(limit: Verdict, report: Report) -> str:
 
 def _details(verdict: Verdict, report: Report) -> str:
     """Return the value that decides, of which class or threshold, and what would change it."""
-    held = _held(verdict).removeprefix("-")
+    held = held_against(verdict).removeprefix("-")
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
@@ -195,7 +186,7 @@ def _which(verdict: Verdict, report: Report) -> str:
     return f"threshold {verdict.threshold:g}" if several else ""
 
 
-def _held(verdict: Verdict) -> str:
+def held_against(verdict: Verdict) -> str:
     """Return the value that a rule was held against, with its interval; a dash without one."""
     if verdict.value is None and verdict.interval is None:
         return "-"
@@ -210,48 +201,44 @@ def _held(verdict: Verdict) -> str:
     return ", ".join(parts)
 
 
-def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:
-    """Return every verdict of a rule, the gravest first, with the range that the rule allows."""
-    metric = verdicts[0].definition
-    rows = [
-        ChartRow(
-            _verdict_name(each, report),
-            mark_of(
-                drawn_value(each.value, each.interval),
-                each.interval,
-                sparse=before_counting(each) is Outcome.NOT_EVALUATED,
-            ),
-            " or ".join(map(_held, each.alternatives or (each,))),
-            below=printable(capitalised(describe_evidence(each))),
-            badge=verdict_word(before_counting(each)),
-            tone=TONES[before_counting(each)],
-        )
-        for each in verdicts[:_MOST_VERDICTS]
-    ]
-    return Chart(
-        capitalised(rule_words(rule, text, metric)),
-        tuple(rows),
-        unit(metric),
-        neutral(metric),
-        allowed=(rule.low, rule.high) if rule else None,
-        link=metric_link(metric),
-        notes=tuple(_notes(rule, len(verdicts) - len(rows))),
-    )
-
-
-def _notes(rule: Rule | None, more: int) -> Iterator[str]:
-    """Yield what a chart of a rule does not draw."""
-    if rule is not None and rule.alternatives:
-        yield (
-            f"Drawn is the first limit, {limit_words(rule, rule.row)}. The rule is met where "
-            "any of its limits is."
-        )
-    if more > 0:
-        yield f"{more:,} more verdicts in the JSON report."
-
-
-def _verdict_name(verdict: Verdict, report: Report) -> str:
+def verdict_name(verdict: Verdict, report: Report) -> str:
     name = _compared_groups(verdict, report)
     if name == called(verdict.group) and verdict.feature:
         return group_called(verdict.group, verdict.feature)
     return name
+
+
+def verdict_of_all(report: Report) -> str:
+    """Return what all rules come to: ``FAIL: 1 of 2 rules``."""
+    rules = report.by_rule
+    if not rules:
+        return ""
+    outcomes = [each.outcome for each in rules]
+    count = outcomes.count(report.verdict)
+    noun = numbers.plural(len(rules), "rule", "rules")
+    text = f"{outcome_word(report.verdict).upper()}: "
+    if set(outcomes) == {Outcome.NONE}:
+        were = numbers.plural(len(rules), "was", "were")
+        return f"{text}the {noun} {were} ignored as not evaluated"
+    unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
+    if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
+        return f"{text}{count:,} of {len(rules):,} {noun}"
+    if not count:
+        which = f"{unevaluated:,} of {len(rules):,} {noun}"
+        if unevaluated == len(rules):
+            which = f"the {noun}"
+        were = numbers.plural(unevaluated, "was", "were")
+        return f"{text}{which} {were} not evaluated{_for_which_groups(rules)}"
+    return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
+
+
+def _for_which_groups(rules: Sequence[RuleResult]) -> str:
+    """Return for how many groups rules are not evaluated, where they are for others."""
+    partly = [each.verdicts for each in rules if each.outcome is Outcome.NOT_EVALUATED]
+    open_ = [sum(v.outcome is Outcome.NOT_EVALUATED for v in each) for each in partly]
+    if all(count == len(each) for count, each in zip(open_, partly, strict=True)):
+        return ""
+    if len(partly) > 1:
+        return " for some groups"
+    noun = "group" if all(each.group for each in partly[0]) else "comparison"
+    return f" for {open_[0]:,} of {len(partly[0]):,} {noun}s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
@@ -14,7 +15,6 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.change_brief import models_exhibits, origin_name, units
 from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
@@ -23,7 +23,9 @@ from fairgauge.render.documents._document_parts import (
     table_of_rows,
 )
 from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
-from fairgauge.render.words import model_sentences, numbers
+from fairgauge.render.page import told
+from fairgauge.render.streams import flat
+from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -33,7 +35,7 @@ from fairgauge.render.words.change_words import (
     shift_words,
     sides_words,
 )
-from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.display_names import called, capitalised, file_of, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -45,7 +47,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     with_unit,
 )
-from fairgauge.render.words.question_sentences import OUTCOMES, caveat, unit_of
+from fairgauge.render.words.question_sentences import OUTCOMES, caveat, counts_people, unit_of
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import (
@@ -60,21 +62,25 @@ from fairgauge.results.comparison import (
     Comparison,
     Difference,
     ModelComparison,
+    Origin,
     Reclassified,
     VerdictChange,
     sort_changes,
 )
 from fairgauge.results.disadvantage import favourable_of
+from fairgauge.statements.models import candidate_statements, changes_shown
 
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
-_MOST_ROWS = 200
+_MOST_ROWS, _MOST_DRAWN = 200, 6
 _TONES = {
     Turn.WORSE: tree.Tone.BAD,
     Turn.BETTER: tree.Tone.GOOD,
     Turn.OTHER: tree.Tone.UNSURE,
     None: tree.Tone.PLAIN,
 }
+_VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
+"""Verdicts in other words than those of programs."""
 _VERDICT_TONES = {
     CandidateVerdict.DOMINATES: tree.Tone.GOOD,
     CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
@@ -136,13 +142,26 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
     return document_of(
         comparison,
         title="Comparison of two fairness audits",
-        beside=f"{origin_name(old)} {ARROW} {origin_name(new)}",
+        beside=f"{_origin_name(old)} {ARROW} {_origin_name(new)}",
         verdict=verdict,
         tone=_TONES[comparison.turn],
         warnings=opening_warnings(report_warnings(comparison.diagnostics)),
         sections=sections,
         file_name="comparison",
     )
+
+
+def _origin_name(origin: Origin) -> str:
+    """Return what a report is called: its file, or what was audited."""
+    return called(origin.name) if origin.name else file_of(origin.source)
+
+
+def _units(comparison: Comparison) -> tuple[str, str]:
+    """Return what each of the two reports counts: people, or the cases that rows stand for."""
+    new = comparison.spec
+    old = {**new, **{each.key: each.old for each in comparison.differences}}
+    first, second = ("people" if counts_people(each) else "cases" for each in (old, new))
+    return first, second
 
 
 def _differences(comparison: Comparison) -> Iterator[tree.Block]:
@@ -399,7 +418,7 @@ def _lacking(each: Alone) -> str:
 def _data(comparison: Comparison) -> Iterator[tree.Block]:
     old, new = comparison.old, comparison.new
     sizes: list[tuple[str, float, float]] = [("rows", old.rows, new.rows)]
-    counted = set(units(comparison))
+    counted = set(_units(comparison))
     unit = "people" if counted == {"people"} else "cases"
     used = "rows" if counted == {"cases"} and not comparison.spec.get("count") else unit
     if (old.cases, new.cases) != (old.rows, new.rows):
@@ -477,13 +496,14 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
         lead=caveat(comparison.spec),
         warnings=warnings,
         verdict=", ".join(
-            model_sentences.verdict_words(each)
+            f"{called(each.name)}: {_VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
+            f"{f' ({describe_reason(each.reason)})' if each.reason else ''}"
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),
         tone=tones.pop() if len(tones) == 1 else tree.Tone.PLAIN,
         sections=sections,
-        exhibits=models_exhibits(comparison),
+        exhibits=_exhibits(comparison),
         file_name="comparison",
         filed=(*sections[best].blocks, tree.Paragraph(method, tree.Tone.SOFT), *repeat)
         if full
@@ -491,23 +511,45 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     )
 
 
+def _exhibits(comparison: ModelComparison) -> Iterator[tree.Chart]:
+    """Yield the differences between groups under both models, those that are stated first."""
+    language, rows = told(comparison).language, []
+    for s in changes_shown(comparison)[:_MOST_DRAWN]:
+        if s.was is None or s.who is None or s.than is None:
+            continue
+        before, after = (
+            (one.rate or 0.0) - (other.rate or 0.0) for one, other in (s.was, (s.who, s.than))
+        )
+        if s.by == "difference" and (s.value or 0.0) * after < 0:  # as the metric has it
+            s, before, after = replace(s, who=s.than, than=s.who), -before, -after
+        pair, often = (language.say(code, "text", s) or "" for code in ("pair", "how_often"))
+        sizes = f"{language.points(before)} {ARROW} {language.points(after)} pp"
+        label = f"{capitalised(pair)}, {often}"
+        rows.append(tree.ChartRow(label, tree.Mark(after), sizes, before=tree.Mark(before)))
+    if rows:
+        note = language.say("apart_chart", "note", facts=changes_shown(comparison)[0].facts)
+        title = language.say("apart_chart", "title") or ""
+        yield tree.Chart(
+            title, tuple(rows), tree.Unit.POINTS, neutral=0.0, notes=tuple(filter(None, [note]))
+        )
+
+
 def _candidate(place: int, comparison: ModelComparison) -> tree.Section:
     each, several = comparison.candidates[place], len(comparison.candidates)
-    current = called(comparison.current)
-    stated = [model_sentences.margin_sentence(test, several) for test in each.margins]
-    blocks: list[tree.Block] = []
-    if several > 1:  # of one alone the summary states it
-        stated += model_sentences.needed_sentences(each)
-        stated += model_sentences.margins_kept(each)
-        stated += model_sentences.beyond_margins(each)
-        stated += model_sentences.untested_sentences(each)
-        text = model_sentences.describe_candidate(each, current)
-        blocks.append(tree.Paragraph(text, _VERDICT_TONES.get(each.verdict, tree.Tone.PLAIN)))
-    if stated:
-        blocks.append(tree.Items(tuple(stated)))
+    language, codes = told(comparison).language, () if several > 1 else ("shifted",)
+    stated = [
+        text
+        for s in candidate_statements(comparison, each)
+        if not codes or s.code in codes  # of one alone the first page states the others
+        for where in ("verdict", "found")
+        if (text := language.say(s.code, where, s))
+    ]
+    blocks: list[tree.Block] = [tree.Items(tuple(stated))] if stated else []
     blocks += _of_significance(place, comparison, significant=True)
     blocks += _reclassified(each.reclassified)
-    title = "Changes" if several == 1 else f"{called(each.name)} against {current}"
+    title = (
+        "Changes" if several == 1 else f"{called(each.name)} against {called(comparison.current)}"
+    )
     short = title if several == 1 else called(each.name)
     return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
 
@@ -582,3 +624,29 @@ def _rate_row(one: RateChange) -> tree.ChartRow:
         below="; ".join(filter(None, [describe_rate_shift(one), few])),
         emphasis=one.feature is None,
     )
+
+
+def _rows(comparison: Comparison | ModelComparison) -> Iterator[dict[str, Any]]:
+    """Yield every disparity, and every rate of every candidate.
+
+    ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
+    metric of all groups, or of a reference that is chosen by the data.
+    """
+    saved = comparison.to_dict()
+    changes: list[tuple[str | None, Any]] = [(None, each) for each in saved.get("changes", ())]
+    for candidate in saved.get("candidates", ()):
+        every = (*candidate["disparities"], *candidate["rates"])
+        changes += [(candidate["name"], each) for each in every]
+    for name, fields in changes:
+        row: dict[str, Any] = {"candidate": name, "metric": fields.get("rate"), "by": "difference"}
+        row |= {"n": fields.get("n_group")} | flat(fields) | flat(fields["interval"] or {})
+        before = fields.get("before") or {}
+        row |= {"old_group": before.get("group"), "old_reference": before.get("reference")}
+        for column, key in (("distance", "distance_adjusted"), ("old", "old_interval"),
+                            ("new", "new_interval")):  # fmt: skip
+            ends = fields.get(key) or {}
+            row |= {f"{column}_{end}": ends.get(end) for end in ("low", "high")}
+        yield row
+
+
+STREAMS = {"rows": _rows}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
+    Level,
+    ReferenceKind,
     StratumWeights,
     Uncounted,
     WhyInconclusive,
 )
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.decomposition_brief import below_neutral
 from fairgauge.render.documents._document_parts import (
     Field,
     document_of,
@@ -26,8 +26,10 @@ from fairgauge.render.documents._document_parts import (
 )
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.words import decomposition_sentences as words
+from fairgauge.render.page import told
+from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -43,8 +45,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import count
-from fairgauge.render.words.question_sentences import excluded_why
-from fairgauge.render.writers.flat_rows import FlatTable
+from fairgauge.render.words.question_sentences import counts_people, excluded_why
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
@@ -58,7 +59,9 @@ from fairgauge.results.gap_decomposition import (
     test_of,
 )
 from fairgauge.results.scopes import Interval
+from fairgauge.statements.why import below_neutral, gap_statements
 
+Row: TypeAlias = dict[str, Any]
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
@@ -74,6 +77,10 @@ _OUTLYING = "* unlike all without * together, statistically significantly (adjus
 _WITHOUT_STRATUM = "missing stratum"
 _SEVERAL_COLUMNS = (
     " Composition is divided among several columns by Shapley's value, whatever their order."
+)
+_CAVEAT = (
+    "“Accounted for” is arithmetic: it does not show whether the strata should count, or why "
+    "groups differ in them."
 )
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
@@ -97,7 +104,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
     if several:
         gaps = "both" if len(found.gaps) == 2 else f"all {len(found.gaps):,}"
         lead += (
-            f" The verdicts hold for {gaps} gaps together (Holm{words.best_of_all(found.gaps)}); "
+            f" The verdicts hold for {gaps} gaps together (Holm{_best_of_all(found.gaps)}); "
             "the intervals, and the tests of whether a difference varies, are of each gap by "
             "itself, but for strata that are named."
         )
@@ -107,7 +114,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
     return document_of(
         found,
         title=f"Decomposition of the {'gaps' if several else 'gap'} by {columns}",
-        beside=words.rows_words(found),
+        beside=_rows_words(found),
         lead=(lead,),
         verdict=_verdict(found),
         subject="; ".join(gap.estimate.says for gap in found.gaps),
@@ -123,29 +130,113 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
 
 
 def _verdict(found: Decomposition) -> str:
-    """Return what becomes of the gaps, and the strata that are unlike all others.
-
-    These come first where the verdict over all strata is inconclusive.
-    """
-    several = len(found.gaps) > 1
+    """Return what becomes of the gaps, of several with the groups that it is of."""
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        verdict = words.verdict_and_controls(found.with_regression(gap)).upper()
-        by_verdict.setdefault(verdict, []).append(_short(gap, found))
-    texts = [
-        f"{verdict}: {numbers.listing(names, most=_MOST_NAMED)}" if several else verdict
+        by_verdict.setdefault(_each_verdict(gap, found).upper(), []).append(_short(gap, found))
+    return "; ".join(
+        f"{verdict}: {numbers.listing(names, most=_MOST_NAMED)}" if len(found.gaps) > 1 else verdict
         for verdict, names in by_verdict.items()
-    ]
-    outlying = next(filter(None, (words.outlying_words(gap) for _, gap in found.gravest())), "")
-    for differs, gap in ((words.differs_in(gap), gap) for _, gap in found.gravest()):
-        if differs:
-            of = f" ({_short(gap, found)})" * several
-            texts.append(f"STATISTICALLY SIGNIFICANT IN: {differs}{of}")
-    if outlying and found.gravest()[0][1].verdict is GapVerdict.INCONCLUSIVE:
-        texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
-    elif outlying:
-        texts.append(f"OUTLYING: {outlying}")
-    return "; ".join(texts)
+    )
+
+
+def _each_verdict(gap: Gap, found: Decomposition) -> str:
+    """Return the names of the verdicts: "accounted for; with the controls: remains"."""
+    beside = found.with_regression(gap).regression_verdict
+    verdict = f"{gap.verdict} ({gap.reason})" if gap.reason else str(gap.verdict)
+    return f"{verdict}; with the controls: {beside}" if beside else verdict
+
+
+def _notes_of(found: Decomposition) -> list[str]:
+    """Return the notes, of which none is a warning."""
+    notes = (each for each in found.diagnostics if each.level is Level.NOTE)
+    return [f"{capitalised(describe_diagnostic(each))}." for each in notes]
+
+
+def _rows_words(found: Decomposition) -> str:
+    """Return how many rows there are, of a count column the cases, and how many are used."""
+    used = "all used" if found.used == found.data.rows else f"{count(found.used)} used"
+    return f"{numbers.numbered(found.data.rows, _unit_words(found))}, {used}"
+
+
+def _unit_words(found: Decomposition) -> str:
+    """Return what rows are called: of a count column cases, or as the user names them."""
+    words = found.spec.get("words") or {}
+    counted = found.spec.get("count") and (words.get("noun") or "cases")
+    counted = "people" if counts_people(found.spec) else counted
+    return called(words.get("unit") or counted or "rows")
+
+
+def _best_of_all(gaps: Sequence[Gap]) -> str:
+    """Return that tests allow for the choice of the best group by the data, where it is one."""
+    kinds = {gap.estimate.reference.kind for gap in gaps if gap.estimate.reference}
+    return ", whichever group is the best" if ReferenceKind.BEST in kinds else ""
+
+
+def _strata_words(gap: Gap) -> str:
+    """Return the strata as they stand after "within"."""
+    several = len(gap.columns) > 1
+    return f"combinations of {_columns(gap)}" if several else called(gap.columns[0])
+
+
+def _each_of(gap: Gap, *, several: bool = False) -> str:
+    """Return one stratum: "Dept", "combination of Dept and Year"; several: "values of Dept"."""
+    if len(gap.columns) > 1:
+        return f"combination{'s' if several else ''} of {_columns(gap)}"
+    return f"{'values of ' if several else ''}{_columns(gap)}"
+
+
+def _columns(gap: Gap) -> str:
+    return all_called(gap.columns)
+
+
+def _adjusted_for(gap: Gap) -> str:
+    """Return the columns for which the regression is adjusted."""
+    return all_called(gap.adjusted_for)
+
+
+def _part_words(gap: Gap, part: GapPart) -> str:
+    """Return what a part is called."""
+    if part.part is GapPartKind.NOT_COMPARABLE:
+        return "strata of one side alone"
+    if part.part is GapPartKind.COMPOSITION:
+        return f"composition of {called(part.column) if part.column else _columns(gap)}"
+    within = f"within {_strata_words(gap)}"
+    return {
+        StratumWeights.AVERAGE: within,
+        StratumWeights.GROUP: f"{within}, weighted by the shares of {called(gap.estimate.group)}",
+        StratumWeights.REFERENCE: (
+            f"{within}, weighted by the shares of {called(reference_name(gap.estimate.reference))}"
+        ),
+        StratumWeights.MANTEL_HAENSZEL: f"{within}, with the weights of Mantel and Haenszel",
+    }[part.weights]
+
+
+def _value_words(gap: Gap, part: GapPart) -> tuple[str, str]:
+    """Return the value of a part, and its confidence interval."""
+    metric = gap.estimate.definition
+    return metric_value(metric, part.value), metric_ci(metric, part.interval)
+
+
+def _share_words(part: GapPart) -> str:
+    """Return the share of the gap that a part is, with its interval."""
+    if part.share is None or part.share_interval is None:
+        return ""
+    value, low, high = (
+        f"{round(100 * each):,}".replace("-", "−") for each in (part.share, *part.share_interval)
+    )
+    return f"{value}% ({100 * part.share_interval.level:.4g}% CI {low} to {high})"
+
+
+def _stratum_unit(gap: Gap) -> tree.Unit:
+    """Return the unit of differences in strata, of a ratio too."""
+    rate = compared_rate(gap.estimate.definition)
+    return tree.Unit.POINTS if rate is None or rate.is_share else tree.Unit.NUMBER
+
+
+def _stratum_name(stratum: StratumGap) -> str:
+    """Return the values of a stratum."""
+    return ", ".join(called(value) for value in stratum.stratum.values())
 
 
 def _sections(found: Decomposition) -> Iterator[tree.Section]:
@@ -156,7 +247,6 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
         yield listed(
             f"gap-{i}" if several else "gap",
             _title(gap, found),
-            *_about(gap, found),
             *_gap(gap, i, found, parts=gap.scale == "ratio" and test_of(gap) in differences),
             short=_short(gap, found) if several else "Gap",
         )
@@ -164,7 +254,7 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
         of_preset = preset(name)
         blocks = (preset_facts(of_preset), tree.Items(of_preset.statements), tree.Paragraph(QUOTED))
         yield listed("preset", "Preset", *blocks)
-    notes = (*map(tree.Paragraph, words.notes_of(found)), *_notes(found))
+    notes = (*map(tree.Paragraph, _notes_of(found)), *_notes(found))
     yield tree.Section("notes", "Method and excluded rows", notes)
     yield listed("provenance", "Provenance", *_repeat(found))
 
@@ -182,7 +272,7 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
     First are those that are counted nowhere, with and without a stratum: rows, where nobody knows
     for how many cases they stand. The reasons after a missing stratum are of rows that have one.
     """
-    unit, reasons = words.unit_words(found), dict(found.excluded)
+    unit, reasons = _unit_words(found), dict(found.excluded)
     of_conditions = "rows" if found.spec.get("person") else unit
     units = {str(reason): unit_excluded(reason, unit) for reason in Uncounted}
     units |= dict.fromkeys(map(missing_in_condition, found.spec.get("where") or {}), of_conditions)
@@ -226,8 +316,6 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
     adjusted = found.with_regression(first)
     blocks: list[tree.Block] = [_parts(adjusted, whole=False)]
     blocks.append(_strata(first, _first_strata(first, most), screen=True, parts=parts))
-    if adjusted.controls and not adjusted.adjusted:
-        blocks.append(tree.Paragraph(words.describe_adjusted(adjusted, brief=True)))
     if others:
         columns = (
             tree.Column("other gaps", numeric=False), tree.Column("gap"), tree.Column("within"),
@@ -239,8 +327,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
             (
                 tree.Cell(_short(gap, found), name=True),
                 tree.Cell(value_text(gap.estimate, interval=False)),
-                *map(tree.Cell, words.value_words(gap, gap.part(GapPartKind.WITHIN))),
-                tree.Cell(words.each_verdict(found.with_regression(gap))),
+                *map(tree.Cell, _value_words(gap, gap.part(GapPartKind.WITHIN))),
+                tree.Cell(_each_verdict(gap, found)),
             )
             for _, gap in others[:most]
         )
@@ -288,27 +376,17 @@ def _averaged(gap: Gap, found: Decomposition) -> str | None:
     return found.spec.get(_COLUMN_OF.get(row.of, "")) if isinstance(row, Mean) else None
 
 
-def _about(gap: Gap, found: Decomposition) -> Iterator[tree.Block]:
-    """Yield the gap over all strata, and of which column a mean is."""
-    row, column = compared_rate(gap.estimate.definition), _averaged(gap, found)
-    of = f" {capitalised(row.title)}: the mean of {called(column)}." if row and column else ""
-    yield tree.Paragraph(f"{words.describe_overall(gap)} {gap.estimate.says}.{of}".strip())
-
-
 def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tree.Block]:
-    """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
-    yield tree.Paragraph(words.describe_gap_verdict(gap), _TONES.get(gap.verdict, tree.Tone.PLAIN))
-    yield _parts(gap)
-    of_difference = (
-        words.describe_adjusted(gap),
-        words.describe_heterogeneity(gap),
-    )
-    texts = (
-        words.describe_detectable(gap),
-        *((_WITH_DIFFERENCE,) if parts else of_difference),
-    )
-    for text in filter(None, texts):
-        yield tree.Paragraph(text)
+    """Yield what is stated of a gap, and of a ratio beside the difference of its rate the parts."""
+    language, stated = told(found).language, gap_statements(found, at, gap)
+    for place in ("found", "certain", "note"):
+        for s in stated:
+            if text := language.say(s.code, place, s):
+                yield tree.Paragraph(text)
+        if place == "found":
+            yield _parts(gap)
+    if parts:
+        yield tree.Paragraph(_WITH_DIFFERENCE)
     yield _waterfall(gap, gap.adjusted, found)
     if parts:
         return
@@ -329,9 +407,9 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     shares = any(part.share is not None for part in gap.parts)
     rows = [
         (
-            tree.Cell(words.part_words(gap, part)),
-            *map(tree.Cell, words.value_words(gap, part)),
-            *([tree.Cell(words.share_words(part))] if shares else []),
+            tree.Cell(_part_words(gap, part)),
+            *map(tree.Cell, _value_words(gap, part)),
+            *([tree.Cell(_share_words(part))] if shares else []),
         )
         for part in _shown_parts(gap)
         if whole or _is_added(gap, part)
@@ -344,7 +422,7 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     )  # fmt: skip
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
-    own = f"“{words.part_words(gap, gap.part(GapPartKind.WITHIN))}”"
+    own = f"“{_part_words(gap, gap.part(GapPartKind.WITHIN))}”"
     average = ", an average of what varies" * gap.varies
     quoted = f"{own} is the {gap.scale} to quote{average}"
     if gap.reason is WhyInconclusive.VARIES:
@@ -352,13 +430,13 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     if gap.reason in UNADJUSTED:
         quoted = f"{own} is no {gap.scale} to quote"
     if gap.controls:
-        main = f"; the one adjusted for {words.adjusted_for(gap)} is the {gap.scale} to quote"
-        quoted = f"{own} is by {words.strata_words(gap)} alone{main if gap.adjusted else ''}"
+        main = f"; the one adjusted for {_adjusted_for(gap)} is the {gap.scale} to quote"
+        quoted = f"{own} is by {_strata_words(gap)} alone{main if gap.adjusted else ''}"
     notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
         notes.append(
             "Rows with other weights are other averages of the same differences: that of Mantel "
-            f"and Haenszel is what an audit states as adjusted for {words.strata_words(gap)}."
+            f"and Haenszel is what an audit states as adjusted for {_strata_words(gap)}."
         )
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
@@ -378,7 +456,7 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
             )
             for name, value, ends in totals
         ),
-        notes=(*notes, words.CAVEAT) if whole else (f"{notes[0]} {words.CAVEAT}",),
+        notes=(*notes, _CAVEAT) if whole else (f"{notes[0]} {_CAVEAT}",),
     )
 
 
@@ -388,7 +466,7 @@ def _totals(
     """Yield the gap, and what remains of it by regression."""
     yield "the gap", gap.estimate.value, gap.estimate.interval
     if adjusted is not None:
-        yield f"adjusted for {words.adjusted_for(gap)} by regression", *adjusted.at(gap.scale)
+        yield f"adjusted for {_adjusted_for(gap)} by regression", *adjusted.at(gap.scale)
 
 
 def _alone(gap: Gap) -> bool:
@@ -433,7 +511,7 @@ def _waterfall(gap: Gap, adjusted: AdjustedGap | None, found: Decomposition) -> 
         end, low, high = (
             start * each if ratio else start + each for each in (part.value, low, high)
         )
-        name, (value, _) = words.part_words(gap, part), words.value_words(gap, part)
+        name, (value, _) = _part_words(gap, part), _value_words(gap, part)
         rows.append(tree.ChartRow(name, tree.Mark(end, low, high), value, start=start))
     for name, total, ends in _totals(gap, adjusted):
         text = metric_value(metric, total)
@@ -442,7 +520,7 @@ def _waterfall(gap: Gap, adjusted: AdjustedGap | None, found: Decomposition) -> 
         )
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
-        f"{below_neutral(found, gap, neutral_value)} The number of a part {size}; the bar begins "
+        f"{_below(found, gap, neutral_value)} The number of a part {size}; the bar begins "
         "where the one above it ends. Lines are confidence intervals of the bars’ lengths."
     ).lstrip()
     kind = unit(metric)
@@ -451,9 +529,15 @@ def _waterfall(gap: Gap, adjusted: AdjustedGap | None, found: Decomposition) -> 
     return tree.Chart(title, tuple(rows), kind, neutral(metric), notes=points, legend=legend)
 
 
+def _below(found: Decomposition, gap: Gap, neutral_value: float) -> str:
+    """Return who has less where a number is below no difference; nothing of what has no words."""
+    s = below_neutral(found, gap)
+    return told(found).language.say("below", "text", s, neutral=neutral_value) or ""
+
+
 def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
     """Yield the difference in every stratum, of which there is a chart if any has one."""
-    kind = words.stratum_unit(gap)
+    kind = _stratum_unit(gap)
     known = [each for each in gap.strata if each.difference is not None]
     known.sort(key=lambda each: each.difference or 0.0)
     ends = [known[i] for i in furthest_from_others(known, most)]
@@ -466,7 +550,7 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
     notes = (f"Of {len(known):,}{of}, {furthest}.",) if len(known) > len(ends) else ()
     rows = tuple(
         tree.ChartRow(
-            words.stratum_name(each),
+            _stratum_name(each),
             tree.mark_of(each.difference, each.interval),
             with_unit(each.difference, kind, sign=True),
             badge="outlying" if each.outlying else "",
@@ -475,8 +559,8 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
         for each in ends
     )
     yield tree.Chart(
-        f"Difference in each {words.each_of(gap)}", (*_average(gap), *rows), kind, 0.0,
-        notes=notes, legend=below_neutral(found, gap, 0.0),
+        f"Difference in each {_each_of(gap)}", (*_average(gap), *rows), kind, 0.0,
+        notes=notes, legend=_below(found, gap, 0.0),
     )  # fmt: skip
 
 
@@ -486,7 +570,7 @@ def _average(gap: Gap) -> Iterator[tree.ChartRow]:
     if gap.scale == "difference" and average.value is not None:
         mark = tree.mark_of(average.value, average.interval)
         yield tree.ChartRow(
-            words.part_words(gap, average), mark, words.value_words(gap, average)[0], emphasis=True
+            _part_words(gap, average), mark, _value_words(gap, average)[0], emphasis=True
         )
 
 
@@ -496,12 +580,12 @@ def _strata(
     """Return strata; of a screen without the note on columns that may find no room there."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = parts and gap.scale == "difference"
-    kind, rate = words.stratum_unit(gap), compared_rate(gap.estimate.definition)
+    kind, rate = _stratum_unit(gap), compared_rate(gap.estimate.definition)
     share = rate is None or rate.is_share
     of, of_rate = ("rate", tree.Unit.PERCENT) if share else ("mean", tree.Unit.NUMBER)
     by = tree.Column(", ".join(map(called, gap.columns)), numeric=False)
     fields: list[Field[StratumGap]] = [
-        (by, lambda each: tree.Cell(words.stratum_name(each), name=True)),
+        (by, lambda each: tree.Cell(_stratum_name(each), name=True)),
         *_sizes(gap),
         (f"{of}, {group}", lambda each: shown(each.rate_group, of_rate)),
         (f"{of}, {reference}", lambda each: shown(each.rate_reference, of_rate)),
@@ -542,7 +626,7 @@ def _sizes(gap: Gap) -> list[Field[StratumGap]]:
 
 def _differences(gap: Gap) -> list[Field[StratumGap]]:
     """Return the columns of the difference in a stratum; outlying ones have a star."""
-    kind = words.stratum_unit(gap)
+    kind = _stratum_unit(gap)
 
     def difference(each: StratumGap) -> str:
         return with_unit(each.difference, kind, sign=True) + "*" * each.outlying
@@ -554,42 +638,25 @@ def _differences(gap: Gap) -> list[Field[StratumGap]]:
     return [("difference", difference), (tree.Column("CI", numeric=False), interval)]
 
 
-_OF_GAP = ("metric", "feature", "group", "reference", "verdict")
-_TEXTS = (*_OF_GAP, "part", "column", "weights", "status", "reason", "collinear")
-
-
-def _table(
-    found: Decomposition, kind: type, records: Callable[[Gap], Sequence[object]]
-) -> FlatTable:
-    """Return a row for every record of every gap: its fields, a stratum by its columns."""
-    names = found.gaps[0].columns
-
-    def cells(name: str, value: Any) -> list[tuple[str, Any]]:
-        if name == "stratum":
-            return [(column, value and value[column]) for column in names]
-        if name == "collinear":
-            return [(name, ", ".join(value or ()) or None)]
-        if name.endswith("interval"):
-            ends = value or (None, None)
-            return list(zip((name[:-8] + "low", name[:-8] + "high"), ends, strict=True))
-        return [(name, str(value) if isinstance(value, str) else value)]
-
-    fields = [each.name for each in saved_fields(kind)]
-    columns = [column for name in fields for column, _ in cells(name, None)]
-    rows = []
+def _rows(found: Decomposition, records: Callable[[Gap], Sequence[Any]]) -> Iterator[Row]:
+    """Yield every record of every gap, with whose it is; a stratum by its columns."""
     for gap in found.gaps:
         estimate = gap.estimate
-        reference = None if estimate.reference is None else str(estimate.reference)
-        own = (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+        own: Row = {name: getattr(estimate, name) for name in ("metric", "feature", "group")}
+        own |= {"verdict": str(gap.verdict)}
+        own |= {"reference": None if estimate.reference is None else str(estimate.reference)}
         for each in records(gap):
-            values = (cell for name in fields for cell in cells(name, getattr(each, name)))
-            rows.append((*own, *(value for _, value in values)))
-    return FlatTable((*_OF_GAP, *columns), tuple(rows), frozenset((*_TEXTS, *names)))
+            fields = {name.name: getattr(each, name.name) for name in saved_fields(type(each))}
+            for name in [name for name in fields if name.endswith("interval")]:
+                ends = fields.pop(name) or (None, None)
+                stem = name.removesuffix("interval")
+                fields |= dict(zip((f"{stem}low", f"{stem}high"), ends, strict=True))
+            yield {**(fields.pop("stratum", None) or {}), **own, **flat(fields)}
 
 
-parts_of = partial(_table, kind=GapPart, records=lambda gap: gap.parts)
-strata_of = partial(_table, kind=StratumGap, records=lambda gap: gap.strata)
-adjusted_of = partial(
-    _table, kind=AdjustedGap, records=lambda gap: [gap.adjusted] if gap.adjusted else []
-)
-"""Return a row for every part, stratum and regression of every gap."""
+STREAMS = {
+    "columns": lambda found: found.gaps[0].columns,
+    "parts": lambda found: _rows(found, lambda gap: gap.parts),
+    "strata": lambda found: _rows(found, lambda gap: gap.strata),
+    "adjusted": lambda found: _rows(found, lambda gap: [gap.adjusted] if gap.adjusted else []),
+}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
@@ -35,6 +37,7 @@ from fairgauge.render.words.monitor_sentences import (
 )
 from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.resolve.excluded_rows import NO_CLUSTER, OF_NO_WEIGHT, unit_excluded
+from fairgauge.results.codec import to_dict
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
@@ -508,3 +511,28 @@ def history_document(health: HistoryHealth, *, full: bool = True) -> tree.Docume
         sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
         file_name="history",
     )
+
+
+def _periods(report: MonitorReport) -> Iterator[dict[str, Any]]:
+    """Yield every period of every comparison; ``alarm`` is true from the alarm on.
+
+    Of two groups that mirror each other there is one comparison. A tolerated range without a lower
+    or upper limit has none in its column.
+    """
+    for each in report.comparisons:
+        own = {
+            "model": report.model,
+            "threshold": each.threshold,
+            "reference": each.reference or None,
+            "class": each.class_,
+            "tolerated_low": each.low if math.isfinite(each.low) else None,
+            "tolerated_high": each.high if math.isfinite(each.high) else None,
+        }
+        own |= {name: getattr(each, name) for name in ("rule", "metric", "feature", "group")}
+        raised = False
+        for point in each.points:
+            raised = raised or (each.alarm is not None and point.period == each.alarm.period)
+            yield to_dict(point) | own | {"alarm": raised}
+
+
+STREAMS = {"periods": _periods}

@@ -9,13 +9,12 @@ from fairgauge.enums import ClassKind, DiagnosticCode, Level, Status, Task
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import flag_of
 from fairgauge.question.recoding import plain_recodings
-from fairgauge.render.documents._metric_blocks import status_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import compared_rate, metric_words
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Report
@@ -89,7 +88,7 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
             if status is Status.NOT_APPLICABLE or not groups
             else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
         )
-        words = status_words(status)
+        words = INSUFFICIENT if status is Status.TOO_FEW else str(status).replace("_", " ")
         lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
     return lines
 
@@ -97,14 +96,13 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
 def report_notes(report: Report) -> list[str]:
     """Return the notes of a report, warnings first; some stand elsewhere.
 
-    These are exclusions, pairs, and what differs within strata alone. Of two groups, one test of
-    all groups is the test of their difference.
+    These are exclusions, and what differs within strata alone. Of two groups, one test of all
+    groups is the test of their difference.
     """
     members: dict[str, set[str]] = {}
     for group in report.groups:
         members.setdefault(group.feature, set()).add(group.group)
-    elsewhere = {pair.feature for pair in report.pairs}
-    elsewhere |= {feature for feature, of in members.items() if len(of) <= _TWO}
+    elsewhere = {feature for feature, of in members.items() if len(of) <= _TWO}
     kept = [
         each
         for each in report.diagnostics
@@ -171,13 +169,6 @@ def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
 def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
     """Return notes as they stand in a list, the gravest first."""
     return [*map(_line, sorted(notes, key=_gravity))]
-
-
-def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
-    """Return how many notes there are besides those that one screen states itself."""
-    besides = len(report_notes(report)) - len(stated[:MOST_WARNINGS])
-    besides -= bool(question.not_favourable(report))
-    return besides - bool(question.subgroups_not_examined(report))
 
 
 def _line(diagnostic: Diagnostic) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.decomposable import usual_rate
 from fairgauge.enums import DiagnosticCode, SearchedValues, Task
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import Problem
 from fairgauge.question.options import BY_NAME, OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
 from fairgauge.values import canonical, name_of
@@ -61,18 +61,13 @@ def command_decomposing(spec: Mapping[str, Any], of: Statistic | None) -> str:
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     """Return the command line that audits the rows of a subgroup by the `other_features`.
 
-    None where there are none, where only a specification file asks all of it, where no condition
-    chooses the rows, and where no page shows the line as it is: invisible characters, or text from
-    right to left.
+    None where there are none, where only a specification file asks all of it, and where no page
+    shows the line as it is: invisible characters, or text from right to left.
     """
-    by = other_features(found, subgroup)
-    try:
-        where = found.where(subgroup)
-    except SpecError:
-        return None
+    by, where = other_features(found, subgroup), found.where(subgroup)
     if not by or set(where) & set(found.spec.get("where") or {}):
         return None
-    columns = {column for feature in by for column in feature.columns or (feature.name,)}
+    columns = {feature.name for feature in by}
     features = [each for each in _columns(found) if each["column"] in columns]
     where = {**(found.spec.get("where") or {}), **where}
     return _command_of(found, {"sensitive": features or _columns(found), "where": where})
@@ -98,8 +93,6 @@ def command_against(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     if found.own or not named:
         return None
     columns = [*found.where(subgroup)]
-    if len(columns) > len(made):  # of one-hot columns, the rows with a 1 in none of them
-        return None
     return _command_of(
         found,
         {
@@ -128,10 +121,7 @@ def _command_of(found: SubgroupSearch, asked: Mapping[str, Any]) -> str | None:
     rows = {name: found.spec.get(name) for name in (*OF_ROWS, "missing")}
     columns = {each["column"] for each in asked["sensitive"]}
     held = [
-        value
-        for each in found.question.features
-        if columns & {*each.columns, each.name}
-        for value in each.unknown
+        value for each in found.question.features if each.name in columns for value in each.unknown
     ]
     rows["unknown"] = [each for each in rows["unknown"] or () if name_of(canonical(each)) in held]
     for each in found.diagnostics:

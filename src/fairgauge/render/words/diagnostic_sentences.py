@@ -392,18 +392,6 @@ def _alone(d: Diagnostic) -> str:
     return shares_of([(side, share) for side, share in sides if share > 0])
 
 
-def _strata_of_one_side(d: Diagnostic) -> str:
-    every = ", counting those without a stratum" * bool(d.get("lacking"))
-    so = f", less than half of a side{every}, and nothing is concluded from it" * bool(d.get("few"))
-    sides = f"{called(d['group'])}, compared with {called(d['reference'])}"
-    sides += ", of those with a stratum" * bool(every)
-    return (
-        f"{sides}: {_alone(d)} are in strata of {all_called(d['columns'])} that the "
-        "other side does not have; the adjusted difference is of the rows in strata that both "
-        f"have{so}"
-    )
-
-
 def _strata_insufficient(d: Diagnostic) -> str:
     return (
         f"{called(d['group'])}, compared with {called(d['reference'])}: strata of "
@@ -968,38 +956,18 @@ def _fails_together(d: Diagnostic) -> str:
 
 
 def _reference_decides(d: Diagnostic) -> str:
-    if d.get("value") is not None:
-        return _reference_decides_thresholds(d)
-    opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
-    comes = {"pass": "passes", "fail": "fails"}[d["outcome"]]
     if d.get("others"):
         return (
-            f"the rule {d['rule']} {comes} for {quote(d['group'])}, compared with all others; "
-            f"these, compared with {quote(d['group'])}, would {opposite}: to "
+            f"the rule {d['rule']} passes for {quote(d['group'])}, compared with all others; "
+            f"these, compared with {quote(d['group'])}, would fail: to "
             "judge them too, name their values as a further set "
             f"(--sensitive {d.feature}=V1,V2)"
         )
+    passing = numbers.listing([*map(quote, d["references"])])
     others = alternatives(map(quote, d["references"]))
-    if d.get("itself"):  # it is the reference now
-        passing = numbers.listing([*map(quote, d["references"])])
-        return (
-            f"the rule {d['rule']} {comes} for {passing}, compared with {quote(d['group'])}; "
-            f"compared with {others} instead, {quote(d['group'])} would {opposite}"
-        )
     return (
-        f"the rule {d['rule']} {comes} for {quote(d['group'])}; compared with {others} instead it "
-        f"would {opposite}"
-    )
-
-
-def _reference_decides_thresholds(d: Diagnostic) -> str:
-    """Return which reference, compared with the group, would miss the goal of thresholds."""
-    thresholds = "thresholds by group" if d["by_group"] else "common threshold"
-    group, reference = map(quote, (d["group"], *d["references"]))
-    both = f": to limit both, ask for {d['both']}" if d.get("both") else ""
-    return (
-        f"at the {thresholds} the value meets {d['rule']} for {group}, compared with {reference}; "
-        f"that of {reference}, compared with {group}, is {amount(d['value'])} and would not{both}"
+        f"the rule {d['rule']} passes for {passing}, compared with {quote(d['group'])}; "
+        f"compared with {others} instead, {quote(d['group'])} would fail"
     )
 
 
@@ -1203,7 +1171,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.COMPOSITION: _composition,
     DiagnosticCode.STRATA_INSUFFICIENT: _strata_insufficient,
-    DiagnosticCode.STRATA_OF_ONE_SIDE: _strata_of_one_side,
     DiagnosticCode.WITHIN_STRATA: _within_strata,
     DiagnosticCode.USED_AT_LEAST: lambda d: (
         f"at least {numbered(d['rows'])} with known outcomes have a group of one feature or more: "
@@ -1294,10 +1261,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
         "table was written more than once, "
         + (
-            "there are fewer answers than are counted, and how far runs vary is underestimated"
-            if d.get("answers")
-            else f"each of the {d['unnamed']:,} rows without an identifier counts as a person of "
-            "its own"
+            f"each of the {d['unnamed']:,} rows without an identifier counts as a person of its own"
             if d.get("unnamed")
             else "intervals are too narrow"
         )

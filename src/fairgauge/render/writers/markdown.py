@@ -1,4 +1,4 @@
-"""A document in GitHub's Markdown: for pull requests, step summaries and model cards."""
+"""A document in GitHub's Markdown: for pull requests and step summaries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.verdict_sentences import verdict_word
-from fairgauge.render.writers._model_cards import metadata
-from fairgauge.results.report import Report
 
 _SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
 _OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")
@@ -27,13 +25,10 @@ def _marked(tone: Tone, text: str) -> str:
     return f"**{f'{_MARKS[tone]} {text}'.strip()}**"
 
 
-def write(
-    document: tree.DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
-) -> str:
-    """Write a document in Markdown; with ``card``, the metadata of a model card in front."""
-    del full
-    front = metadata(shown) if card and isinstance(shown, Report) else ()
-    return "\n".join([*front, *_document(document)]) + "\n"
+def write(document: tree.DocumentTree, shown: object = None, *, full: bool = False) -> str:
+    """Write a document in Markdown."""
+    del shown, full
+    return "\n".join(_document(document)) + "\n"
 
 
 def escape(text: object, *, cell: bool = False) -> str:

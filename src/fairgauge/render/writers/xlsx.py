@@ -16,10 +16,9 @@ from typing import Any
 
 from fairgauge.errors import MissingExtra
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.streams import FlatTable, Value, table_of, tables_of
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.method_descriptions import LIMITS
-from fairgauge.render.writers.flat_rows import Cell as Value
-from fairgauge.render.writers.flat_rows import FlatTable, table_of
 from fairgauge.results.codec import plain
 from fairgauge.results.shown_result import ShownResult
 
@@ -49,7 +48,7 @@ def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
         if document.to_publish:
             writer.to_publish(document.to_publish, document.cover)
         writer.summary(document)
-        for name in shown.KIND.tables:
+        for name in tables_of(shown):
             table = table_of(shown, name)
             if table.rows:
                 writer.table(name, table)

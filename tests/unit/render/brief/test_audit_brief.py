@@ -15,9 +15,9 @@ import sample_reports
 from fairgauge.enums import DiagnosticCode, Favourable
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.brief.audit_exhibits import rule_grid
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
+from fairgauge.render.exhibits import rule_grid
+from fairgauge.render.page import told
 from fairgauge.results.scopes import POOLED
 
 if TYPE_CHECKING:
@@ -469,7 +469,9 @@ def test_a_ranking_is_headed_by_who_is_less_often_at_its_top(rule: str | None, f
     )  # fmt: skip
     brief = report.brief()
     assert str(brief.headline).startswith("Women are in the top 500 less often than men")
-    assert re.match(rf"{fails}: [\d.]+% .* top 500, vs .*\(95% CI [\d.]+ to ", str(brief.found[0]))
+    assert re.match(
+        r"Women are in the .* than men: [\d.]+ \(95% CI [\d.]+ to ", str(brief.found[0])
+    )
     assert ("Men fail as the better-off side." in map(str, brief.found)) == (fails == "M")
     assert len(report.findings) == 1  # skew is the same, by another function
 
@@ -490,7 +492,7 @@ def test_groups_that_differ_from_each_other_alone_are_named() -> None:
     brief = report.brief()
     assert str(brief.headline).endswith("but some groups differ from each other")
     assert [str(each) for each in brief.found] == [
-        "b and c (g) differ in selection rate: 45.0% vs 54.5%."
+        "People with g b and people with g c differ in selection rate: 45.0% v 54.5%."
     ]
 
 
@@ -780,7 +782,7 @@ def test_each_sentence_names_the_threshold_of_its_counts(seed: int) -> None:
         each
         for sentence in map(str, brief.found)
         for each in re.findall(
-            r"(women|men)(?: and repaid = 1)?, (\d+) had a score of at least (0\.\d)", sentence
+            r"(women|men)(?: and repaid = 1)?, (\d+) had score ≥ (0\.\d)", sentence
         )
         if sentence.startswith("Of 100 ") and "repaid" not in sentence
     ]
@@ -802,10 +804,10 @@ def test_a_rule_at_several_thresholds_is_about_each_and_names_that_of_a_row(limi
     )  # fmt: skip
     assert len({each.estimate.threshold for each in report.findings}) > 1
     text = " ".join(str(report.brief()).split())
-    assert f"“Had a score of at least 0.3, 0.5 or 0.7 at least {limit} times as often" in text
+    assert f"“Had score ≥ 0.3, 0.5 or 0.7 at least {limit} times as often" in text
     assert "No rule is about" not in text
     assert "not ask about every difference" not in text
-    grid = rule_grid(report, Vocabulary.of_report(report))
+    grid = rule_grid(told(report))
     assert grid is not None
     ((_, rows),) = grid.parts
     cells = {str(head.text).split()[-1]: cell for head, (cell,) in rows if cell}
@@ -1110,7 +1112,7 @@ def test_of_many_groups_those_that_fare_worst_are_in_the_grid():
         data, prediction="chosen", positive=1, sensitive="group", count="n",
         reference={"group": "middle"}, rules="selection_rate.ratio >= 0.8",
     )  # fmt: skip
-    grid = rule_grid(report, Vocabulary.of_report(report))
+    grid = rule_grid(told(report))
     assert grid is not None
     assert grid.caption == "The groups that fare worst"
     assert {head.text[:5] for _, lines in grid.parts for head, _ in lines} == {"worse"}

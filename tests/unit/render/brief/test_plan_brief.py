@@ -9,7 +9,7 @@ import polars as pl
 import fairgauge as fg
 from fairgauge.render._document_tree import Table
 from fairgauge.render.brief.plan_brief import per_hundred
-from fairgauge.render.documents.plan_document import plan_document
+from fairgauge.render.document import document as document_of
 
 COUNTS = fg.confusion(
     "sex",
@@ -42,7 +42,7 @@ def test_what_a_table_can_show_is_never_stated_as_less() -> None:
 def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
     """The table had 3.9 pp where the sentence had 4.0 of 100, of 0.0391."""
     made = fg.plan(COUNTS)
-    blocks = [each for section in plan_document(made).sections for each in section.blocks]
+    blocks = [each for section in document_of(made).sections for each in section.blocks]
     table = next(each for each in blocks if isinstance(each, Table))
     assert table.columns[3].heading == "ratio below 1"  # a higher rate is detected from another on
     in_table = [row[2].text for row in table.rows]
@@ -76,7 +76,7 @@ def test_a_plan_names_the_class_or_the_threshold_of_every_rate() -> None:
         (of_classes, [f"base rate (class {each})" for each in "xyz"]),
         (of_scores, ["accuracy (threshold 0.3)", "accuracy (threshold 0.7)", "base rate"]),
     ):
-        (table,) = (each for part in plan_document(made).sections for each in part.blocks)
+        (table,) = (each for part in document_of(made).sections for each in part.blocks)
         assert isinstance(table, Table)
         named = {(row[0].text, row[1].text) for row in table.rows}
         assert named == {(f"{group} (g)", place) for group in "ab" for place in places}

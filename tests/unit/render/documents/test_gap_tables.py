@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.render.formats import render
 
 PRESET = "eu-pay-transparency"

@@ -55,7 +55,7 @@ def test_findings_are_made_of_ratios_where_only_ratios_are_asked():
     text = shown(full=True)
     assert "2. Black (race) is selected less often than Asian: 37.8% vs 53.6% (ratio 0.71," in text
     assert "1. Female & Black (sex*race) is selected less often than Male & Asian" in text
-    assert "Native (race), n = 53" in text
+    assert "Native, n = 53" in text
 
 
 def test_ratios_and_differences_have_the_same_findings():
@@ -105,8 +105,7 @@ def test_in_new_york_the_most_selected_category_of_a_small_audit_is_the_referenc
 def test_groups_below_the_smallest_share_are_named_with_it():
     text = shown()
     assert "Insufficient data for any conclusion" not in text
-    assert "Below the minimum of 2% of the rows (58): Native (race), n = 53;" in text
-    assert "? below the minimum of 2% of the rows (58)" in text
+    assert "? below the minimum of 2% of the rows (58): Native, n = 53" in text
     assert "? insufficient data" not in text
 
 
@@ -135,8 +134,7 @@ def test_no_difference_is_stated_of_comparisons_with_the_reference():
 @pytest.mark.parametrize("format_", ["html", "markdown"])
 def test_the_ratio_of_the_reference_is_marked_as_such(format_):
     text = render(report(), format_)
-    row = "| Asian | 690 | 53.6 | reference |" if format_ == "markdown" else ">reference<"
-    assert row in text
+    assert ("| 690 | 53.6 ref. |" if format_ == "markdown" else ">ref.<") in text
 
 
 def test_an_undecided_rule_names_the_rows_without_a_group():
@@ -158,8 +156,7 @@ def test_an_undecided_rule_names_the_rows_without_a_group():
 
 def test_charts_and_legends_of_ratios_do_not_speak_of_differences():
     whole = shown(format_="html")
-    assert "Charts of differences" not in whole
-    assert "Charts of ratios to Male, metric by metric" in whole
+    assert "ratio to Male" in whole
     assert "differences in pp" not in whole
     assert "diff." not in shown()
     assert "differences in pp" in shown(sample_reports.several(), "html")
@@ -219,7 +216,7 @@ def test_p_values_are_called_adjusted_where_they_are():
 
 def test_charts_state_which_intervals_they_have():
     """One number has one interval, or the report states what distinguishes the two."""
-    together = "The confidence intervals are simultaneous: they hold for all comparisons together."
+    together = "Simultaneous confidence intervals: those of "
     best = shown(format_="html")
     assert together in best
     assert "simultaneous 95% CI 0.59 to 0.84" in best

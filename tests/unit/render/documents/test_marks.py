@@ -9,7 +9,7 @@ from tests import sample_reports
 
 import fairgauge as fg
 from fairgauge.render._document_tree import Block, Section, Table
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Mark, TimeChart, Unit
 from fairgauge.render.charts.charts import placed_times
-from fairgauge.render.writers.flat_rows import periods_of
+from fairgauge.render.streams import table_of
 
 
 def test_thresholds_are_written_without_rounding_errors():
@@ -100,7 +100,7 @@ def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shift
     )
     plain = report.to_dict()["comparisons"][0]["points"][-1]
     assert (plain["running"], plain["running_high"]) == (last.running, last.running_high)
-    rows = periods_of(report)
+    rows = table_of(report)
     assert rows.rows[-1][rows.columns.index("running_low")] == last.running_low
     html = render(report, "html")
     assert "confidence sequences of the running values" in html

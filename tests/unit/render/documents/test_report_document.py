@@ -17,7 +17,7 @@ from fairgauge.catalogue.lookup import BUILT_IN, find_metric
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Items, Paragraph, Section, Table
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import equivalents, metric_words
@@ -80,7 +80,7 @@ def test_what_is_not_significant_is_no_finding():
 def test_sparse_groups_are_no_finding_and_are_named_apart():
     report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
     assert "tiny" not in {each.group for each in report.findings}
-    assert "(fewer than 20 rows): tiny (g), n = 6." in " ".join(render(report, "text").split())
+    assert "tiny, n = 6" in " ".join(render(report, "text").split())
 
 
 def test_a_p_value_that_is_not_adjusted_is_not_listed_under_adjusted_ones(tmp_path):
@@ -92,12 +92,11 @@ def test_a_p_value_that_is_not_adjusted_is_not_listed_under_adjusted_ones(tmp_pa
     }  # fmt: skip
     report.save(tmp_path / "report.txt")
     lines = (tmp_path / "report.txt").read_text().replace("\u00a0", " ").splitlines()
-    (small,) = (line for line in lines if line.startswith("  c  "))
-    assert re.search(r"\)  n = 40 in the group", small)
+    assert any(re.match(r"  c  .*\)  below the minimum", line) for line in lines)
     assert any(line.startswith("  b  ") and "adjusted p < 0.001" in line for line in lines)
     html = render(report, "html").replace("\u00a0", " ")
     assert "<td>&lt; 0.001<td>1,500 / 2,040<td>ok" in html
-    assert "<td><td>40 / 3,500<td>below the minimum" in html
+    assert "40 / 3,500<td>below the minimum" in html
 
 
 def test_at_most_five_findings_and_one_of_each_feature_and_rate():
@@ -113,7 +112,7 @@ def test_at_most_five_findings_and_one_of_each_feature_and_rate():
     assert len({(each.feature, each.rate) for each in found}) == len(found)
     sections = report_document(report, full=True).sections
     section = next(each for each in sections if each.id == "findings")
-    stated = [block for block in section.blocks if " than " in getattr(block, "text", "")]
+    (stated,) = (block.items for block in section.blocks if isinstance(block, Items))
     assert len(stated) == 5
 
 
@@ -261,12 +260,9 @@ def test_marks_follow_one_rule_in_every_table(sample):
 
 def test_renderers_never_change_a_verdict():
     report = sample_reports.several()
-    (chart,) = [
-        block
-        for block in every_block(report_document(report, full=True))
-        if isinstance(block, Chart) and any(row.badge for row in block.rows)
-    ]
-    shown = sorted((row.label, row.badge) for row in chart.rows)
+    rules = next(each for each in report_document(report, full=True).sections if each.id == "rules")
+    (table,) = (block for block in blocks(rules) if isinstance(block, Table))
+    shown = sorted((row[0].text, row[2].text) for row in table.rows)
     assert shown == sorted(
         (f"{v.group} ({v.feature})", str(v.outcome).replace("_", " ")) for v in report.verdicts
     )
@@ -386,18 +382,6 @@ def test_a_report_without_intervals_describes_no_methods():
         assert not isinstance(each, Paragraph) or "nan" not in each.text
 
 
-def test_what_adjusting_does_is_stated_of_differences_never_of_ratios():
-    texts = [
-        block.text
-        for block in every_block(report_document(sample_reports.berkeley(), full=True))
-        if isinstance(block, Paragraph) and block.text.startswith("Female (Gender), base rate")
-    ]
-    assert len(texts) == 1
-    assert texts[0].startswith(
-        "Female (Gender), base rate: −14.2 pp, simultaneous 95% CI −17.3 to −10.9 overall."
-    )
-
-
 def test_the_error_rates_of_a_group_are_one_finding():
     cells = {
         "a": {"tp": 50, "fn": 50, "fp": 10, "tn": 90},
@@ -422,7 +406,6 @@ def test_groups_whose_names_need_their_feature_have_it():
 def test_the_comparisons_that_p_values_are_adjusted_for_are_counted():
     report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)}, metrics="DPPL")
     page = render(report, "html")
-    assert "p-values adjusted for all comparisons of the report." in page
     assert "are adjusted for 5 comparisons and tests." in page  # 3, 1 of homogeneity, 1 of pairs
     two = render(audit({"a": (50, 100), "b": (80, 100)}, metrics="DPPL"), "html")
     assert "are adjusted for" not in two  # both tests are one
@@ -511,7 +494,7 @@ def test_a_question_mark_is_explained_by_what_was_asked():
     asked = {"min_n": 100, "metrics": ["selection_rate.difference"]}
     few = audit(cells, **asked)
     text = " ".join(render(few, "text").split())
-    assert "Below the minimum of 100: small (g), n = 80; tiny (g), n = 9." in text
+    assert "? below the minimum of 100: small, n = 80 and tiny, n = 9" in text
     enough = audit({name: of for name, of in cells.items() if name != "tiny"}, **asked)
     for format_ in ("text", "html"):
         shown = " ".join(render(enough, format_).split())
@@ -532,20 +515,6 @@ def test_what_rows_lack_a_cluster_is_stated():
     text = " ".join(render(fg.audit(rows, label="y", sensitive="g", cluster="c"), "text").split())
     assert "400 rows, all used" in text
     assert "8 rows (missing cluster, excluded from confidence intervals alone)" in text
-
-
-def test_notes_that_all_charts_have_are_stated_once():
-    cells = {
-        name: {"tp": 60 + 9 * i, "fn": 40, "fp": 30, "tn": 50 + 7 * i}
-        for i, name in enumerate("abcd")
-    }
-    text = render(fg.audit(fg.confusion("g", cells)), "html")
-    charts = text.split('id="charts-0"')[1].split("</details>")[0]
-    assert charts.count("<table") > 1
-    assert (
-        charts.count("Simultaneous confidence intervals: those of g hold for all groups together.")
-        == 1
-    )
 
 
 @pytest.mark.parametrize("counted", ["pass", "fail"])
@@ -593,9 +562,7 @@ def test_whatever_a_rule_makes_of_a_small_group_is_written(insufficient, extensi
 def test_a_group_that_a_rule_ignores_is_called_ignored():
     report = _of_a_small_group("ignore")
     assert "1 is ignored as not evaluated" in str(report.brief())
-    (line,) = (line for line in render(report, "text", full=True).splitlines()
-               if line.startswith("  x (sex)"))  # fmt: skip
-    assert line.split()[2] == "ignored"
+    assert re.search(r"x \(sex\) .* ignored", render(report, "text", full=True))
 
 
 def test_a_pass_names_the_groups_that_its_rule_ignores():

@@ -11,8 +11,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents import _feature_sections as feature_sections
-from fairgauge.render.documents import _rule_blocks as rule_blocks
 
 BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 GRADES = {"label": "grade", "prediction": "given", "sensitive": "sex"}
@@ -128,12 +126,3 @@ def test_a_profile_of_smclarify_is_stated_with_its_threshold():
     text = page(**asked, profile="clarify", metrics="clarify", threshold=0.5)
     assert "> 0.5" in text
     assert "Profile clarify: the numbers are those of smclarify, edge cases included." in text
-
-
-def test_rows_beyond_the_most_are_counted(monkeypatch):
-    monkeypatch.setattr(rule_blocks, "_MOST_VERDICTS", 1)
-    monkeypatch.setattr(feature_sections, "_MOST_MATRIX_ROWS", 1)
-    asked = BINARY | {"sensitive": ["sex", "race"], "rules": ["selection_rate.ratio >= 0.8"]}
-    text = page(**asked)
-    assert "3 more verdicts in the JSON report." in text
-    assert "more groups are in the details." in text

@@ -42,9 +42,8 @@ def note(report: fg.Report, code: DiagnosticCode) -> object:
 
 def test_every_significant_group_is_named_in_the_findings() -> None:
     text = shown(audited(HIRED), full=True)
-    findings = text[text.index(" Findings ") : text.index("Below the minimum")]
-    assert "1. Hispanic (race) is selected less often than Asian" in findings
-    stated = findings[: findings.index("Selection rate difference, groups of race")]
+    stated = text[text.index(" Findings 1. ") : text.index(" Details ")]
+    assert "1. Hispanic (race) is selected less often than Asian" in stated
     assert "Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp," in stated
     assert "White" not in stated
 
@@ -66,18 +65,14 @@ def test_a_verdict_states_for_how_many_groups_a_rule_was_not_evaluated() -> None
     report = audited({"W": (400, 1000), "B": (390, 1000), "C": (3, 15)})
     text = shown(report)
     assert "INCONCLUSIVE: the rule was not evaluated for 1 of 2 groups" in text
-    assert "Inconclusive only because C (race) is below the minimum size" in text
     others = audited({"W": (400, 1000), "B": (390, 1000), "C": (3, 15)}, exclude_groups=["C"])
     assert shown(others).count("PASS: 1 of 1 rule") == 1
-    assert "Inconclusive only" not in shown(others)
     open_ = shown(audited({"W": (400, 1000), "B": (80, 250), "C": (3, 15)}))
     assert "INCONCLUSIVE: 1 of 1 rule" in open_
-    assert "Inconclusive only" not in open_
 
 
 def test_the_family_of_p_values_is_stated() -> None:
     text = shown(audited(HIRED), full=True)
-    assert "p-values adjusted for all comparisons of the report." in text
     assert "adjusted for all pairs and all other comparisons of the report" in text
     size = note(audited(HIRED), DiagnosticCode.ADJUSTED_P)["comparisons"]
     assert f"are adjusted for {size:,} comparisons and tests." in text
@@ -141,7 +136,6 @@ def test_a_test_of_all_groups_that_depends_on_a_sparse_one_states_it() -> None:
         "It does not show which groups differ. Without Two, with fewer than 5 expected of the "
         "rarer outcome, it would not be statistically significant." in text
     )
-    assert "Insufficient data on the rarer outcome for a comparison: Two (race), n = 25." in text
     assert "for any conclusion" not in text
     found = note(report, DiagnosticCode.HOMOGENEITY)
     three = note(audited({name: groups[name] for name in ("White", "Black", "Asian")}, **asked),
@@ -162,13 +156,6 @@ def test_a_table_names_the_reference_that_replaces_that_of_the_preset() -> None:
         assert "in place of" not in shown(audited(HIRED, preset=name), full=True)
     lending = audited(HIRED, preset="us-lending", reference={"race": "White"})
     assert "in place of" not in shown(lending)
-
-
-@pytest.mark.parametrize("hired", [4, 7])
-def test_a_small_group_with_a_higher_rate_than_the_reference_is_stated(hired: int) -> None:
-    text = shown(audited(HIRED | {"Native": (hired, 13)}))
-    higher = "Native (race), n = 13 (its selection rate is higher than that of the reference)."
-    assert (higher in text) is (hired == 7)
 
 
 def test_a_report_names_what_the_preset_calls_for_and_nobody_stated() -> None:
@@ -210,11 +197,11 @@ def test_rules_are_mentioned_where_there_are_rules() -> None:
 def test_the_words_of_verdicts_and_intervals_are_defined() -> None:
     page = render(audited(HIRED, confidence=0.9), "html")
     for words in (
-        "<dt>statistically significant</dt><dd>the adjusted p-value is at most 0.1:",
-        "<dt>pass, fail</dt><dd>the whole confidence interval is",
-        "<dt>inconclusive</dt><dd>the confidence interval includes the limit",
-        "<dt>simultaneous intervals</dt><dd>hold for all groups together with 90% confidence",
-        "<dt>80% power</dt>",
+        "Statistically significant: the adjusted p-value is at most 0.1:",
+        "Pass, fail: the whole confidence interval is",
+        "Inconclusive: the confidence interval includes the limit",
+        "Simultaneous intervals hold for all groups together with 90% confidence",
+        "80% power: ",
     ):
         assert words in page
 

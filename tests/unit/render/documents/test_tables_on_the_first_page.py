@@ -10,7 +10,7 @@ from tests.unit.render.writers.test_two_pages import PrintedPages
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.document import document as report_document
 from fairgauge.render.writers import pdf
 
 polars = pytest.importorskip("polars")

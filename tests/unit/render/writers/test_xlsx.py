@@ -14,7 +14,7 @@ import sample_reports
 from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import render, save
-from fairgauge.render.writers.flat_rows import table_of
+from fairgauge.render.streams import table_of
 
 
 def workbook(report, folder):

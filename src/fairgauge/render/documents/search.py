@@ -1,0 +1,140 @@
+"""What the document of a search for subgroups has besides its fields: members, funnel, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fairgauge.enums import Level, SearchedValues, SubgroupStatus
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.streams import layouts
+from fairgauge.render.words import numbers
+from fairgauge.render.words.command_line import command_against, command_inside
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.question_sentences import unit_of
+from fairgauge.results.codec import to_dict
+from fairgauge.results.subgroup_search import FEW, Subgroup, SubgroupSearch
+from fairgauge.statements.search import guaranteed
+
+_MOST_LABELS = 12
+
+
+def _facts(found: SubgroupSearch) -> dict[str, Any]:
+    constant = found.is_constant and found.question.min_cell is None  # rounded counts hide it
+    return {"whom": unit_of(found.spec), "constant": constant}
+
+
+def _columns(found: SubgroupSearch) -> dict[str, str]:
+    """Return the columns of conditions, each with its feature: apart from our own of that name."""
+    own = layouts()["csv"]["find"]["subgroups"]["columns"]
+    names = (feature.name for feature in found.question.features)
+    return {f"feature {name}" if name in own else name: name for name in names}
+
+
+def _row(found: SubgroupSearch, each: Subgroup) -> dict[str, Any]:
+    own = to_dict(each) | {"subgroup": each.name, "guaranteed": guaranteed(found, each)}
+    conditions = {column: each.conditions.get(of) for column, of in _columns(found).items()}
+    return {**conditions, **own}
+
+
+def _members(found: SubgroupSearch) -> list[Subgroup]:
+    return [each for each in found.worse if each.explained_by is None]
+
+
+def _commands(found: SubgroupSearch) -> Iterator[tree.Block]:
+    for each in _members(found)[:1]:
+        name = called(each.name)
+        if (against := command_against(found, each)) is not None:
+            yield tree.Paragraph(f"To compare {name} with all others in a report:")
+            yield tree.Code(against)
+        if (inside := command_inside(found, each)) is not None:
+            whom = numbers.numbered(each.rows, unit_of(found.spec))
+            yield tree.Paragraph(
+                f"To audit the {whom} of {name} by the other features of few values, which "
+                "compares groups inside it, and not it with other rows:"
+            )
+            yield tree.Code(inside)
+        where = f"where=found.where(found.worse[{found.worse.index(each)}])"
+        yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
+
+
+def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
+    """Draw every subgroup by its size and its difference, and the edge of what counts."""
+    if not found.examined:
+        return
+    tones = {SubgroupStatus.WORSE: tree.Tone.BAD, SubgroupStatus.NOT_WORSE: tree.Tone.GOOD}
+    dots = [
+        tree.FunnelDot(e.n, e.difference, e.subgroups, tones.get(e.status, tree.Tone.PLAIN))
+        for e in found.funnel.marks
+    ]
+    members = list(enumerate(_members(found)[:_MOST_LABELS], 1))
+    dots += [
+        tree.FunnelDot(e.n, e.difference, 1, tree.Tone.BAD, guaranteed(found, e), f"{i}")
+        for i, e in members
+    ]
+    named = "; ".join(f"{i} {called(each.name)}" for i, each in members)
+    edge = " Dashed: the smallest difference that is shown to be worse." * bool(found.funnel.edge)
+    notes = f"Filled: worse; open: shown not to be worse; grey: undecided.{edge}"
+    yield tree.FunnelChart(
+        f"Difference in {called(found.question.definition.title)} of each subgroup, in pp",
+        "n of the subgroup",
+        tuple(dots),
+        tuple((point.n, point.difference) for point in found.funnel.edge),
+        (notes, *([f"With a line to what is guaranteed: {named}."] if named else [])),
+    )
+
+
+def _notes(found: SubgroupSearch) -> Iterator[str]:
+    """Yield how values of features were made, what was not tested, and what counts disclose."""
+    for each in found.question.features:
+        if each.made is SearchedValues.QUINTILES:
+            cuts = numbers.listing([f"{cut:g}" for cut in each.cuts])
+            yield f"{called(each.name)} was cut into fifths of the rows at {cuts}."
+        elif each.made is SearchedValues.MOST_FREQUENT:
+            yield (
+                f"Of {called(each.name)} the {len(each.values) - 1} most frequent values were "
+                f"searched, and all others together as {called(each.values[-1])}."
+            )
+    if found.too_few:
+        least = numbers.numbered(found.question.min_rows)
+        yield (
+            f"{numbers.numbered(found.too_few, 'subgroups')} of at least {least} "
+            f"{numbers.plural(found.too_few, 'was', 'were')} not tested: fewer than 20 rows that "
+            "the rate is a share of, in it or outside it."
+        )
+    if found.duplicates:
+        hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")
+        yield f"{found.duplicates:,} {hold} the same rows as one with fewer conditions."
+    base = found.question.min_cell
+    if found.close:
+        differ = numbers.plural(found.close, "subgroup differs", "subgroups differ")
+        close = (
+            f"{found.close:,} {differ} from a listed one, or from all, by fewer than "
+            f"{base or FEW} {unit_of(found.spec)}"
+        )
+        if base is not None:
+            yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
+        else:
+            yield (
+                f"{close}; both counts together disclose these few; with --min-cell {FEW} none is "
+                "listed."
+            )
+    if base is not None:
+        yield f"Counts are rounded to multiples of {base}, and rates to whole percentages."
+    yield from (
+        f"{capitalised(each.message)}."
+        for each in found.diagnostics
+        if each.level is not Level.WARNING
+    )
+
+
+STREAMS = {
+    "facts": _facts,
+    "columns": _columns,
+    "members": lambda found: [_row(found, each) for each in _members(found)],
+    "explained": lambda f: [_row(f, each) for each in f.worse if each.explained_by is not None],
+    "listed": lambda f: [_row(f, each) for each in (*f.worse, *f.undecided)],
+    "commands": _commands,
+    "funnel": _funnel,
+    "notes": _notes,
+}

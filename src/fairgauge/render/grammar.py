@@ -1,0 +1,632 @@
+"""Words for sides, events and numbers in one language; the texts that use them are data.
+
+`Grammar` is English; another language overrides what differs (`German`). Everything else that
+a language says is in its `messages.toml`.
+"""
+
+# mypy: disable-error-code="no-any-return"
+# Texts are read from files.
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import jinja2
+
+from fairgauge.errors import listing as listing_of_names
+from fairgauge.errors import quote
+from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
+from fairgauge.render.brief._frequencies import (
+    Share,
+    _ends,
+    _unsigned,
+    common_counts,
+    counted_changes,
+    size_words,
+)
+from fairgauge.render.streams import toml_of_all
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.numbers import decimals_beside, probability
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
+from fairgauge.render.words.rule_words import written_rule_words
+from fairgauge.results.shown_result import plug_in_packages
+from fairgauge.results.statement import Event, Side, Statement
+
+_PLACE = re.compile(r"{([^{}]*)}")
+_HUNDRED = 100
+
+
+class Grammar:
+    """One language: its texts, with the words that a result was asked with."""
+
+    texts = "en.toml"
+    thousands, decimal = ",", "."
+
+    def __init__(self, words: Mapping[str, Any]) -> None:
+        self.table = toml_of_all(f"texts/{self.texts}", plug_in_packages())
+        self.terms, self.people = self.table["terms"], self.table["people"]
+        self.words = dict(words)
+        self.unit = self.words.get("unit") or "rows"
+        self.noun = self.words.get("noun") or (
+            self.people["noun"] if self.unit in self.terms["plural"] else self.unit
+        )
+        of_rows = self.noun == self.unit and self.noun not in self.people["nouns"]
+        self.which = self.people["that" if of_rows else "who"]
+        # texts are plain: writers escape what they write
+        self.env = jinja2.Environment(autoescape=False, undefined=Missing, trim_blocks=True)  # noqa: S701
+        self._templates: dict[str, jinja2.Template] = {}
+        self.env.filters |= {
+            "name": self.name,
+            "whom": self.whom,
+            "such": self.such,
+            "some": self.some,
+            "now": self.now,
+            "was": self.was,
+            "aux": lambda e: self.event(e)["aux"],
+            "part": lambda e: self.event(e)["part"],
+            "who": lambda e: self.event(e)["who"],
+            "equals": self.equals,
+            "both": self.both,
+            "count": self.count,
+            "of": self.numbered,
+            "called": called,
+            "cap": capitalised,
+            "series": self.listing,
+            "counted": self.counted,
+            "range": self.range,
+            "ends": self.ends,
+            "pick": self.pick,
+            "times": self.times,
+            "num": self.number,
+            "means": self.means,
+            "changes": self.changes,
+            "feature": self.feature,
+            "colname": lambda c: self.feature((c, None)),
+            "names": self.names,
+            "by_side": self.by_side,
+            "level": lambda r: f"{100 * r.level:.4g}",
+            "abs": abs,
+            "points": self.points,
+            "space": lambda text: f" {text}" if text else "",
+            "quoted_name": quote,
+            "place": self.place,
+            "judged": self.judged,
+            "described": describe_diagnostic,
+            "within_strata": within_strata,
+            "insufficient": insufficiency,
+            "reason": describe_reason,
+            "constant": self.constant,
+            "rule_words": written_rule_words,
+            "reach": self.reach,
+            "about": self.about,
+            "after": lambda text, mark: f"{mark}{text}" if text else "",
+            "before": lambda text, mark: f"{text}{mark}" if text else "",
+            "fixed": lambda v, digits, unit="": f"{self.decimals(v, digits)}{unit}",
+            "signed": lambda v, digits: self.decimals(v, digits, sign=True),
+            "prob": probability,
+            "in_feature": group_called,
+            "named": listing_of_names,
+            "shell": shlex.quote,
+            "beside": lambda v, limits: f"{v:,.{decimals_beside(v, limits, 0)}f}",
+            "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
+        }
+        self.env.globals |= {
+            "say": self.say,
+            "terms": self.terms,
+            "words": self,
+            "table": self.table,
+        }
+
+    # ---- texts
+
+    def say(self, code: str, place: str, s: Statement | None = None, **more: Any) -> str | None:
+        """Return a statement in the words of a place; None where that place does not state it."""
+        entry = self.table.get(code, {})
+        text = entry.get(place)
+        if isinstance(text, Mapping):
+            text = text.get(
+                s.of.kind if s is not None and s.of is not None else "number", text.get("else")
+            )
+        if text is None:
+            return None
+        facts = {} if s is None else s.facts
+        return self._made(text).render(s=s, **{**facts, **more}).strip() or None
+
+    def _made(self, text: str) -> jinja2.Template:
+        """Return a text as a template; each is compiled once."""
+        if text not in self._templates:
+            if text not in _COMPILED:
+                _COMPILED[text] = self.env.compile(text)
+            self._templates[text] = jinja2.Template.from_code(
+                self.env, _COMPILED[text], self.env.make_globals(None)
+            )
+        return self._templates[text]
+
+    # ---- numbers and lists
+
+    def localised(self, text: str) -> str:
+        return text
+
+    def count(self, value: float) -> str:
+        """Return a count with separators."""
+        return self.localised(f"{value:,.0f}" if value == int(value) else f"{value:,.1f}")
+
+    def number(self, value: float, digits: int = 4) -> str:
+        """Return a number with few digits, its minus sign a minus sign."""
+        return self.localised(f"{value:.{digits}g}").replace("-", "−")
+
+    def decimals(self, value: float, digits: int, *, sign: bool = False) -> str:
+        """Return a number in so many decimals, also with the sign of a difference."""
+        text = f"{value:{'+' * sign},.{digits}f}"
+        text = text if float(text.replace(",", "")) else text.lstrip("+-")
+        return self.localised(text).replace("-", "−")
+
+    def about(self, value: float) -> str:
+        """Return a number of rows to collect: two digits, rounded up."""
+        step = 10 ** max(0, math.floor(math.log10(value)) - 1)
+        return self.count(math.ceil(value / step) * step)
+
+    def points(self, value: float) -> str:
+        """Return a difference in percentage points, signed."""
+        text = f"{100 * value:+.1f}"
+        return self.localised("0.0" if float(text) == 0 else text).replace("-", "−")
+
+    def pick(self, value: float, forms: Sequence[str]) -> str:
+        """Return the form of a word for a number: one, or many."""
+        return forms[0] if value == 1 else forms[-1]
+
+    def numbered(self, value: float, unit: str) -> str:
+        """Return so many of a unit: "1 row", "2,000 rows"; a unit of the user is plural."""
+        one = self.terms["plural"].get(unit, unit.removesuffix("s"))
+        return f"{self.count(value)} {one if value == 1 else self.terms['many'].get(unit, unit)}"
+
+    def listing(self, items: Sequence[str], last: str = "and", most: int = 8) -> str:
+        """Join words as a sentence does, and count those that are too many to name."""
+        items = [str(each) for each in items]
+        joined = self.terms[{"between": "and_between"}.get(last, last)]
+        if len(items) > most:
+            return self.terms["more"].format(
+                first=", ".join(items[:most]), n=self.count(len(items) - most)
+            )
+        return f" {joined} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+    # ---- people
+
+    def name(self, side: Side | None, case: str = "nominative") -> str:
+        """Return what people are called: "women", "all other people", "people with sex F"."""
+        if side is None:
+            return ""
+        if side.kind != "group":
+            return self.inflected(self.people[side.kind].format(noun=self.noun), case)
+        names, value = (
+            self.words.get("groups", {}).get(str(side.feature)),
+            " & ".join(v for _, v in side.values),
+        )
+        named = ""
+        if isinstance(names, str):
+            named = self.by_pattern(names, side, value)
+        elif names is not None:
+            named = called(names.get(value, names.get(", ".join(v for _, v in side.values), "")))
+        if not named or named.split(" ")[0].casefold() in self.people["pronouns"]:
+            named = self.by_default(side)
+        return self.inflected(named, case)
+
+    def by_pattern(self, pattern: str, side: Side, value: str) -> str:
+        values = {"value": called(value), "noun": self.noun}
+        for column, own in side.values:
+            names = self.words["groups"].get(column)
+            values[column] = called(names.get(own, own) if isinstance(names, Mapping) else own)
+        return (
+            ""
+            if any(p not in values for p in _PLACE.findall(pattern))
+            else _PLACE.sub(lambda m: values[m[1]], pattern)
+        )
+
+    def by_default(self, side: Side) -> str:
+        """Return what people are called without words: adjectives of people before the noun."""
+        known, plain, parts = self.people["adjectives"], self.people["plain"], list(side.values)
+        usable = self.which == self.people["who"] or self.noun == self.unit
+        own = self.words.get("unit") not in (
+            None,
+            "rows",
+            "cases",
+            "people",
+        ) and not self.words.get("noun")
+        adjectives: list[str] = []
+        others: list[str] = []
+        for column, value in parts:
+            found = (
+                known.get(column.casefold(), {}).get(value.casefold())
+                if usable and not own and not self.words.get("groups", {}).get(column)
+                else None
+            )
+            (adjectives if found else others).append(
+                found or f"{called(column)} {self.quoted(value)}"
+            )
+        adjectives.sort(key=lambda word: word in plain)
+        noun, of = self.noun, ""
+        if adjectives and self.which != self.people["who"]:
+            noun, of = self.people["noun"], f"{self.noun} {self.people['of']} "
+        if noun == self.people["noun"] and adjectives and adjectives[-1] in plain:
+            noun = plain[adjectives.pop()]
+        named = f"{of}{' '.join([*adjectives, noun])}"
+        return f"{named} {self.people['with']} {self.listing(others)}" if others else named
+
+    def quoted(self, value: str) -> str:
+        """Return a value, in quotation marks where a sentence would read on through it."""
+        pronoun = value.casefold().partition(" ")[0] in self.people["pronouns"]
+        return f"“{called(value)}”" if pronoun else called(value)
+
+    def heading(self, side: Side) -> str:
+        """Return people as a table calls them: by their value where nobody gave them a name."""
+        if side.kind == "group" and side.feature not in self.words.get("groups", {}):
+            return called(" & ".join(value for _, value in side.values))
+        return self.name(side)
+
+    def inflected(self, name: str, case: str) -> str:  # noqa: ARG002
+        """Return a name in its case, of which English has one."""
+        return name
+
+    def some(self, side: Side, case: str = "nominative") -> str:
+        """Return people after a number of them: "women", "other people"."""
+        if side.kind in ("others", "everyone", "rows"):
+            return self.inflected(self.people[f"some_{side.kind}"].format(noun=self.noun), case)
+        return self.name(side, case)
+
+    def whom(self, s: Any, side: str = "who", case: str = "nominative") -> str:
+        """Return people with whom a number is among: "women who repaid"."""
+        who = getattr(s, side)
+        people = self.some(who, case) if side == "some" else self.name(who, case)
+        return self.joined(people, s.of.among if s.of is not None else None)
+
+    def joined(self, people: str, among: Event | None) -> str:
+        """Return people with a condition, joined to one that the name has."""
+        if among is None:
+            return people
+        condition, start = self.event(among)["who"], f"{self.people['with']} "
+        if f" {start}" in people and condition.startswith(start):
+            return f"{people} {self.terms['and']} {condition.removeprefix(start)}"
+        return f"{people}{self.people['clause']}{condition}"
+
+    def such(self, s: Any, case: str = "nominative", *, some: bool = False) -> str:
+        """Return the other side, "such" where the condition applies to it as well."""
+        if s.of is None or s.of.among is None:
+            return (self.some if some else self.name)(s.than, case)
+        text = self.people["such_others"].format(noun=self.noun)
+        if s.than.kind != "others":
+            text = self.people["such"].format(people=self.some(s.than))
+        return self.inflected(text, case)
+
+    def place(self, s: Any) -> str:
+        """Return the class and the threshold that a number is of, in brackets."""
+        facts = s.facts
+        given = {key: facts.get(key) for key in ("average", "class_", "at")}
+        named = [
+            self.terms["place"][key].format(
+                value=self.number(value) if key == "at" else called(str(value))
+            )
+            for key, value in given.items()
+            if value is not None
+        ]
+        return f" ({', '.join(named)})" if named else ""
+
+    def judged(self, s: Any, *, place: bool = True) -> str:
+        """Return whom a rule is of: of a number without a group, the groups that it compares."""
+        if s.who is None:
+            feature, group = s.facts.get("feature"), s.facts.get("group")
+            if feature is not None:
+                return self.terms["groups_of"].format(feature=self.feature((feature, None)))
+            return (
+                self.terms["all"]
+                if group is None
+                else self.terms["group"].format(name=called(group))
+            )
+        named = self.name(s.who)
+        if s.facts.get("across") and s.than is not None:
+            named = f"{named} {self.terms['and']} {self.name(s.than)}"
+        stated = place or s.of is None or s.of.event is None
+        return named + self.place(s) * stated
+
+    def constant(self, reasons: Sequence[Any]) -> str:
+        """Return what is the same in all rows."""
+        found = dict.fromkeys(
+            self.terms["one_rate"] if each.code == "few_expected" else describe_reason(each)
+            for each in reasons
+        )
+        return f" {self.terms['and']} ".join(found)
+
+    def reach(self, s: Any) -> str | None:
+        """Return the largest difference of amounts that an interval includes."""
+        ends = s.interval and (s.interval.low, s.interval.high)
+        if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
+            return None
+        return self.localised(_number(max(map(abs, ends)), _decimals(self._scale(s))))
+
+    def names(
+        self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
+    ) -> str:
+        """Return whom statements are of, each once; of one column it is named once."""
+        people = list(dict.fromkeys(self.judged(each, place=place) for each in parts))
+        if parts and parts[0].facts.get("across"):
+            return self.listing(people, "between", most)
+        feature = parts[0].who.feature if parts and parts[0].who else ""
+        lead = f"{self.noun} {self.people['with']} {called(feature or '')} "
+        plain = not any(self.place(each) for each in parts)
+        if len(people) > 1 and plain and all(each.startswith(lead) for each in people):
+            return lead + self.listing([each.removeprefix(lead) for each in people], "or", most)
+        return self.listing(people, last, most)
+
+    def by_side(self, parts: Sequence[Any]) -> list[list[Statement]]:
+        """Return statements that fare alike, the worse off first, each with one direction."""
+        sides: dict[Any, list[Statement]] = {}
+        for s in parts:
+            fares = (
+                ("worse", "better", None).index(s.harm),
+                bool(s.facts.get("than_all")),
+                s.lower if s.harm is None else None,
+            )
+            sides.setdefault(fares, []).append(s)
+        return [sides[key] for key in sorted(sides, key=repr)]
+
+    def feature(self, feature: Any) -> str:
+        """Return a feature: "sex", "sex and race together"."""
+        name, columns = feature
+        named = [self.words.get("features", {}).get(c, called(c)) for c in columns or [name]]
+        return (
+            named[0]
+            if len(named) == 1
+            else self.people["together"].format(columns=self.listing(named))
+        )
+
+    # ---- events
+
+    def event(self, event: Event) -> dict[str, str]:
+        """Return what happened: the verb and its part, in general, and as a condition of people."""
+        own = {
+            ("decision", True): "positive",
+            ("decision", False): "negative",
+            ("outcome", True): "label_positive",
+            ("outcome", False): "label_negative",
+        }
+        kind = self.kind(event)
+        word = self.words.get(own[kind, event.positive]) if event.named else None
+        if (
+            kind == "decision"
+            and event.named
+            and not word
+            and (other := self.words.get(own["decision", not event.positive]))
+        ):
+            word = self.people["not"].format(word=other)
+        if not word:
+            kind, word = "value", self.equals(event)
+        return {
+            name: text.format(word=word, which=self.which)
+            for name, text in self.table["events"][kind].items()
+        }
+
+    def kind(self, event: Event) -> str:
+        """Return as what an event is named: an outcome as a decision if only these have words."""
+        of_labels = self.words.get("label_positive") or self.words.get("label_negative")
+        return "decision" if event.decides and not of_labels else event.kind
+
+    def equals(self, event: Event) -> str:
+        """Return the column and the value that it has: "repaid = yes"."""
+        op = {
+            "=": "=",
+            "not": self.terms["other_than"],
+            "from": self.terms["at_least" if event.positive else "below"],
+        }[event.op]
+        values = [called(v) for v in event.values] or [self.terms["that_class"]]
+        return f"{called(event.column)} {op} {self.listing(values, 'or')}"
+
+    def was(self, event: Event) -> str:
+        return " ".join(filter(None, (self.event(event)["aux"], self.event(event)["part"])))
+
+    def now(self, event: Event) -> str:
+        return " ".join(filter(None, (self.event(event)["now"], self.event(event)["part"])))
+
+    def both(self, event: Event) -> str:
+        """Return a decision or an outcome with its opposite: "approved or refused"."""
+        own = (
+            ("positive", "negative")
+            if self.kind(event) == "decision"
+            else ("label_positive", "label_negative")
+        )
+        first, second = (self.words.get(key) if event.named else None for key in own)
+        if first or second:
+            other = second if first and second else self.terms["not"]
+            return f"{first or second} {self.terms['or']} {other}"
+        return self.equals(event)
+
+    # ---- two numbers, and how far they are apart
+
+    def counted(self, s: Any) -> dict[str, Any] | None:
+        """Return both shares as counts of one number of people; None where they have none."""
+        sides = [share for share in (_share(s.who), _share(s.than)) if share is not None]
+        if len(sides) < len((s.who, s.than)):
+            return None
+        by_difference = s.interval is not None and s.by == "difference"
+
+        def is_faithful(rates: Sequence[Fraction]) -> bool:
+            """Return whether counts differ within the interval, and as it is shown."""
+            apart = rates[0] - rates[1]
+            if s.shown and s.lower is not None and (apart == 0 or (apart < 0) != s.lower):
+                return False
+            if not by_difference:
+                return True
+            low, high = Fraction(s.interval.low), Fraction(s.interval.high)
+            return low <= apart <= high and (apart != 0 or low <= 0 <= high)
+
+        found = common_counts(sides, is_faithful)
+        if found is None and None in [side.hits for side in sides]:
+            return None
+        of: int | None = None
+        counts, sizes = [side.hits or 0 for side in sides], [side.size or 0 for side in sides]
+        if found is not None:
+            of, counts = found
+            sizes = [of, of]
+        return {
+            "of": self.count(sizes[0]),
+            "n": self.count(sizes[1]),
+            "mine": self.count(counts[0]),
+            "theirs": self.count(counts[1]),
+            "exact": s.who.hits is not None or bool(s.facts.get("exact")),
+            "hundred": of == _HUNDRED,
+            "counts": tuple(counts),
+            "per": of,
+        }
+
+    def changes(self, s: Any) -> dict[str, Any] | None:
+        """Return both sides before and after as counts of one number of people."""
+        sides: list[Any] = [
+            (_share(was), _share(now))
+            for was, now in zip(s.was, (s.who, s.than), strict=True)
+            if now is not None
+        ]
+        if any(None in pair for pair in sides):
+            return None
+        found = counted_changes(sides)
+        return (
+            None
+            if found is None
+            else {
+                "of": found[0],
+                "mine": found[1][0],
+                "theirs": found[1][1] if len(found[1]) > 1 else None,
+                "gaps": found[0]
+                and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
+                if len(sides) > 1
+                else None,
+            }
+        )
+
+    def range(self, s: Any) -> str:
+        """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
+        return self.ends((s.interval.low, s.interval.high), s)
+
+    def ends(self, ends: tuple[float, float], s: Any) -> str:
+        texts = self.table["range"]
+        if {*ends} == {1.0 if s.by == "ratio" else 0.0}:
+            return self.terms["none"]
+        if s.by == "ratio":
+            decimals = 2  # what is not "as often" is not rounded onto it
+            while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
+                decimals += 1
+            low, high = (self.localised(f"{end:.{decimals}f}") for end in ends)
+            return texts["ratio" if math.isfinite(ends[1]) else "ratio_from"].format(
+                low=low, high=high
+            )
+        if s.of is not None and s.of.kind in ("mean", "number"):
+            return self._amounts(ends, s)
+        found = self.counted(s)
+        per = found["per"] if found and found["per"] else _HUNDRED
+        if ends[0] >= 0 or ends[1] <= 0:
+            near, far = (
+                self.localised(each) if each != "no difference" else self.terms["none"]
+                for each in size_words(ends, per)
+            )
+            return texts["more" if ends[1] > 0 else "fewer"].format(
+                near=near, far=far, of=self.count(per)
+            )
+        low, high = (self.localised(_unsigned(end)) for end in _ends(ends, per))
+        return texts["both"].format(low=low, high=high, of=self.count(per))
+
+    def _amounts(self, ends: tuple[float, float], s: Any) -> str:
+        texts, decimals = self.table["range"], _decimals(self._scale(s))
+        while decimals < _MOST_DECIMALS and (
+            any(round(e, decimals) == 0 != e for e in ends)
+            or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
+        ):
+            decimals += 1
+        sizes = [
+            self.localised(_number(abs(end), decimals)) if math.isfinite(end) else texts["any"]
+            for end in ends
+        ]
+        if ends[0] < 0 < ends[1]:
+            return texts["apart"].format(low=sizes[0], high=sizes[1])
+        near, far = sizes if ends[1] > 0 else sizes[::-1]
+        if far == texts["any"]:
+            return texts["higher_from" if ends[1] > 0 else "lower_from"].format(near=near)
+        return texts["higher" if ends[1] > 0 else "lower"].format(near=near, far=far)
+
+    def _scale(self, s: Any) -> float:
+        apart = abs((s.who.rate or 0) - (s.than.rate or 0)) if s.who and s.than else 1.0
+        ends = s.interval
+        return (
+            apart
+            if ends is None or s.by == "ratio" or not ends.low <= 0 <= ends.high
+            else max(apart, max(abs(ends.low), abs(ends.high)) / 10)
+        )
+
+    def means(self, s: Any) -> dict[str, Any]:
+        """Return both numbers and their distance, with decimals at which they add up."""
+        mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
+        (apart, one, other), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
+        times = self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None
+        return {
+            "apart": self.localised(apart),
+            "mine": self.localised(one),
+            "theirs": self.localised(other),
+            "agree": agree,
+            "times": times,
+            "off": [
+                self.terms["exact"]
+                if math.isclose(v, 0, abs_tol=_LEAST)
+                else self.terms["too_low" if v < 0 else "too_high"].format(
+                    size=self.localised(text.removeprefix("−"))
+                )
+                for v, text in ((mine, one), (theirs, other))
+            ],
+        }
+
+    def times(self, value: float) -> str:
+        return self.number(value, 3)
+
+
+class German(Grammar):
+    """German: decimal commas, the dative after "von", and verbs around what they frame."""
+
+    texts = "de.toml"
+
+    def localised(self, text: str) -> str:
+        return text.translate(str.maketrans(",.", ".,"))
+
+    def inflected(self, name: str, case: str) -> str:
+        """Return a plural in its case: in the dative the noun ends in -n, and adjectives in -en."""
+        if case != "dative":
+            return name
+        first, *rest = name.split(" mit ", 1)
+        *before, noun = first.split(" ")
+        noun = noun if noun.endswith(("n", "s")) else f"{noun}n"
+        before = [f"{word}n" if word.endswith("e") else word for word in before]
+        return " mit ".join([" ".join([*before, noun]), *rest])
+
+
+LANGUAGES: dict[str, type[Grammar]] = {"en": Grammar, "de": German}
+
+
+def _share(side: Side | None) -> Share | None:
+    if side is None or side.rate is None:
+        return None
+    return (
+        Share(Fraction(side.rate))
+        if side.hits is None or not side.n
+        else Share.counted(side.hits, side.n)
+    )
+
+
+_LEAST, _MOST_DECIMALS = 1e-12, 6
+
+
+_COMPILED: dict[str, Any] = {}
+
+
+class Missing(jinja2.Undefined):
+    """A fact that a statement lacks: false where it is asked for, an error where printed."""
+
+    __str__ = jinja2.Undefined._fail_with_undefined_error  # noqa: SLF001

@@ -1,0 +1,288 @@
+"""Streams of rows: the same rows make tables of documents, CSV, workbooks and data frames.
+
+`layouts.toml` names the columns of each table. Its rows are a field of the result, or a stream: a
+function of the kind's module in `documents`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from fairgauge.enums import ReferenceKind
+from fairgauge.errors import DataError, MissingExtra, nearest, quote
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.results.codec import number, to_dict
+from fairgauge.results.estimates import Group
+from fairgauge.results.report import Report
+from fairgauge.results.sections import size_beside_rates
+from fairgauge.results.shown_result import ShownResult, plug_in_packages
+
+Value: TypeAlias = "str | float | None"
+
+
+def layouts() -> dict[str, Any]:
+    """Return the layouts of all kinds of results by their names."""
+    return toml_of_all("layouts.toml", plug_in_packages())
+
+
+@cache
+def toml_of_all(name: str, plug_ins: tuple[str, ...]) -> dict[str, Any]:
+    """Return a file of tables of this package, with those that plug-ins have under its name."""
+    found: dict[str, Any] = {}
+    for package in (__package__, *plug_ins):
+        path = files(package).joinpath(name)
+        if path.is_file():
+            _merge(found, tomllib.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(into.get(key), dict) and isinstance(value, dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def fields_with_rows(of: type[ShownResult]) -> dict[str, list[str]]:
+    """Return the fields of a result that hold records, each with the names of their columns."""
+    found = {}
+    for each, hint in get_type_hints(of).items():
+        record = next(iter(get_args(hint)), None)
+        if get_origin(hint) is tuple and isinstance(record, type) and is_dataclass(record):
+            found[each] = [column.name for column in fields(record)]
+    return found
+
+
+@cache
+def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
+    """Return the streams that a kind has besides the fields of its results."""
+    module = layouts().get(kind, {}).get("streams")
+    if module is None:
+        return {}
+    path = module if "." in module else f"fairgauge.render.documents.{module}"
+    found: Mapping[str, Callable[[Any], Any]] = import_module(path).STREAMS
+    return found
+
+
+def field(root: Any, path: str) -> Any:
+    """Return what stands at a dotted path of a record; a row of a stream is a mapping."""
+    for name in path.split("."):
+        if root is None:
+            return None
+        root = root.get(name) if isinstance(root, Mapping) else getattr(root, name)
+    return root
+
+
+def stream(kind: str, name: str, root: Any) -> Any:
+    """Return what a stream yields of a result, or of a part of it."""
+    made = streams_of(kind).get(name)
+    return field(root, name) if made is None else made(root)
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTable:
+    """A table of rows, all with the same columns: some hold texts, the others numbers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    texts: frozenset[str]
+
+
+def tables_of(shown: ShownResult) -> Mapping[str, Any]:
+    """Return the layouts of the tables of a result by their names, the default one first."""
+    kind = shown.KIND.name
+    if kind not in layouts():  # of a plug-in without layouts
+        rows = fields_with_rows(type(shown))
+        return {name: {"columns": columns} for name, columns in rows.items()}
+    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
+    return {name: every[table.get("like", name)] for name, table in every.items()}
+
+
+def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
+    """Return one table of a result, by default its first.
+
+    Those of a stream that ``open`` names are columns of the user, which hold texts.
+    """
+    tables = tables_of(shown)
+    if not tables:
+        raise DataError(f"{shown.KIND.called} has no table of numbers")
+    name = next(iter(tables)) if name is None else name
+    if name not in tables:
+        allowed = ", ".join(tables)
+        raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
+    records = stream(shown.KIND.name, tables[name].get("rows", name), shown)
+    rows = [flat(each) for each in records]
+    columns = list(tables[name]["columns"])
+    more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
+    every = (*columns, *more)
+    texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))
+    return FlatTable(every, tuple(tuple(row.get(each) for each in every) for row in rows), texts)
+
+
+def flat(record: Any) -> dict[str, Value]:
+    """Return the plain values of a record: a reason as its message, methods joined."""
+    fields = to_dict(record) if is_dataclass(record) else record
+    found: dict[str, Value] = {}
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            message = value.get("message")
+            found[name] = str(message) if message is not None else None
+        elif isinstance(value, (list, tuple)):
+            found[name] = ", ".join(map(str, value)) or None
+        elif isinstance(value, str):
+            found[name] = number(str(value))
+        else:
+            found[name] = number(value)
+    return found
+
+
+_FORMULA = tuple("=+-@")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A text such as the group ``-1``: there is nothing to compute."""
+_NEEDS_QUOTES = frozenset('",;|')
+
+
+def write_csv(shown: ShownResult, *, table: str | None = None) -> str:
+    """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
+    found = table_of(shown, table)
+    lines = [",".join(map(cell, row)) for row in (found.columns, *found.rows)]
+    return "\n".join(lines) + "\n"
+
+
+def cell(value: Value) -> str:
+    """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
+
+    >>> cell("=1+1"), cell("-1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
+    ("'=1+1", '-1', '-0.5', '', '"a;b"', 'true')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return _number(value)
+    text = printable(value)
+    as_read = unicodedata.normalize("NFKC", text).lstrip()
+    if as_read.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        text = f"'{text}"  # a spreadsheet shows it instead of computing it
+    if _NEEDS_QUOTES.intersection(text) or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)
+
+
+def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `pandas.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        pandas is not installed.
+    DataError
+        There is no such table.
+    """
+    pandas = _library("pandas")
+    found = table_of(shown, table)
+    frame = pandas.DataFrame(list(found.rows), columns=list(found.columns))
+    return frame.astype(
+        {name: "object" if name in found.texts else "float64" for name in found.columns}
+    )
+
+
+def to_polars(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `polars.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        polars is not installed.
+    DataError
+        There is no such table.
+    """
+    polars = _library("polars")
+    found = table_of(shown, table)
+    schema = {
+        name: polars.String if name in found.texts else polars.Float64 for name in found.columns
+    }
+    return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
+
+
+def by_group(report: Report) -> Any:
+    """Return the rates of every group, a row each, as a `pandas.DataFrame`.
+
+    The index is feature and group, with class and threshold where there are several; the column
+    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
+    alone: whose label is). Undefined rates are NaN.
+    """
+    return _rate_frame(report, report.groups)
+
+
+def overall(report: Report) -> Any:
+    """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
+    return _rate_frame(report, report.totals)
+
+
+def contrasts(report: Report, by: str) -> Any:
+    """Return the differences or ratios of every group, group against reference, as a frame.
+
+    Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
+    """
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for each in report.estimates:
+        rate = compared_rate(each.definition)
+        if each.set != "native" or each.scope.kind != "overall":
+            continue
+        if rate is not None and each.metric == f"{rate.name}.{by}":
+            of = each.class_ if each.class_scope.is_single else None
+            key = (each.feature, each.group, of, each.threshold)
+            rows.setdefault(key, {})[rate.name] = each.value
+    if not rows:
+        raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
+    return _indexed(pandas, rows)
+
+
+def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for group in groups:
+        single = group.class_scope.is_single
+        if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
+            key = (group.feature, group.group, group.class_, group.threshold)
+            rates = {name: rate.value for name, rate in group.rates.items()}
+            size = size_beside_rates(group, report.catalogue)
+            rows.setdefault(key, {"n": size}).update(rates)
+    return _indexed(pandas, rows)
+
+
+def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
+    """Return rows as a frame whose index holds class and threshold only where they differ."""
+    names = ["feature", "group", "class", "threshold"]
+    kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
+    index = pandas.MultiIndex.from_tuples(
+        [tuple(key[i] for i in kept) for key in rows], names=[names[i] for i in kept]
+    )
+    return pandas.DataFrame(list(rows.values()), index=index, dtype="float64")
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"a {name} frame", name, error) from None

@@ -1,0 +1,1 @@
+"""Results as statements: who is compared with whom, in what, by how much; no text."""

@@ -1,0 +1,366 @@
+"""Comparisons as statements: sides as they were counted, read from the side that is worse off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
+from fairgauge.question.presets import preset, preset_names
+from fairgauge.results.disadvantage import (
+    adverse_sign,
+    event_of,
+    favourable_in,
+    favourable_of,
+    is_of_fit,
+    other_group,
+)
+from fairgauge.results.disparities import (
+    gap,
+    is_ratio,
+    is_reference_first,
+    is_significant,
+    singled_out,
+)
+from fairgauge.results.statement import (
+    Event,
+    EventKind,
+    Measure,
+    Page,
+    Range,
+    Side,
+    Statement,
+)
+
+EVENTS: dict[Any, tuple[EventKind, bool]] = {
+    TP + FP: ("decision", True),
+    TN + FN: ("decision", False),
+    TP + FN: ("outcome", True),
+    TN + FP: ("outcome", False),
+}
+
+
+def words_of(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words that a result was asked with, those of its preset where it states none."""
+    name, given = spec.get("preset"), dict(spec.get("words") or {})
+    held = dict(preset(name).words) if name in preset_names() else {}
+    unit = unit_of(spec)
+    if "unit" in held:
+        held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])
+    if given.get("positive") or given.get("negative"):
+        held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
+    found = {"unit": unit, "favourable": "positive", "groups": {}} | held | given
+    if spec.get("cluster") and not found.get("noun"):
+        found["noun"] = found["unit"]  # several rows are of one person: counts are of no people
+    return found
+
+
+def unit_of(spec: Mapping[str, Any]) -> str:
+    """Return what a result counts: people, the cases of a count, or rows."""
+    people = spec.get("person") and spec.get("per_person") != "each"
+    return "people" if people else "cases" if spec.get("count") else "rows"
+
+
+def event(
+    spec: Mapping[str, Any],
+    kind: EventKind,
+    positive: bool,
+    scope: Any = None,
+    threshold: float | None = None,
+) -> Event:
+    """Return a decision or an outcome as its column and value."""
+    decides = kind == "outcome" and not (spec.get("prediction") or spec.get("score"))
+    role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
+    column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
+    name = getattr(scope, "name", None)
+    if name is not None:
+        return Event(kind, positive, column, (str(name),), "=" if positive else "not", named=False)
+    if role == "prediction" and not spec.get("prediction") and spec.get("score"):
+        cut = spec.get("threshold")
+        cuts = cut if isinstance(cut, (list, tuple)) else [cut or ""]
+        at = (
+            cuts if threshold is None else [threshold]
+        )  # of several thresholds each is another decision
+        cuts = tuple(f"{c:g}" if isinstance(c, float) else str(c) for c in at)
+        return Event(kind, positive, column, cuts, "from", named=cut != "median")
+    if asked in (None, [], ()):
+        return Event(kind, positive, column, ("1" if positive else "0",), decides=decides)
+    values = asked if isinstance(asked, (list, tuple)) else [asked]
+    values = tuple(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+    return Event(kind, positive, column, values, "=" if positive else "not", decides=decides)
+
+
+def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any = None) -> Measure:
+    """Return what a rate counts, among whom; of other numbers their column."""
+    at = {
+        "class_": getattr(scope, "name", None),
+        "threshold": threshold,
+        "average": getattr(scope, "average", None) and str(scope.average),
+        "classes": spec.get("task") == Task.MULTICLASS,
+    }
+    columns = {
+        "label": str(spec.get("label") or "label"),
+        "prediction": str(spec.get("prediction") or spec.get("score") or "prediction"),
+    }
+    if isinstance(row, Mean):
+        own = "label" if row.of is RegressionTerm.LABEL else "prediction"
+        return Measure(
+            "mean", row.of.name.casefold(), column=columns[own], beside=columns["label"], **at
+        )
+    of_one = at["average"] is None and (
+        at["class_"] is None or (isinstance(row, Rate) and event_of(row))
+    )
+    among = EVENTS.get(getattr(row, "among", None)) if isinstance(row, Rate) else None
+    if isinstance(row, Rate) and of_one and (among or row.among == ALL):
+        whom = among and event(spec, *among, scope, threshold)
+        if (cells := event_of(row)) is not None:
+            return Measure(
+                "share", row.title, event(spec, *EVENTS[cells], scope, threshold), whom, **at
+            )
+        if is_of_fit(row):
+            return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
+    of_decisions = not isinstance(row, Rate) and (spec.get("score") or spec.get("prediction"))
+    column = columns["prediction"] if of_decisions else ""
+    return Measure("number", row.title, column=column, **at)
+
+
+def side_of(feature: Any, group: Any, feature_id: Any = None, group_id: Any = None) -> Side:
+    """Return a group as a side: its value in each column."""
+    if feature_id is not None and group_id is not None and group_id.parts:
+        names = (part.name() for part in group_id.parts)
+        return Side("group", feature, tuple(zip(feature_id.columns, names, strict=True)))
+    return Side("group", feature, ((str(feature), str(group)),))
+
+
+class Compared:
+    """What the comparisons of one result have in common: groups, words, which side is better."""
+
+    def __init__(
+        self, result: Any, groups: Iterable[Any] = (), spec: Mapping[str, Any] | None = None
+    ) -> None:
+        task = {"task": str(result.task)} if hasattr(result, "task") else {}
+        self.result, self.spec = result, {**(spec if spec is not None else result.spec), **task}
+        self.groups, self.totals = tuple(groups), tuple(getattr(result, "totals", ()))
+        self.ids = {
+            (g.feature, g.group): (g.feature_id, g.group_id)
+            for g in self.groups
+            if hasattr(g, "group_id")
+        }
+        self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in self.groups}
+        self.favourable = favourable_of(self.spec)
+
+    def side(self, feature: str | None, group: str | None, **counted: Any) -> Side:
+        """Return a group as a side."""
+        return replace(side_of(feature, group, *self.ids.get((feature, group), ())), **counted)
+
+    def reference(self, each: Any, **counted: Any) -> Side:
+        """Return with whom a group is compared; of two groups all others are the other one."""
+        reference = each.reference
+        if reference is None or reference.kind is ReferenceKind.POPULATION:
+            return Side("population", each.feature, **counted)
+        if (other := reference.group or other_group(self.named, each)) is not None:
+            return self.side(each.feature, other, **counted)
+        of_all = reference.kind is ReferenceKind.OVERALL
+        return Side("everyone" if of_all else "others", each.feature, **counted)
+
+    def counts(self, each: Any, row: Statistic) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the number of both sides, with the rows that it counts where these are whole."""
+
+        def of(group: Any) -> dict[str, Any] | None:
+            held = group and group.rates.get(row.name)
+            if held is None or held.value is None:
+                return None
+            if (
+                held.numerator is None
+                or not held.denominator
+                or group.weight is not None
+                or held.bounds
+            ):
+                return {"rate": held.value}
+            return {"rate": held.value, "hits": int(held.numerator), "n": int(held.denominator)}
+
+        def find(where: Iterable[Any], test: Any) -> Any:
+            place = (each.feature, each.scope, each.class_scope.of_class, each.threshold)
+            return next(
+                (
+                    g
+                    for g in where
+                    if test(g) and (g.feature, g.scope, g.class_scope, g.threshold) == place
+                ),
+                None,
+            )
+
+        mine = of(find(self.groups, lambda g: g.group == each.group)) or {"rate": each.rate_group}
+        theirs = {"rate": each.rate_reference}
+        if each.reference is not None and each.reference.group is not None:
+            theirs = of(find(self.groups, lambda g: g.group == each.reference.group)) or theirs
+        elif (
+            whole := of(find(self.totals, lambda g: g.reference_kind is ReferenceKind.OVERALL))
+        ) is not None:
+            if each.reference is not None and each.reference.kind is ReferenceKind.OVERALL:
+                theirs = whole
+            elif whole.get("n") and mine.get("n") and whole["n"] > mine["n"]:
+                hits, n = whole["hits"] - mine["hits"], whole["n"] - mine["n"]
+                if each.rate_reference is not None and math.isclose(
+                    hits / n, each.rate_reference, rel_tol=1e-9
+                ):
+                    theirs = {"rate": hits / n, "hits": hits, "n": n}
+        return mine, theirs
+
+    def adverse(self, of: Any, scope: Any) -> int:
+        """Return the sign of a difference that harms; 0 where neither does."""
+        if not isinstance(of, Statistic | RowMetric):
+            return 0
+        return adverse_sign(of, favourable_in(self.favourable, scope))
+
+    def _measure_of(self, metric: Any) -> Measure:
+        """Return what is compared that is no rate and no mean."""
+        label = str(self.spec.get("label") or "label")
+        if isinstance(metric, RowMetric) and metric.q is not None:
+            name = "median" if metric.q == _MIDDLE else f"{metric.q:g}"
+            return Measure("mean", name, column=label, beside=label)
+        if isinstance(metric, RowMetric) and metric.kind in ("top", "skew", "exposure"):
+            top = f"{metric.top or 0:g}"
+            return Measure("rank", metric.kind, column=top, beside="%" if metric.percent else "")
+        if isinstance(metric, StandardisedDifference | OverallStandardisedDifference):
+            return Measure("number", metric.mean)
+        return Measure("other", metric.title)
+
+    def statement(
+        self,
+        each: Any,
+        code: str = "differs",
+        *,
+        turn: bool = True,
+        alone: bool = False,
+        **more: Any,
+    ) -> Statement:
+        """Return a comparison as a statement, from the worse-off side if it can be turned."""
+        several_cuts = more.pop("several_cuts", False)
+        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
+        row = of if isinstance(of, Statistic) else None  # of all groups at once: a spread
+        mine, theirs = (
+            ({"rate": each.rate_group}, {"rate": each.rate_reference})
+            if row is None
+            else self.counts(each, row)
+            if self.groups and hasattr(self.groups[0], "rates")
+            else (
+                {"rate": each.rate_group, **whole(each.rate_group, each.n_group, row, self.spec)},
+                {
+                    "rate": each.rate_reference,
+                    **whole(each.rate_reference, each.n_reference, row, self.spec),
+                },
+            )
+        )
+        who, than = self.side(each.feature, each.group, **mine), self.reference(each, **theirs)
+        adverse, far = self.adverse(of, each.class_scope), gap(each)
+        held = each if alone else singled_out(each)
+        if row is None and each.simultaneous is None:
+            held = each
+        by: Any = "ratio" if is_ratio(each.definition) else "difference"
+        ends = None if held.interval is None else (held.interval.low, held.interval.high)
+        if ends and is_reference_first(each.definition):
+            ends = (-ends[1], -ends[0])
+        turned = turn and adverse * far < 0 and than.kind == "group"
+        if turned:
+            who, than, ends = than, who, ends and inverse(ends, by)
+        harm: Any = (
+            None if adverse * far == 0 else "worse" if turned or adverse * far > 0 else "better"
+        )
+        value = (
+            None
+            if each.value is None
+            else -each.value
+            if is_reference_first(each.definition)
+            else each.value
+        )
+        if turned and value is not None:
+            value = -value if by == "difference" else 1 / value if value else math.inf
+        level = held.interval.level if held.interval else 0.95
+        measured = (
+            self._measure_of(each.definition)
+            if row is None
+            else measure(self.spec, row, each.class_scope, each.threshold if several_cuts else None)
+        )
+        known = None not in (who.rate, than.rate)
+        found = Statement(
+            code=code,
+            who=who,
+            than=than,
+            of=measured,
+            by=by,
+            value=value,
+            harm=harm,
+            interval=ends
+            and Range(*ends, level, joint=not alone and each.simultaneous is not None),
+            shown=is_significant(each),
+            way=None if known else (far > 0) - (far < 0) if not turned else (far < 0) - (far > 0),
+            facts={
+                "across": each.group is None or is_of_all_groups(each.definition),
+                "worst_class": each.class_scope.kind is ClassKind.WORST,
+                "exact": measured.classes
+                and not self.spec.get("weight")
+                and getattr(each, "bounds", None) is None,
+            },
+        )
+        facts = {**found.facts, **more.pop("facts", {})}
+        return replace(found, facts=facts, **more)
+
+
+_MIDDLE = 0.5
+
+
+def swapped(s: Statement) -> Statement:
+    """Return a comparison read from its other side."""
+    harm: Any = {"worse": "better", "better": "worse"}.get(s.harm or "")
+    ends = s.interval and inverse((s.interval.low, s.interval.high), s.by)
+    value = s.value
+    if value is not None:
+        value = -value if s.by == "difference" else 1 / value if value else math.inf
+    return replace(
+        s, who=s.than, than=s.who, value=value, harm=harm, way=None if s.way is None else -s.way,
+        interval=ends and s.interval and replace(s.interval, low=ends[0], high=ends[1]),
+    )  # fmt: skip
+
+
+def whole(rate: float | None, n: float | None, row: Any, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rows that a share counts, where it is of whole rows."""
+    if rate is None or not n or not isinstance(row, Rate) or spec.get("weight"):
+        return {}
+    return {"hits": round(rate * n), "n": round(n)}
+
+
+def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:
+    """Return an interval read from the other side."""
+    if by == "difference":
+        return -ends[1], -ends[0]
+    return (1 / ends[1], 1 / ends[0]) if ends[0] > 0 else None
+
+
+def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement]) -> Page:
+    """Return a page of statements in order."""
+    return Page(kind=kind, statements=tuple(statements), words=words_of(spec))
+
+
+def step(code: str, **facts: Any) -> Statement:
+    """Return what to do next, as a statement."""
+    return Statement(code=code, facts=facts)
+
+
+def excluded_rows(diagnostics: Iterable[Any]) -> Iterator[Statement]:
+    """Yield which rows are excluded, from the notes of a result."""
+    excluded = [
+        (each["rows"], each.get("unit") or "rows", each["reason"])
+        for each in diagnostics
+        if each.code is DiagnosticCode.EXCLUDED
+    ]
+    if excluded:
+        yield Statement(code="excluded", facts={"excluded": excluded}, sources=("diagnostics",))

@@ -1,0 +1,183 @@
+"""The first page of an audit by swapped names, as statements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fairgauge.results.name_swaps import (
+    UNDECIDED,
+    AnsweredShare,
+    PairsAudit,
+    PlaceboSpread,
+    SwapDifference,
+    SwapNote,
+    SwapReason,
+    SwapVerdict,
+)
+from fairgauge.results.statement import Page, Range, Side, SideKind, Statement
+from fairgauge.statements.compared import page, step
+
+_MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS, _MOST_DECIMALS = 3, 4, 3, 6
+_FAR_APART = 0.05
+"""Shares of missing answers that differ by more are shown with what was found."""
+
+
+def swaps_page(audit: PairsAudit) -> Page:
+    """Return the first page of an audit by swapped names."""
+    return page("pairs", audit.spec, _statements(audit))
+
+
+def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
+    """Return a difference between names of two groups."""
+    sides = {}
+    for name, rate, n in (
+        (d.group, d.mean_group, d.variants_group),
+        (d.reference, d.mean_reference, d.variants_reference),
+    ):
+        kind: SideKind = "others" if name == "others" else "group"
+        sides[name] = Side(kind, d.feature, ((d.feature, name),), rate, None, n)
+    who, than = sides.values()
+    fewest = min(who.n or 0, than.n or 0)
+    scale = 100 if d.of_decisions else 1
+    ends = None if d.low is None or d.high is None else (d.low, d.high)
+    digits = 2 if scale == 1 else 1
+    if ends and ends[1] > ends[0]:  # as many as the confidence interval supports
+        digits = 1 - math.floor(math.log10(scale * (ends[1] - ends[0]) / 2))
+    facts = {
+        "decisions": d.of_decisions,
+        "scale": scale,
+        "digits": min(max(digits, 0), _MOST_DECIMALS),
+        "model": d.model,
+        "items": d.items,
+        "complete": d.complete,
+        "ratio": d.ratio,
+        "edits": d.variance is not None and d.variance.placebo is not None,
+        "margin": d.margin,
+        "p": d.p_adjusted,
+        "p_equivalence": d.p_equivalence,
+        "p_missing": d.p_missing,
+        "error": 1 - d.confidence,
+        "reason": d.reason,
+        "fewest": [name for name, side in sides.items() if side.n == fewest],
+        # Of means that lie the other way round than the difference adjusted for items.
+        "turned": ((d.mean_group or 0) - (d.mean_reference or 0)) * (d.value or 0) < 0,
+        "alone_apart": ends is not None and not ends[0] <= 0 <= ends[1],
+        "alone_within": ends is not None
+        and d.margin is not None
+        and -d.margin < ends[0]
+        and ends[1] < d.margin,
+    }
+    return Statement(
+        code="not_swapped" if d.value is None else "swap",
+        who=who,
+        than=than,
+        value=d.value,
+        way=None if d.value is None else (d.value > 0) - (d.value < 0),
+        interval=ends and Range(*ends, d.confidence),
+        shown=d.verdict is SwapVerdict.DIFFERS,
+        verdict=str(d.verdict),
+        facts=facts,
+        sources=sources,
+    )
+
+
+def note_statement(note: SwapNote) -> Statement:
+    """Return what a reader should know."""
+    return Statement(
+        code="swap_note", facts={"code": note.code, "name": note.name, "n": note.count}
+    )
+
+
+def spread_statement(spread: PlaceboSpread) -> Statement:
+    """Return how far irrelevant edits and names move the answers."""
+    facts = {"model": spread.model, "n": spread.variants}
+    return Statement(
+        code="spread", facts={**facts, "edits": spread.spread, "names": spread.spread_names}
+    )
+
+
+def _statements(audit: PairsAudit) -> Iterator[Statement]:
+    first, data = audit.differences[0], audit.data
+    stated = {
+        id(d): swap_statement(d, (f"differences[{i}]",)) for i, d in enumerate(audit.differences)
+    }
+    by_p = sorted(audit.distinct, key=lambda d: d.p_adjusted or 0.0)
+    differing = [stated[id(d)] for d in by_p if d.verdict is SwapVerdict.DIFFERS]
+    code = "swaps_differ" if differing else "swaps_not_shown"
+    if not differing and all(d.reason not in UNDECIDED for d in audit.distinct):
+        code = "swaps_few"
+    elif audit.verdict is SwapVerdict.EQUIVALENT:
+        code = "swaps_equivalent"
+    facts = {"margin": first.margin, "decisions": first.of_decisions, "n": len(audit.distinct)}
+    facts |= {v.name.lower(): sum(d.verdict is v for d in audit.distinct) for v in SwapVerdict}
+    yield Statement(code=code, parts=tuple(differing), facts=facts, sources=("verdict",))
+    yield Statement(code="swaps_counted", facts=facts, sources=("verdict",))
+    counted = {name: getattr(data, name) for name in data.__slots__}
+    yield Statement(code="answers", sources=("data",), facts=counted)
+    if (unequal := _unequal_answers(audit)) is not None:
+        yield unequal
+    shown = differing or [stated[id(d)] for d in audit.distinct if d.value is not None]
+    yield from shown[:_MOST_FOUND]
+    if len(shown) > _MOST_FOUND:
+        yield step("more_swaps", n=len(shown) - _MOST_FOUND)
+    if differing:
+        edits = any(each.facts["edits"] for each in differing)
+        yield Statement(code="beyond_names", facts={"error": 1 - first.confidence, "edits": edits})
+    for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
+        yield replace(spread_statement(spread), sources=(f"placebo[{i}]",))
+    undecided = [d for d in audit.distinct if d.verdict is SwapVerdict.CANNOT_TELL]
+    if any(d.reason is SwapReason.IMPRECISE for d in undecided):
+        yield step("not_no_difference")
+    if few := [d for d in undecided if d.reason not in UNDECIDED]:
+        yield step("too_few_names", n=len(few), groups=list(dict.fromkeys(d.group for d in few)))
+    yield from (step("more_than_group"), step("not_in_use"), step("unfair"))
+    yield from _steps(audit)
+
+
+def _steps(audit: PairsAudit) -> Iterator[Statement]:
+    reasons = {d.reason for d in audit.distinct}
+    if reasons & {SwapReason.ONE_VARIANT, SwapReason.FEW_VARIANTS}:
+        yield step("more_names")
+    if SwapReason.IMPRECISE in reasons:
+        yield replace(step("more_answers"), sources=("components",))
+    if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
+        yield step("add_edits")
+    if audit.verdict is SwapVerdict.DIFFERS:
+        yield step("read_answers")
+    elif audit.differences[0].margin is None:
+        yield step("state_margin")
+
+
+def _unequal_answers(audit: PairsAudit) -> Statement | None:
+    """Return between which groups the shares of missing answers differ most.
+
+    Only if they differ statistically significantly in some model, or those of rows by over 5 pp.
+    """
+    edits = {each.group for each in audit.variants if each.placebo}
+    by_model: dict[str | None, list[AnsweredShare]] = {}
+    for each in audit.answered:
+        if each.group not in edits:
+            by_model.setdefault(each.model, []).append(each)
+    significant = any(each.unequal for each in audit.differences)
+
+    def side(each: AnsweredShare) -> Side:
+        asked = each.n + each.absent * significant
+        missing = asked - each.answered
+        return Side("group", None, (("", each.group),), missing / asked, missing, asked)
+
+    def rate(each: AnsweredShare) -> float:
+        return side(each).rate or 0.0
+
+    ends = [(max(shares, key=rate), min(shares, key=rate)) for shares in by_model.values()]
+    most, fewest = max(ends, key=lambda pair: rate(pair[0]) - rate(pair[1]))
+    if not significant and rate(most) - rate(fewest) <= _FAR_APART:
+        return None
+    return Statement(
+        code="unequal_answers",
+        who=side(most),
+        than=side(fewest),
+        facts={"model": most.model, "absent": [e.absent * significant for e in (most, fewest)]},
+        sources=("answered",),
+    )

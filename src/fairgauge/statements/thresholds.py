@@ -1,0 +1,361 @@
+"""The first page of a choice of thresholds, as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
+from fairgauge.question.rules import parse_rule
+from fairgauge.reasons import Reason
+from fairgauge.results.changes import DisparityChange, RateChange
+from fairgauge.results.disadvantage import other_group
+from fairgauge.results.disparities import is_reference_first
+from fairgauge.results.statement import By, Harm, Page, Range, Side, Statement
+from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
+from fairgauge.statements.compared import (
+    Compared,
+    event,
+    excluded_rows,
+    inverse,
+    measure,
+    page,
+    step,
+    whole,
+)
+
+_MOST_FEATURES = 3
+_WORST = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
+_STRONGLY = 0.05
+"""By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
+
+
+def thresholds_page(choice: ThresholdChoice) -> Page:
+    """Return the first page of a choice of thresholds, of the worst feature in detail."""
+    return page("thresholds", choice.spec, _Thresholds(choice).statements())
+
+
+def group_rates(choice: ThresholdChoice) -> list[Statement]:
+    """Return how often it happens to each group of that feature, today and at the choice."""
+    return _Thresholds(choice).group_rates()
+
+
+def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
+    """Return the rate by which wrong decisions of one kind grow strongly, by its whole interval.
+
+    The false positive rate where it rises, the true positive rate where it falls.
+    """
+    grown = []
+    for each in effect.rates if effect.threshold != choice.today else ():
+        if each.feature is None and "label" in each.definition.needs and each.interval is not None:
+            lower = each.definition.better is Better.LOWER
+            grown.append((each.interval.low if lower else -each.interval.high, each))
+    least, rate = max(grown, key=lambda one: one[0], default=(0.0, None))
+    return rate if least > _STRONGLY else None
+
+
+class _Thresholds(Compared):
+    def __init__(self, choice: ThresholdChoice) -> None:
+        self.of = max(choice.features, key=lambda each: _WORST.index(each.outcome))
+        super().__init__(choice, [(self.of.feature, group) for group in self.of.groups])
+        self.choice, self.effect = choice, self.of.common
+        self.goal = parse_rule(choice.goal)
+        definition = self.goal.definition
+        assert definition is not None  # no choice is made of another
+        self.definition: Any = definition
+        self.by: By = getattr(self.goal.row, "by", "difference")
+        self.row = definition.of if isinstance(definition, Contrast) else definition
+        self.place = f"features[{choice.features.index(self.of)}]"
+        self.asked = {
+            "title": choice.kept_rate.title,
+            "kept": choice.kept,
+            "margin": choice.margin,
+            "share": choice.kept_rate.is_share,
+            "today": choice.today,
+            "goal": choice.goal,
+            "several": len(choice.features) > 1,
+        }
+
+    def facts(self, of: FeatureThresholds) -> dict[str, Any]:
+        """Return what a feature comes to."""
+        effect = of.common
+        alone = any(
+            note.code is DiagnosticCode.ONE_GROUP and note.feature == of.feature
+            for note in self.choice.diagnostics
+        )
+        found = {**self.asked, "feature": of.feature, "outcome": str(of.outcome), "alone": alone}
+        if effect is None:
+            return found
+        lower = effect.performance.definition.better is Better.LOWER
+        ends = effect.performance.interval
+        open_ = [
+            (what, reason)
+            for what, reason in (("goal", effect.goal_reason), ("kept", effect.kept_reason))
+            if reason is not None
+        ]
+        insufficient: dict[Reason, list[str | None]] = {}
+        for each in effect.disparities:
+            if each.status is Status.TOO_FEW and each.reason is not None:
+                insufficient.setdefault(each.reason, []).append(each.group)
+        return found | {
+            "cut": effect.threshold,
+            "moves": effect.threshold != self.choice.today,
+            "by": str(effect.chosen_by),
+            "goal_outcome": str(effect.goal_outcome),
+            "kept_outcome": str(effect.kept_outcome),
+            "goal_alone": str(_alone(effect.goal_outcome, effect.goal_reason)),
+            "kept_alone": str(_alone(effect.kept_outcome, effect.kept_reason)),
+            "lost": ends is not None and (ends.low > 0 if lower else ends.high < 0),
+            "lower": lower,
+            "open": open_,
+            "undecidable": any(r["alone"] == Outcome.INCONCLUSIVE for _, r in open_),
+            "insufficient": list(insufficient.items()),
+        }
+
+    def statements(self) -> Iterator[Statement]:
+        choice, effect, facts = self.choice, self.effect, self.facts(self.of)
+        grown = None if effect is None else grown_error(choice, effect)
+        source = (f"{self.place}.common",)
+        code = "no_threshold" if effect is None else "threshold"
+        yield Statement(
+            code=code,
+            verdict=str(self.of.outcome),
+            facts=facts,
+            parts=() if grown is None else (self.rate_change(grown),),
+            sources=source,
+        )
+        for i, each in enumerate(choice.features[:_MOST_FEATURES]):
+            source = (f"features[{i}].common",)
+            code = "none_proposed" if each.common is None else "measured"
+            yield Statement(code=code, facts=self.facts(each), sources=source)
+            if each.common is not None and (rate := grown_error(choice, each.common)) is not None:
+                yield replace(self.rate_change(rate, each.common), code="grown_error")
+        limits = {"limits": (self.goal.low, self.goal.high), "text": choice.goal, "others": False}
+        by = self.by
+        of = measure(self.spec, self.row)
+        yield Statement(
+            code="threshold_question",
+            parts=(Statement(code="asked", of=of, by=by, facts=limits),),
+            facts={
+                **self.asked,
+                "features": [each.feature for each in choice.features],
+                "score": choice.score,
+                "accepts": str(choice.accepts),
+                "event": event(self.spec, "decision", True),
+            },
+            sources=("goal", "kept", "margin", "today"),
+        )
+        excluded = tuple(excluded_rows(choice.diagnostics))
+        yield Statement(
+            code="halves",
+            facts={"n": choice.data.rows, "excluded": bool(excluded)},
+            sources=("data.rows", "seed"),
+        )
+        yield from excluded
+        yield from self.found()
+        if effect is not None:
+            yield Statement(
+                code="threshold_chosen", facts=facts, sources=(f"{self.place}.common.chosen_by",)
+            )
+        yield from self.certainty()
+        yield from (step("what_becomes"), step("unfair"), step("elsewhere"))
+        yield from self.steps(facts)
+
+    def found(self) -> Iterator[Statement]:
+        """Yield who is worse off today, what a threshold changes for them, and the price."""
+        effect, today = self.effect, self.point(self.choice.today)
+        yield replace(today, code="today" if today.code == "then" else today.code)
+        if effect is None:
+            return
+        groups = [each.group for each in effect.disparities]
+        point = self.nearest(self.choice.today)
+        named = [self.side(self.of.feature, group).values for group in groups]
+        worse = today.who.values if today.who is not None else None
+        if worse in named or point.group in groups:
+            i = named.index(worse) if worse in named else groups.index(point.group)
+            change = self.changed(effect, i)
+            yield replace(change, code="ratio_change")
+            yield change
+        yield self.rate_change(effect.performance)
+        grown = grown_error(self.choice, effect)
+        for each in effect.rates:
+            if each.feature is None and each.rate != effect.performance.rate and each is not grown:
+                yield self.rate_change(each)
+
+    def certainty(self) -> Iterator[Statement]:
+        """Yield the intervals that decide, and what no rate allows for."""
+        cuts = [self.choice.today, *([] if self.effect is None else [self.effect.threshold])]
+        points = [self.point(cut) for cut in dict.fromkeys(cuts)]
+        yield from points
+        if (ends := next((s.interval for s in points if s.interval), None)) is not None:
+            yield Statement(code="interval", interval=ends, sources=("confidence",))
+        missing = [
+            (note["rows"], note["what"])
+            for note in self.choice.diagnostics
+            if note.code is DiagnosticCode.MISSING_OUTCOMES
+        ]
+        if missing:
+            yield Statement(
+                code="not_allowed_for", facts={"missing": missing}, sources=("diagnostics",)
+            )
+
+    def nearest(self, threshold: float) -> Any:
+        return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
+
+    def point(self, threshold: float) -> Statement:
+        """Return the metric of the goal at a threshold, from the side that is worse off."""
+        point = self.nearest(threshold)
+        one = DisparityChange(
+            metric=self.definition.name,
+            definition=self.definition,
+            feature=self.of.feature,
+            group=point.group,
+            reference=point.reference,
+            new=point.disparity,
+        )
+        facts = {"threshold": point.threshold, "metric": self.definition.title}
+        who, than = self.side(self.of.feature, point.group), self.reference(one)
+        source = (f"{self.place}.frontier",)
+        if point.outcome is Outcome.NOT_EVALUATED:
+            facts = {**facts, **self.facts(self.of)}
+            return Statement(code="point_insufficient", who=who, facts=facts, sources=source)
+        if is_reference_first(self.definition):
+            who, than = than, who
+        ends, by = point.disparity_interval, self.by
+        range_ = ends and (ends.low, ends.high)
+        neutral = self.definition.neutral
+        far = (neutral if point.disparity is None else point.disparity) - neutral
+        adverse = self.adverse(self.row, one.class_scope)
+        differs = range_ is not None and not range_[0] <= neutral <= range_[1]
+        if turned := adverse * far < 0 and other_group(self.named, one) is not None:
+            who, than, far = than, who, -far
+            range_ = range_ and inverse(range_, by)
+        harm: Harm | None = None if adverse * far == 0 else "better"
+        if adverse * far and (turned or adverse * far > 0):
+            harm = "worse"
+        return Statement(
+            code="then",
+            who=who,
+            than=than,
+            of=measure(self.spec, self.row),
+            by=by,
+            value=point.disparity,
+            shown=differs,
+            harm=harm,
+            way=(far > 0) - (far < 0),
+            interval=range_ and ends and Range(*range_, ends.level),
+            verdict=str(point.outcome),
+            facts=facts,
+            sources=source,
+        )
+
+    def changed(self, effect: ThresholdEffect, i: int) -> Statement:
+        """Return the disparity of a group at both thresholds."""
+        one = effect.disparities[i]
+        other = other_group(self.named, one)
+        rates: dict[str | None, RateChange] = {
+            each.group: each
+            for each in effect.rates
+            if each.feature == self.of.feature and each.rate == self.row.name
+        }
+        mine, theirs = (
+            None if (rate := rates.get(group)) is None else self.both(rate)
+            for group in (one.group, other)
+        )
+        who, than = self.side(self.of.feature, one.group), self.reference(one)
+        known = mine is not None and theirs is not None
+        return Statement(
+            code="disparity_change",
+            who=replace(who, **mine[1]) if mine and known else who,
+            than=replace(than, **theirs[1]) if theirs and known else than,
+            was=(replace(who, **mine[0]), replace(than, **theirs[0])) if mine and theirs else None,
+            of=measure(self.spec, self.row),
+            by=self.by,
+            value=one.new,
+            facts={
+                **self.times(effect),
+                "metric": one.definition.title,
+                "old_value": one.old,
+                "new_value": one.new,
+            },
+            sources=(f"{self.place}.common.disparities[{i}]",),
+        )
+
+    def rate_change(self, one: RateChange, effect: ThresholdEffect | None = None) -> Statement:
+        """Return a rate of all rows, or of a group, at both thresholds."""
+        effect = effect or self.effect
+        assert effect is not None
+        old, new = self.both(one) or ({}, {})
+        who = self.side(one.feature, one.group) if one.feature else Side("rows")
+        return Statement(
+            code="rate_change",
+            who=replace(who, **new),
+            was=(replace(who, **old), Side("population")) if old else None,
+            of=measure(self.spec, one.definition),
+            value=one.change,
+            facts={
+                **self.times(effect),
+                "metric": one.definition.title,
+                "old_value": one.old,
+                "new_value": one.new,
+            },
+            sources=(f"{self.place}.common.rates",),
+        )
+
+    def both(self, one: RateChange) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        if one.old is None or one.new is None:
+            return None
+        old, new = (
+            {"rate": v, **whole(v, one.n, one.definition, self.spec)} for v in (one.old, one.new)
+        )
+        return old, new
+
+    def times(self, effect: ThresholdEffect) -> dict[str, Any]:
+        return {
+            "moves": effect.threshold != self.choice.today,
+            "old": {"at": "at", "value": self.choice.today},
+            "new": {"at": "at", "value": effect.threshold},
+        }
+
+    def group_rates(self) -> list[Statement]:
+        if self.effect is None:
+            return []
+        return [
+            self.rate_change(each)
+            for each in self.effect.rates
+            if each.rate == self.row.name and each.feature and each.status is Status.OK
+        ]
+
+    def steps(self, facts: dict[str, Any]) -> Iterator[Statement]:
+        effect = self.effect
+        if effect is None:
+            if self.of.outcome is Outcome.FAIL:
+                yield step("accept_or_change", **facts)
+                return
+            if self.nearest(self.choice.today).outcome is not Outcome.FAIL:
+                yield step("look_at_goal", **facts)
+            yield step("wait_or_accept", **facts)
+            return
+        if not facts["moves"]:
+            yield step("judge_today", **facts)
+        if effect.outcome is Outcome.PASS:
+            if facts["moves"]:
+                yield step("audit_new_rows", **facts)
+            yield step("follow_threshold", **facts)
+        elif effect.outcome is Outcome.FAIL:
+            yield step("do_not_rely", **facts)
+        elif facts["open"]:
+            yield step("complete_values", **facts)
+        else:
+            if effect.goal_outcome is not Outcome.PASS:
+                yield step("decide_goal", **facts)
+            if effect.kept_outcome is Outcome.INCONCLUSIVE:
+                # which an audit at one threshold does not look at
+                yield step("decide_kept", **facts)
+
+
+def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:
+    """Return what the rows that lack nothing come to."""
+    return outcome if reason is None else Outcome(reason["alone"])
