@@ -60,6 +60,8 @@ _SECTIONS = {
     },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
+_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs")
+"""The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
 _PLUG_INS = "Plug-ins"
 _OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)
 
@@ -156,7 +158,7 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Our commands are the modules ``fairgauge.cli.commands.NAME_command``, others plug-ins."""
+    """Rows of `fairgauge.cli.commands.verbs`, modules NAME_command beside it, and plug-ins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -164,14 +166,18 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
+        if cmd_name in _VERBS:
+            from fairgauge.cli.commands.verbs import command_of
+
+            return command_of(cmd_name)
         found: click.Command
         if cmd_name in _OWN:
             module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
             found = module.command
-            return found
-        if cmd_name not in plug_in_commands():
+        elif cmd_name in plug_in_commands():
+            found = plug_in_commands()[cmd_name].load()
+        else:
             return None
-        found = plug_in_commands()[cmd_name].load()
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -244,7 +250,6 @@ def _remove_folders() -> None:
 
 
 def _explain(error: Exception) -> int:
-    """Report on standard error what went wrong, and return the exit code."""
     if isinstance(error, ClosedOutput):
         silence_output()
     elif isinstance(error, click.ClickException):
@@ -256,12 +261,20 @@ def _explain(error: Exception) -> int:
         where = f": {quote(error.filename)}" if error.filename else ""
         print_message(f"{error.strerror or error}{where}")
     else:
-        _report(error)
+        if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+            import traceback
+
+            sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
+        cause = without_secrets(str(error))[:_LONGEST_CAUSE]
+        print_message(
+            f"fairgauge failed in a way it should not ({type(error).__name__}: "
+            f"{cause}). Please report it, with the output of the same command "
+            "under FAIRGAUGE_DEBUG=1"
+        )
     return BAD_USAGE
 
 
 def _show(error: click.ClickException) -> None:
-    """Show a mistake in the command line, with the usage where click knows it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -270,19 +283,6 @@ def _show(error: click.ClickException) -> None:
         click.echo(context.get_usage(), err=True)
         click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
     print_message(error.format_message())
-
-
-def _report(error: Exception) -> None:
-    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
-        import traceback
-
-        sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
-    cause = without_secrets(str(error))[:_LONGEST_CAUSE]
-    print_message(
-        f"fairgauge failed in a way it should not ({type(error).__name__}: "
-        f"{cause}). Please report it, with the output of the same command "
-        "under FAIRGAUGE_DEBUG=1"
-    )
 
 
 _GRACE = 1.0

@@ -226,7 +226,6 @@ def _steps(a: Array, widths: ArrayLike) -> Array:
 
 
 def _norm(gaps: Array, steps: Array, kind: Cumulative) -> Array:
-    """Return the norm of a difference of cumulative distributions, from gaps of cell shares."""
     distance = np.cumsum(gaps, axis=-1)
     np.abs(distance, out=distance)
     return np.asarray(distance.max(axis=-1) if kind == "ks" else distance[..., :-1] @ steps)

@@ -152,7 +152,6 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
 
 
 def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
-    """Return the smallest difference that the score, which falls in it, does not reject."""
 
     def rejected(gap: Array) -> Array:
         score = tango_score(better, worse, n, gap)
@@ -279,7 +278,6 @@ def paired_areas(label: ArrayLike, old: ArrayLike, new: ArrayLike) -> PairedArea
 
 
 def _placements(positive: Mask, score: Array) -> tuple[Array, Array]:
-    """Return of each positive the share of negatives below it, of each negative the converse."""
     high, low = score[positive], score[~positive]
     if not len(high) or not len(low):
         return np.full(len(high), np.nan), np.full(len(low), np.nan)
@@ -363,7 +361,6 @@ def change_power(
 
 
 def _changes(n: int, better: float, worse: float, z: float) -> tuple[Array, ...]:
-    """Return probabilities of the changes of one side, these changes, and their limits."""
     lost, chances = binomial_outcomes(worse, n, _POINTS)
     found = []
     for each, chance in zip(lost.tolist(), chances.tolist(), strict=True):
@@ -448,7 +445,6 @@ class _Region:
 
     @quiet
     def probability(self, better: Array | float, worse: Array | float) -> Array:
-        """Return its probability, of every pair of probabilities of the discordant rows."""
         from scipy.special import betainc
         from scipy.stats import binom
 

@@ -177,7 +177,6 @@ class CrossedDesign:
         return float(np.maximum(inside, 0.0).mean())
 
     def _limits(self, confidence: float) -> NDArray[np.float64]:
-        """Return half of the intervals' widths, in standard errors, over estimated variances."""
         from scipy import special
 
         df = self.degrees_of_freedom

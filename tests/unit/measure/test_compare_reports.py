@@ -582,7 +582,7 @@ def test_a_gap_that_is_defined_in_one_report_is_still_one_disparity():
     assert found.alone == ()
 
 
-SPREADS = ("largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini")
+SPREADS = ("largest_gap", "smallest_ratio", "minimum", "maximum")
 OF_ALL_GROUPS = [
     *(f"true_positive_rate.{by}" for by in SPREADS),
     *("equalized_odds.largest_gap", "between_group_generalized_entropy"),

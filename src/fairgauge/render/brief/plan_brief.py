@@ -133,35 +133,18 @@ def _looked_at(planned: Planned) -> Iterator[Sentence]:
 
 _EXPECTS = {
     Estimator.LIKELIHOOD: "if the outcome does not depend on the probabilities within a group",
-    Estimator.WEIGHTED: "if outcome and group are independent among people of equal probabilities",
     Estimator.VALIDATED: "if others answer as those who were asked",
 }
-
-
-def _by_rule(planned: Planned) -> list[list[int]]:
-    """Return the places of the rows of each rule of a group: one for each assumption."""
-    by_rule: dict[tuple[object, ...], list[int]] = {}
-    for i, each in enumerate(planned.self_reports):
-        key = each.feature, each.group, each.rule, each.threshold, each.class_scope
-        by_rule.setdefault(key, []).append(i)
-    return list(by_rule.values())
 
 
 def _answers_of_all(planned: Planned) -> Sentence:
     """Return how many answers decide how many rules, and if what is right."""
     rows = planned.self_reports
-    expected = dict.fromkeys(each.expects for each in rows)
+    expected = {each.expects for each in rows}
+    expects = Estimator.LIKELIHOOD if Estimator.LIKELIHOOD in expected else Estimator.VALIDATED
     answered = max(each.answered for each in rows)
-    by_rule = [{rows[i].expects: rows[i].self_reports for i in at} for at in _by_rule(planned)]
-    needed = {
-        each: [of.get(each, max(of.values())) for of in by_rule]
-        for each in ([e for e in expected if e is not Estimator.VALIDATED] or expected)
-    }
-    if len(needed) > 1 and math.isfinite(most := max(map(max, needed.values()))):
-        text = f"The answers of {_people(most, answered)} would probably decide every rule"
-        return Sentence(f"{text}, whichever of both assumptions is right", ("self_reports",))
-    parts = [f"{_EXPECTS[each]}, {_decided(of, answered)}" for each, of in needed.items()]
-    return Sentence(capitalised("; ".join(parts)), ("self_reports",))
+    decided = _decided([each.self_reports for each in rows], answered)
+    return Sentence(capitalised(f"{_EXPECTS[expects]}, {decided}"), ("self_reports",))
 
 
 def _decided(needed: list[float], answered: int) -> str:
@@ -188,23 +171,18 @@ def _people(needed: float, answered: int) -> str:
 def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
     """Yield how many people to ask for each group, and if what is right."""
     words = Vocabulary({})
-    by_rule = _by_rule(planned)
-    for places in by_rule[:_MOST_GROUPS]:
-        several = [planned.self_reports[i] for i in places]
-        first = several[0]
-        group = words.group(first.feature, first.group)
-        parts = []
-        for each in several:
-            people = _people(each.self_reports, each.answered)
-            value = metric_value(each.definition, each.expected)
-            parts.append(f"{people} {_EXPECTS[each.expects]} ({value})")
-        rule = written_rule_words(first.rule, first.definition)
-        at = "" if first.threshold is None else f", threshold {first.threshold:g}"
+    for i, each in enumerate(planned.self_reports[:_MOST_GROUPS]):
+        group = words.group(each.feature, each.group)
+        people = _people(each.self_reports, each.answered)
+        value = metric_value(each.definition, each.expected)
+        rule = written_rule_words(each.rule, each.definition)
+        at = "" if each.threshold is None else f", threshold {each.threshold:g}"
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, {rule}{at}: {'; '.join(parts)}.",
-            tuple(f"self_reports[{i}]" for i in places),
+            f"{group[:1].upper()}{group[1:]}, {rule}{at}: {people} {_EXPECTS[each.expects]} "
+            f"({value}).",
+            (f"self_reports[{i}]",),
         )
-    if (more := len(by_rule) - _MOST_GROUPS) > 0:
+    if (more := len(planned.self_reports) - _MOST_GROUPS) > 0:
         yield Sentence(
             f"{more:,} more {plural(more, 'rule', 'rules')} of groups: in the full record.",
             ("self_reports",),
