@@ -8,20 +8,34 @@ from dataclasses import fields, replace
 from typing import Never, Unpack, cast
 
 from fairgauge.catalogue.facts import described
+from fairgauge.checks.copies import sensitive_outcomes
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
+from fairgauge.checks.names import doubtful_names
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import (
+    DiagnosticCode,
+    Favourable,
+    Level,
+    Outcome,
+    Role,
+    Task,
+    Threshold,
+    Uncounted,
+)
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
 )
-from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
 from fairgauge.measure.measure_unrecorded import estimated_groups
-from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
@@ -32,20 +46,11 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
-from fairgauge.resolve.copy_checks import sensitive_outcomes
-from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.name_checks import doubtful_names
-from fairgauge.resolve.outcome_checks import undecided_outcomes
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.person_checks import alike_identifiers, never_repeats, open_decisions
-from fairgauge.resolve.positive_checks import (
-    assumed_positive,
-    unclear_favourable,
-    unfavourable_positive,
-)
 from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
@@ -79,18 +84,6 @@ _OF_OUTCOMES = (
 """The options of outcomes, without which groups can be counted alone."""
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
-
-
-def _with_numbers(groups: Plan, spec: Spec) -> Plan:
-    """Return the plan of groups with sums of the columns of outcomes that must hold numbers.
-
-    They are read for this alone: text in one of them is refused, as in an audit.
-    """
-    whole = plan(spec, median=spec.score_range[0])
-    numeric, read = whole.numeric_columns, set(groups.numeric_columns)
-    sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
-    listed = tuple(whole.no_numbers.items())
-    return replace(groups, moments=(*groups.moments, *sums), listed=listed)
 
 
 @with_options
@@ -164,8 +157,13 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     else:
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
-    measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    in_doubt = unclear_favourable(cube, spec, measured.task)
+    mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
+    repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
+    measured, verdicts, notes_of_verdicts = judged(cube, source, spec, (*mistakes, *repeated))
+    in_doubt = spec.favourable is None and any(
+        each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE and each.level is Level.WARNING
+        for each in mistakes
+    )
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
@@ -200,10 +198,9 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
-            *unfavourable_positive(cube, spec, measured.task),
             *limits_of_the_better_off(spec, stated.favourable or Favourable.POSITIVE),
-            *likely_mistakes(cube, spec, measured.task),
-            *repeated_rows(data, source, spec, cube),
+            *mistakes,
+            *repeated,
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
@@ -369,7 +366,6 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
-    """Return the plan of a question, which is refused where one query cannot answer it."""
     if spec.where:
         raise DataError(
             "conditions (where) choose rows from what the query counts, and no query states them; "
@@ -417,7 +413,14 @@ def check_groups(
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
         rows = chosen_rows(with_probabilities(data, asked), spec)
-        cube = rows.count(_with_numbers(plan(asked), spec), spec.max_groups)
+        groups = plan(asked)
+        whole = plan(spec, median=spec.score_range[0])
+        numeric, read = whole.numeric_columns, set(groups.numeric_columns)
+        sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
+        listed = tuple(whole.no_numbers.items())
+        cube = rows.count(
+            replace(groups, moments=(*groups.moments, *sums), listed=listed), spec.max_groups
+        )
         check_cells(cube, data, asked)
     else:
         return None
@@ -485,7 +488,6 @@ def counted(
 
 
 def _opened(data: object, options: Options) -> tuple[Source, Spec]:
-    """Open rows, and read the question about them."""
     from fairgauge.rowwise.first_rows import with_task
 
     source, named = open_rows(data, options)
@@ -526,7 +528,6 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
 
 
 def _median(source: Source, spec: Spec) -> float | None:
-    """Return the median of the scores of all rows, where that is the threshold."""
     if spec.threshold is not Threshold.MEDIAN:
         return None
     from fairgauge.rowwise.first_rows import median_score
@@ -569,14 +570,21 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
 
 
 def judged(
-    cube: Cube, source: Source | None, spec: Spec
+    cube: Cube, source: Source | None, spec: Spec, mistakes: Sequence[Diagnostic]
 ) -> tuple[Measured, tuple[Verdict, ...], list[Diagnostic]]:
-    """Measure what is asked and judge it by the rules; return the notes on verdicts as well."""
+    """Measure what is asked and judge it by the rules; return the notes on verdicts as well.
+
+    What checks found (``mistakes``) leaves no pass that stands on it.
+    """
     by_rows = _by_rows(source, cube, spec)
     estimated = estimated_groups(cube, spec)
     measured = measure(cube, spec, by_rows, estimated)
+    notes_of_measures = with_accepted(measured.diagnostics, spec)
+    measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
         return measured, (), []
+    from fairgauge.measure.decide import judge_together, remaining_notes
+    from fairgauge.measure.other_references import reference_notes
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
@@ -587,6 +595,7 @@ def judged(
         *remaining_notes(measured, spec, verdicts),
         *reference_notes(measured, spec, verdicts),
     ]
+    verdicts = withhold(verdicts, (*mistakes, *notes_of_measures), cube, spec)
     if spec.inconclusive is None:
         return measured, verdicts, notes
     return measured, *_counted_as(verdicts, notes, Outcome(spec.inconclusive))
@@ -595,7 +604,6 @@ def judged(
 def _counted_as(
     verdicts: tuple[Verdict, ...], notes: list[Diagnostic], outcome: Outcome
 ) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
-    """Replace undecided verdicts by what they count as, and note how many there are."""
     decided = counted_as(verdicts, outcome)
     changed = sum(one != other for one, other in zip(verdicts, decided, strict=True))
     if not changed:
@@ -639,7 +647,6 @@ def check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn that the counts are protected, which limits what every number shows."""
     if cube.min_cell is not None:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
@@ -665,11 +672,9 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )
-    yield from open_decisions(cube, spec)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked
@@ -678,7 +683,6 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:
-    """Return whether the question states what label and prediction are."""
     of_preset = spec.preset is not None and spec.task is not None
     return of_preset or bool(options.get("task")) or isinstance(spec.positive, Ordered)
 
@@ -692,7 +696,6 @@ def _outcomes(spec: Spec) -> dict[str, Parameter]:
 
 
 def _task_note(task: Task, spec: Spec, *, stated: bool) -> Iterator[Diagnostic]:
-    """Yield a note on a task that was inferred."""
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
         yield made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec))

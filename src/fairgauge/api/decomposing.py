@@ -13,6 +13,13 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.missingness_checks import missing_values
+from fairgauge.checks.names import doubtful_names, doubtful_strata
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
+from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -41,17 +48,11 @@ from fairgauge.question.specification import (
     refuse_candidates,
     same_in_a_stratum,
 )
-from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
-from fairgauge.resolve.missingness_checks import missing_values
-from fairgauge.resolve.name_checks import doubtful_names
-from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
-from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -137,7 +138,9 @@ def why(
         data = _without_strata(data, strata)
     refuse(problems)
     by_quantiles: set[str] = set()
-    if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
+    if not isinstance(data, Cube) and any(
+        each.quantiles for each in read_strata(asked.get("strata"), "strata", [], quantiles=True)
+    ):
         cut, asked, by_quantiles = _cut_at_quantiles(data, asked)
     else:
         cut = data
@@ -154,6 +157,9 @@ def why(
     asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
     crossed = cross_strata(asked_cuts, columns)
     fitted = cross_strata(asked_cuts, strata) if beside else None
+    names, controls = ([each.column for each in of] for of in (strata, beside))
+    resolution = resolve(crossed.without, spec)
+    found = with_accepted(_mistakes(cube, spec, resolution, names, controls), spec)
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(
@@ -161,10 +167,8 @@ def why(
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
     excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
-    names, controls = ([each.column for each in of] for of in (strata, beside))
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     read = cube.read + undecided
-    resolution = resolve(crossed.without, spec)
     features = resolution.features
     return Decomposition(
         **made_now(),
@@ -178,7 +182,7 @@ def why(
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
-        gaps=gaps,
+        gaps=withhold(gaps, found, cube, spec),
         diagnostics=(
             *notes_of_used,
             *(
@@ -189,11 +193,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
-            *unfavourable_positive(cube, spec, resolution.task),
-            *reversed_outcomes_of(resolution),
-            *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
-            *controls_of_groups(cube, spec, controls),
-            *doubtful_strata(cube, spec, names),
+            *found,
             *(
                 Diagnostic.note(
                     DiagnosticCode.FEW_INTERVALS,
@@ -212,16 +212,24 @@ def why(
             ),
             *(note for of in features for note in missing_outcomes(of, spec)),
             *uncounted_rows(cube, features, spec),
-            *undecided_outcomes(cube, spec),
             *single_row_groups(cube, spec),
-            *(
-                each
-                for each in doubtful_names(cube, spec)
-                if each.feature not in names  # `doubtful_strata` is of these
-            ),
             *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
         ),
     )
+
+
+def _mistakes(
+    cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
+) -> Iterator[Diagnostic]:
+    """Yield what looks like a mistake in outcomes, groups and strata."""
+    yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
+    yield from reversed_outcomes_of(resolution)
+    yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
+    yield from controls_of_groups(cube, spec, controls)
+    yield from doubtful_strata(cube, spec, strata)
+    for each in doubtful_names(cube, spec):
+        if each.feature not in strata:  # `doubtful_strata` is of these
+            yield each
 
 
 _MEANS = ("mean_score", "mean_prediction")
@@ -246,7 +254,6 @@ def _scores_as_numbers(asked: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    """Return the groups of counts that have weights."""
     return [] if spec.weight is None else count_groups(cube, spec)
 
 
@@ -257,7 +264,6 @@ def _outcomes(spec: Spec) -> set[Role]:
 
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
-    """Return the metrics of the preset that are of the usual statistic, or its difference."""
     usual = usual_rate(
         decided=spec.prediction is not None or spec.score is not None,
         labelled=spec.label is not None,
@@ -271,7 +277,6 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 def _with_controls(
     data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
-    """Return the strata and controls of counts, and the question, in which controls are strata."""
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
     controls = read_controls(given, "controls", problems) if given is not None else ()
@@ -295,7 +300,6 @@ def _with_controls(
 
 
 def _apart(strata: Sequence[Feature]) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
-    """Return the strata, and the controls among them."""
     columns, beside = (
         tuple(each for each in strata if each.control is control) for control in (False, True)
     )
@@ -320,15 +324,9 @@ def _streams(source: Source) -> TypeGuard[Streamed]:
     return isinstance(source, Streamed) and source.streams
 
 
-def _has_quantiles(given: object) -> bool:
-    """Return whether strata are to be cut at quantiles; what is wrong in them is found later."""
-    return any(each.quantiles for each in read_strata(given, "strata", [], quantiles=True))
-
-
 def _cut_at_quantiles(
     data: object, asked: Mapping[str, Any]
 ) -> tuple[object, dict[str, Any], set[str]]:
-    """Return the opened rows, the question with ten intervals of each column, and the columns."""
     problems: list[Problem] = []
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
@@ -379,7 +377,6 @@ def _cuts(rows: Source, columns: Sequence[str], spec: Spec) -> dict[str, tuple[f
 
 
 def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
-    """Return counts whose question does not ask for the strata as sensitive features."""
     names = {each.column for each in strata}
     asked = cube.asked
     question = replace(
@@ -392,7 +389,6 @@ def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
 
 
 def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
-    """Refuse what has no decomposition."""
     if cube.min_cell is not None:
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
@@ -413,7 +409,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
     if (
         task is Task.MULTICLASS
         or len(getattr(spec.positive, "levels", ()))
-        or _thresholds(spec) > 1
+        or (len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1) > 1
     ):
         message = (
             "one outcome is decomposed at a time: state which values are positive (--positive)"
@@ -422,12 +418,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
     refuse(problems)
 
 
-def _thresholds(spec: Spec) -> int:
-    return len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
-
-
 def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
-    """Yield the strata by which nothing can be compared."""
     sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
     outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
     for i, each in enumerate(strata):
@@ -440,7 +431,6 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
 
 
 def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
-    """Yield the controls that are numbers without cuts, each of which would be a level."""
     for axis, levels in cube.levels.items():
         control = any(f.control and not f.cuts and f.column == axis.column for f in strata)
         numbers = sum(isinstance(each, float | int) for each in levels) if control else 0
@@ -453,7 +443,6 @@ def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
 
 
 def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem]:
-    """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
     rates: set[str] = set()
     differences: dict[str, Statistic] = {}
     for metric in spec.catalogue.expand(spec.metrics):

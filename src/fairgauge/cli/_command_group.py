@@ -9,7 +9,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
 from typing import Any, NoReturn, TypeAlias
 
@@ -43,7 +45,6 @@ _SECTIONS = {
         "thresholds": "Find the threshold of a score that meets a rule.",
         "monitor": "Monitor a model over time, with a controlled false alarm rate.",
         "pairs": "Compare answers under swapped names.",
-        "check": "Check published tables of selection rates.",
     },
     "Counts": {
         "count": "Count the rows, and save the counts.",
@@ -57,13 +58,19 @@ _SECTIONS = {
         "verify": "Compute a sealed report again from its counts.",
         "schema": "Print the JSON Schema of a report, a cube or a specification.",
     },
-    "Cloud services": {
-        "clarify": "Run a SageMaker Clarify bias configuration.",
-        "clarify-monitor": "Check a Clarify bias monitor against its baseline.",
-        "vertex": "Run a Vertex AI bias configuration.",
-    },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
+_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
+"""The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
+_PLUG_INS = "Plug-ins"
+_OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)
+
+
+@cache
+def plug_in_commands() -> dict[str, EntryPoint]:
+    """Return the commands of installed packages, by name; none takes the name of our own."""
+    found = {each.name: each for each in entry_points(group="fairgauge.commands")}
+    return {name: found[name] for name in sorted(found.keys() - _OWN)}
 
 
 class Command(click.Command):
@@ -151,22 +158,36 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Every command is the module ``fairgauge.cli.commands.NAME_command``."""
+    """Rows of `fairgauge.cli.commands.verbs`, modules NAME_command beside it, and plug-ins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(name for commands in _SECTIONS.values() for name in commands)
+        return sorted([*_OWN, *plug_in_commands()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        del ctx
+        if cmd_name in _VERBS:
+            from fairgauge.cli.commands.verbs import command_of
+
+            return command_of(cmd_name)
+        found: click.Command
+        if cmd_name in _OWN:
+            module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
+            found = module.command
+        elif cmd_name in plug_in_commands():
+            found = plug_in_commands()[cmd_name].load()
+        else:
             return None
-        module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
-        found: click.Command = module.command
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))
-        for title, commands in _SECTIONS.items():
+        # what a plug-in does is in its module, which `--help` does not import
+        added = {
+            name: f"A command of {each.module.partition('.')[0]}."
+            for name, each in plug_in_commands().items()
+        }
+        for title, commands in (*_SECTIONS.items(), *([(_PLUG_INS, added)] if added else [])):
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), does) for name, does in commands.items()])
 
@@ -229,7 +250,6 @@ def _remove_folders() -> None:
 
 
 def _explain(error: Exception) -> int:
-    """Report on standard error what went wrong, and return the exit code."""
     if isinstance(error, ClosedOutput):
         silence_output()
     elif isinstance(error, click.ClickException):
@@ -241,12 +261,20 @@ def _explain(error: Exception) -> int:
         where = f": {quote(error.filename)}" if error.filename else ""
         print_message(f"{error.strerror or error}{where}")
     else:
-        _report(error)
+        if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+            import traceback
+
+            sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
+        cause = without_secrets(str(error))[:_LONGEST_CAUSE]
+        print_message(
+            f"fairgauge failed in a way it should not ({type(error).__name__}: "
+            f"{cause}). Please report it, with the output of the same command "
+            "under FAIRGAUGE_DEBUG=1"
+        )
     return BAD_USAGE
 
 
 def _show(error: click.ClickException) -> None:
-    """Show a mistake in the command line, with the usage where click knows it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -255,19 +283,6 @@ def _show(error: click.ClickException) -> None:
         click.echo(context.get_usage(), err=True)
         click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
     print_message(error.format_message())
-
-
-def _report(error: Exception) -> None:
-    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
-        import traceback
-
-        sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
-    cause = without_secrets(str(error))[:_LONGEST_CAUSE]
-    print_message(
-        f"fairgauge failed in a way it should not ({type(error).__name__}: "
-        f"{cause}). Please report it, with the output of the same command "
-        "under FAIRGAUGE_DEBUG=1"
-    )
 
 
 _GRACE = 1.0

@@ -32,14 +32,14 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, ScopeKind, Status
+from fairgauge.enums import Direction, Performance, ScopeKind, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
 from fairgauge.measure._change_records import MeasuredDisparities, adjusted_together, interval_of
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.results.changes import DisparityChange
-from fairgauge.results.comparison import Candidate, MarginTest
+from fairgauge.results.comparison import Candidate, MarginTest, with_verdict
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.rows_to_decide import times_the_rows
@@ -106,7 +106,7 @@ def judged(
         ]
         groups = [each for batch in one.groups for each in _group_tests(batch, levels)]
         made.append(
-            _judged(
+            with_verdict(
                 replace(
                     one.candidate,
                     disparities=tuple(limited),
@@ -134,7 +134,6 @@ class _MarginLevels(NamedTuple):
 
 
 def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
-    """Return what a test of a margin comes to."""
     if is_as_good:
         return Performance.NON_INFERIOR
     return Performance.INFERIOR if is_worse else Performance.CANNOT_TELL
@@ -143,7 +142,6 @@ def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
 def _held_against_margins(
     batch: MeasuredDisparities, records: list[DisparityChange], levels: _MarginLevels
 ) -> Iterator[DisparityChange]:
-    """Yield disparities, those that count with what their margin comes to."""
     size = len(records)
     unknown = np.full(size, np.nan)
     (low, high), (least, _) = (
@@ -173,7 +171,6 @@ def _held_against_margins(
 
 
 def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[MarginTest]:
-    """Yield the tests of the groups' own rates."""
     if batch.gain is None:
         yield from batch.tests
         return
@@ -207,7 +204,6 @@ def _disparities_tested(
     confidence: float,
     margin_of: Callable[[DisparityChange], float | None],
 ) -> list[tuple[DisparityChange, ...]]:
-    """Return disparities tested together, those that count with their margins."""
     batches = [batch for one in measured for batch in one.disparities]
     every = [record for batch in batches for record in batch.records]
     adjusted_for_strata = frozenset(
@@ -240,7 +236,6 @@ def _counts(disparity: DisparityChange, adjusted_for_strata: Container[str]) -> 
 def _margins_tested(
     measured: Sequence[MeasuredCandidate], confidence: float
 ) -> list[tuple[MarginTest, ...]]:
-    """Adjust the tests of the margins for the number of candidates."""
     tests = [[test for batch in each.margins for test in batch.tests] for each in measured]
     worst = [
         max((test.p_value for test in of if test.p_value is not None), default=math.nan)
@@ -260,7 +255,6 @@ def _margins_tested(
 def _tested(
     margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
-    """Return a test of all rows that the interval of the change decides at the adjusted level."""
     (test,) = margin.tests
     change = test.change
     if margin.change is None or test.p_value is None or change.interval is None:
@@ -285,73 +279,6 @@ def _tested(
         overturned=overturned,
         p_adjusted=min(1.0, test.p_value * factor),
         needed=needed,
-    )
-
-
-def _judged(candidate: Candidate) -> Candidate:
-    """Return a candidate with its verdict."""
-    fairness, performance = _fairness(candidate), _performance(candidate)
-    verdict = _verdict(candidate, fairness, performance)
-    return replace(candidate, verdict=verdict, fairness=fairness, performance=performance)
-
-
-def _fairness(candidate: Candidate) -> Fairness:
-    """Return what became of the disparities: significantly closer, further, both or neither.
-
-    One that is further by less than its margin allows is not, nor is one closer that the rows that
-    are excluded could overturn; a group that is harmed by more than the margin is. One that is
-    further, but within its margin unless they overturn that, makes nothing less fair by itself.
-    Where all rows are decided alike groups cannot differ, and the data show neither.
-    """
-    if candidate.reason is not None:
-        return Fairness.CANNOT_TELL
-    moved = [
-        each
-        for each in candidate.disparities
-        if each.significant
-        and not (each.direction is Direction.CLOSER and each.overturned)
-        and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
-    ]
-    outcomes = [each.outcome for each in candidate.disparities]
-    harmed = Performance.INFERIOR in (*outcomes, *(each.outcome for each in candidate.groups))
-    closer = any(each.direction is Direction.CLOSER for each in moved)
-    further = [each for each in moved if each.direction is Direction.FURTHER]
-    if closer:
-        return Fairness.MIXED if harmed or further else Fairness.FAIRER
-    less_fair = harmed or not all(each.overturned for each in further)
-    return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
-
-
-def _performance(candidate: Candidate) -> Performance:
-    """Return whether a candidate is as good: in every rate with a margin."""
-    outcomes = {test.outcome for test in candidate.margins}
-    if not outcomes:
-        return Performance.NO_MARGIN
-    if Performance.INFERIOR in outcomes:
-        return Performance.INFERIOR
-    single = outcomes == {Performance.NON_INFERIOR}
-    return Performance.NON_INFERIOR if single else Performance.CANNOT_TELL
-
-
-def _verdict(
-    candidate: Candidate, fairness: Fairness, performance: Performance
-) -> CandidateVerdict:
-    if not candidate.margins and not any(
-        disparity.margin is not None for disparity in candidate.disparities
-    ):
-        return CandidateVerdict.NONE
-    if fairness is Fairness.MIXED:
-        return CandidateVerdict.TRADE_OFF
-    if fairness is Fairness.LESS_FAIR:
-        better = any(test.better for test in candidate.margins)
-        return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
-    fairer = fairness is Fairness.FAIRER
-    if performance is Performance.INFERIOR:
-        return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
-    if not fairer or performance is not Performance.NON_INFERIOR:
-        return CandidateVerdict.CANNOT_TELL
-    return (
-        CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
     )
 
 
@@ -421,13 +348,11 @@ def _disparity(spec: Spec, name: str) -> str | None:
 
 
 def _asked(spec: Spec, metric: str) -> float | None:
-    """Return the margin that is asked for by the metric's name, or for all disparities."""
     margins = {_disparity(spec, name): margin for name, margin in spec.margins}
     return margins.get(metric, margins.get(EVERY_DISPARITY))
 
 
 def _limits(spec: Spec, disparity: DisparityChange) -> Iterator[tuple[float, bool]]:
-    """Yield how far each limit of a rule is, and whether the disparity is on that side now."""
     metric = disparity.definition
     for _, limit in spec.limits:
         of_these = (not limit.features or disparity.feature in limit.features) and (

@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
@@ -46,9 +46,9 @@ from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
     reached,
-    rows_in_doubt,
     share_limits,
     share_variances,
+    uncounted,
     uncounted_rows,
     wider_contrast,
 )
@@ -84,7 +84,8 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
+from fairgauge.results.doubts import not_counted
+from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -106,7 +107,11 @@ _NEARLY_NONE = 0.01
 
 
 def choose_thresholds(
-    cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
+    cube: Cube,
+    spec: Spec,
+    goal: Rule,
+    kept: str,
+    margin: float,
 ) -> dict[str, Any]:
     """Return the fields of a `ThresholdChoice`: the frontier, and what meets a goal, by feature.
 
@@ -130,9 +135,9 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     warned = [*reversed_outcomes_of(resolution)]
-    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task, warned=warned)
+    without = uncounted(cube, resolution.features, spec)
     choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
     ]
     features = tuple(each.chosen() for each in choosers)
@@ -181,9 +186,9 @@ class Excluded:
         outcome: OutcomeMasks,
         spec: Spec,
         cuts: Array,
-        in_doubt: RowsInDoubt,
+        without: Mapping[str, int],
     ) -> None:
-        self._in_doubt, self._feature = in_doubt, counts.feature
+        self._uncounted = not_counted(without)
         self._unit = spec.unit
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
@@ -268,7 +273,6 @@ class Excluded:
     def _possible(
         self, old: Array, new: Array, today: int, choices: Index
     ) -> Iterator[list[tuple[Array, tuple[Array, Array]]]]:
-        """Yield, of all rows that lack the same, what they may be under both decisions."""
         up, down = (choices < today).any(axis=0), (choices > today).any(axis=0)
         more, fewer = (up, down) if self._accepts_above else (down, up)
         both = np.minimum(old[:, 2, 0], new[:, 2, 0])
@@ -289,30 +293,29 @@ class Excluded:
                 yield [(rows, (before, after)) for before, after in cells]
 
     def passing(
-        self, outcome: Outcome, reason: Reason | None, needs: Collection[str]
+        self, outcome: Outcome, reason: Reason | None = None
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
         if outcome is Outcome.PASS:
-            reason = self.withheld(outcome, needs) or reason
+            reason = self.not_counted(outcome) or reason
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
-    def withheld(self, alone: Outcome, needs: Collection[str]) -> Reason | None:
+    def not_counted(self, alone: Outcome) -> Reason | None:
         """Return the rows without which nothing passes, whatever the others show."""
-        for code, what, rows, unit in self._in_doubt.withheld_by(needs, self._feature):
-            of = {"unit": unit} if unit else self._unit
-            return Reason.of(code, what=what, rows=rows, **of, alone=str(alone))
-        return None
+        if self._uncounted is None:
+            return None
+        what, rows, unit = self._uncounted
+        of = {"unit": unit} if unit else self._unit
+        return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=rows, **of, alone=str(alone))
 
-    def judged(
-        self, measured: Disparities, needs: Collection[str]
-    ) -> tuple[Outcome, Reason | None]:
+    def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
         (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
         if outcome is alone:
-            return self.passing(outcome, None, needs)
+            return self.passing(outcome)
         of_groups = replace(measured, whatever=measured.whatever_groups)
         by_groups = of_groups.outcomes[0] is not alone
-        return self.passing(outcome, self.reason(alone, by_groups=by_groups), needs)
+        return self.passing(outcome, self.reason(alone, by_groups=by_groups))
 
     def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
@@ -343,7 +346,6 @@ def _gain(kept: Statistic, old: Array, new: Array) -> Array:
 
 
 def _worst_of(metric: Contrast | Combined, ranges: Sequence[Limits]) -> Limits:
-    """Return the ends of the metric of a goal from those of its parts."""
     if isinstance(metric, Contrast):
         return ranges[0]
     folded = [fold(low, high) for low, high in ranges]
@@ -362,7 +364,7 @@ class _Chooser:
         goal: Rule,
         kept: Statistic,
         margin: float,
-        in_doubt: RowsInDoubt,
+        without: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
@@ -384,7 +386,7 @@ class _Chooser:
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
-        self._rest = Excluded(counts, outcome, spec, self.cuts, in_doubt)
+        self._rest = Excluded(counts, outcome, spec, self.cuts, without)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
@@ -409,7 +411,6 @@ class _Chooser:
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, share=share, threshold=threshold)
 
     def _half(self, share: Array, histogram: Histogram) -> Half:
-        """Return the rows of a half, from its share of the cases of every cell."""
         held = self.by_label * np.nan_to_num(share)
         at_cuts = accepted(held, histogram, self.cuts, self.accepts)
         return Half(at_cuts, held.sum(axis=-1))
@@ -442,14 +443,13 @@ class _Chooser:
         return None
 
     def _without_common(self) -> Outcome:
-        """Return whether all thresholds are shown to miss the goal or not to keep the rate."""
         choices, measures = self._common_choices, self.second
         found = self._disparities(measures, choices, self._usual)
         z = np.full(len(self.cuts), critical(self.spec.confidence))
         low, high = self._gain(measures, choices).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
-            self._rest.passing(goal, None, self.metric.needs)[0]
+            goal
             for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
             if not worse and goal is not Outcome.FAIL
         }
@@ -479,11 +479,9 @@ class _Chooser:
 
     @property
     def _lower(self) -> bool:
-        """Return whether lower numbers of the kept rate are better."""
         return self.kept.better is Better.LOWER
 
     def _gain(self, half: Half, choices: Index) -> StatisticChange:
-        """Return the change of the kept rate of all rows from today's threshold."""
         return change_of(self.kept, half.decided(self.today, choices).sum(axis=1))
 
     @property
@@ -537,7 +535,6 @@ class _Chooser:
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
-        """Yield every common threshold as it is in the second half."""
         cells = self.second.cells
         whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
@@ -555,7 +552,7 @@ class _Chooser:
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
                 value_meets=bool(meet[i]),
-                outcome=self._rest.passing(outcomes[i], None, self.metric.needs)[0],
+                outcome=self._rest.passing(outcomes[i])[0],
             )
 
     def _interval(self, low: float, high: float) -> Interval | None:
@@ -564,7 +561,6 @@ class _Chooser:
         return Interval(float(low), float(high), self.spec.confidence)
 
     def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
-        """Return what thresholds of each group change in the other half of the rows."""
         if choice is None:
             return None
         names, cuts, level = self.counts.groups, choice.cuts, self.spec.confidence
@@ -592,7 +588,7 @@ class _Chooser:
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         change = float(performance.difference.value[0])
         keeps, of_kept = self._keeps(cuts, -change if self._lower else change, low, high)
-        outcome, of_goal = self._rest.judged(measured, self.metric.needs)
+        outcome, of_goal = self._rest.judged(measured)
         if of_goal is None and outcome is Outcome.INCONCLUSIVE:
             of_goal = self._kept_open(measured, cuts, references)
         if rate.interval is not None:
@@ -619,7 +615,6 @@ class _Chooser:
     def _kept_open(
         self, measured: Disparities, cuts: Index, references: References
     ) -> Reason | None:
-        """Return the rows that leave a goal open however many others there are."""
         exact = measured.value, measured.value
         against = references.sides[:, None]
         of_all, of_groups = self._rest.reached(self.metric, cuts[:, None], against, exact)
@@ -630,11 +625,9 @@ class _Chooser:
         )
         if by_all and self._rest.ungrouped + self._rest.incomplete:
             return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups)
-        needs = self.metric.needs
-        return self._rest.withheld(Outcome.INCONCLUSIVE, needs) if measured.meet.all() else None
+        return self._rest.not_counted(Outcome.INCONCLUSIVE) if measured.meet.all() else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
-        """Yield what becomes of the rates of decisions, of all rows and of every group."""
         names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
         tables = sides[:, [len(names) + 1, *range(len(names))]]
         for name in _STATED:
@@ -664,7 +657,7 @@ class _Chooser:
         if least < -self.margin:  # further rows would show a loss
             return alone, None
         (loss,) = self._rest.loss(self.kept, self.today, cuts[:, None]).tolist()
-        reason = self._rest.withheld(alone, self.kept.needs)
+        reason = self._rest.not_counted(alone)
         if reason is None and least + loss < -self.margin:
             reason = self._rest.reason(alone)
         return (alone, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
@@ -672,7 +665,6 @@ class _Chooser:
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]
     ) -> tuple[DisparityChange, ...]:
-        """Return what becomes of the metric of the goal, of tables of groups, then references."""
         inside = self.spec.reference is ReferenceRule.OVERALL
         changes = [change_of(part.of, compared) for part in parts(self.metric)]
         if isinstance(self.metric, Contrast):
@@ -683,7 +675,6 @@ class _Chooser:
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    """Refuse a threshold that lies among scores that are counted together."""
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]
@@ -805,7 +796,6 @@ class Disparities:
 
 
 def _is_stated(why: NDArray[np.object_]) -> Mask:
-    """Return where there is a reason."""
     return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
 
 
@@ -854,7 +844,6 @@ def disparity(
 def _contrast(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    """Return a contrast, its limits and why data are insufficient, from the cells of both sides."""
     sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio

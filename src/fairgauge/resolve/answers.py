@@ -18,8 +18,7 @@ from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
-from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
-from fairgauge.resolve.outcome_checks import makes_unclear, may_be_spelling_of
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import is_one_of, match, name_of, spelling
 
@@ -35,11 +34,11 @@ class Answers:
     models : their names; one that is None where no column names them.
     items, variants, groups : their names.
     group_of : the group of every variant.
+    family_of : the family of every item; None where none are asked for.
     placebo : whether every group is of irrelevant edits.
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
-    unclear : of every cell, the decisions that count as unfavourable, but may be none.
     unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
@@ -49,6 +48,7 @@ class Answers:
     variants: tuple[str, ...]
     groups: tuple[str, ...]
     group_of: Index
+    family_of: Index | None
     placebo: tuple[bool, ...]
     model: Index
     item: Index
@@ -57,7 +57,6 @@ class Answers:
     missing: Array
     mean: Array
     squares: Array
-    unclear: Array
     unfavourable: tuple[str, ...]
     excluded: Mapping[str, int]
 
@@ -65,6 +64,12 @@ class Answers:
     def named(self) -> tuple[int, ...]:
         """Return the groups that are compared, those of irrelevant edits excepted."""
         return tuple(g for g, edit in enumerate(self.placebo) if not edit)
+
+    @property
+    def families(self) -> int | None:
+        """Return how many families the items with answers are of; None where none are asked for."""
+        there = self.item[self.n > 0]
+        return None if self.family_of is None else len(np.unique(self.family_of[there]))
 
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
@@ -90,7 +95,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     groups, group = _groups(cube, table.axes, codes, features, question)
     reasons = {
         f"missing {role}": codes[:, axes[role]] < 0
-        for role in (Role.ITEM, Role.VARIANT, Role.MODEL)
+        for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
         if role in axes
     }
     reasons["missing group"] = group < 0
@@ -101,12 +106,20 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         kept &= ~lacks
     variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
     problems += _two_groups(variant[kept], group[kept], levels, groups, question)
+    family_of = None
+    if Role.FAMILY in axes:
+        item, family = (codes[kept, axes[role]] for role in (Role.ITEM, Role.FAMILY))
+        family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
+        family_of[item] = family
+        if (mixed := family_of[item] != family).any():
+            name = quote(_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
+            message = f"item {name} is in several families of {quote(question.family or '')}"
+            problems.append(Problem("family", f"{message}; an item is made from one text"))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
     if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
         excluded["excluded group"] = lacking
     kept &= ~np.isin(group, left_out)
     unfavourable: tuple[str, ...] = ()
-    unclear = np.zeros(len(codes))
     if question.decides:
         axis = table.axes[axes[Role.PREDICTION]]
         favourable = _positive(cube, axis, question, problems)
@@ -114,7 +127,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         if not axis.cuts:
             refused = ~unknown_values(cube, axis, question) & (favourable == 0)
             unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
-            unclear = rows * _unclear(cube, axis, question)[codes[:, axes[Role.PREDICTION]]]
         squares = sums
     else:
         sums, squares = table.sums[SUM], table.sums[SQUARES]
@@ -144,6 +156,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         variants=levels,
         groups=names,
         group_of=position[group_of],
+        family_of=family_of,
         placebo=tuple(is_one_of(name, question.placebo) for name in names),
         model=cells[:, 0],
         item=cells[:, 1],
@@ -152,7 +165,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
-        unclear=total(unclear),
         unfavourable=unfavourable,
         excluded=excluded,
     )
@@ -204,7 +216,6 @@ def _two_groups(
     groups: Sequence[str],
     question: SwapQuestion,
 ) -> Iterator[Problem]:
-    """Yield the variants that belong to two groups."""
     both, _ = _distinct(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
     mixed = several[count > 1].tolist()
@@ -222,7 +233,6 @@ def _two_groups(
 def _positive(
     cube: Cube, axis: Axis, question: SwapQuestion, problems: list[Problem]
 ) -> NDArray[np.float64]:
-    """Return 1 for every favourable decision, 0 for others and for a missing one."""
     if axis.cuts:
         return np.array([0.0, 1.0, 0.0])
     levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
@@ -257,28 +267,13 @@ def _positive(
     return np.array([*favourable, 0.0])
 
 
-def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
-    """Return whether every decision is warned of, or spelt as a favourable one; last, a missing."""
-    warned = {
-        value
-        for each in unclear_decisions(cube, question)
-        if makes_unclear(each)
-        for value in each["values"]
-    }
-    stated = question.spec.positive_of(axis.column)
-    names = [name_of(value) for value in stated]
-    return np.array([
-        *(
-            name_of(level) in warned
-            or (not is_one_of(level, stated) and may_be_spelling_of(name_of(level), names))
-            for level in cube.levels[axis]
-        ),
-        False,
-    ])  # fmt: skip
+def unknown_values(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
+    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
+    levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
+    return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
-    """Yield the groups that are asked for and that the data do not have."""
     known = [name for name in groups if name]
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]

@@ -30,7 +30,7 @@ from fairgauge.errors import (
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_refusal, is_undecided, is_yes, may_be_value
+from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import ByColumn, Ordered
 from fairgauge.question.options import flag_of
@@ -213,14 +213,12 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
 
 
 def _plain_levels(cube: Cube) -> list[Sequence[Value]]:
-    """Return the values of label and prediction, those that are not cut."""
     return [cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins]
 
 
 def _classes(
     cube: Cube, labels: Sequence[Value], predictions: Sequence[Value], most: int
 ) -> tuple[OutcomeMasks, ...]:
-    """Return one mask for every class that labels or predictions have, if they are not too many."""
     if any(axis.bins for axis in cube.plan.outcomes):
         message = "a multiclass audit needs a prediction of classes, not a score or a cut"
         raise SpecError(Problem("task", message))
@@ -243,7 +241,6 @@ def _classes(
 
 
 def _too_many_classes(classes: int, most: int, outcomes: Sequence[Axis]) -> Problem:
-    """Return which option has too many classes, and what to do."""
     columns = list(dict.fromkeys(quote(axis.column) for axis in outcomes))
     together = " and ".join(columns)
     which = f"columns {together} together have" if columns[1:] else f"column {together} has"
@@ -332,12 +329,12 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
 
 
 def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
-    """Return how favourable values of label and prediction are stated that have other words."""
     named = {}
     for column, levels in zip((spec.label, spec.prediction), present, strict=True):
         names = [*map(name_of, levels)]
         stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
-        likely = [*filter(is_yes, names), *(n for n in names if not is_refusal(n)), *names]
+        kept = [name for name in names if not (is_adverse(name) or is_no(name))]
+        likely = [*filter(is_yes, names), *kept, *names]
         named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
     return (
         f"if the columns have other words, name the favourable values of each, such as "

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
+from typing import Annotated, Any, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Estimator, GroupKind, IntervalMethod, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
@@ -44,9 +43,6 @@ class ByEstimator:
     interval : its confidence interval; of bounds the range that the data leave, widened by it.
     set_low, set_high : the range that the data leave, of bounds.
     effective_people : as how many people of known group, in the side with fewer, it is as precise.
-    tipping_slope : of the likelihood, by how much the rate of people of one group would have to
-        change from a probability of 0 to one of 1 for its interval to reach the limit of the rule,
-        or no difference.
     """
 
     metric: str
@@ -61,7 +57,6 @@ class ByEstimator:
     set_low: float | None = None
     set_high: float | None = None
     effective_people: Finite | None = None
-    tipping_slope: Finite | None = None
 
 
 EVERYONE = str(GroupKind.EVERYONE)
@@ -96,7 +91,6 @@ class Estimate(OfRow[Metric]):
         the report in a single step (Sidak): below one minus the level just where ``simultaneous``
         excludes "no difference". The second is None where nothing is decided: insufficient data,
         single strata.
-    p_holm : adjusted for the same step by step (Holm); no sentence and no mark uses it.
     n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
     error : the most that the value can be off because scores were binned, None where it is exact.
@@ -104,8 +98,6 @@ class Estimate(OfRow[Metric]):
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     metric: str
     set: str
@@ -123,7 +115,6 @@ class Estimate(OfRow[Metric]):
     simultaneous: Interval | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
-    p_holm: Share | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
     rate_group: float | None = None
@@ -208,9 +199,6 @@ class RateValue:
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact.
     interval : its confidence interval, None where there is none.
-    partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
-        the group has; for looking at many groups, never for a verdict. None with fewer than three
-        groups, and for what is not a share of rows.
     error : the most that the value can be off because scores were binned, None where it is exact.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
@@ -220,7 +208,6 @@ class RateValue:
     denominator: Finite | None = None
     weighted_denominator: Finite | None = None
     interval: Inline[Interval | None] = None
-    partially_pooled: Finite | None = None
     error: float | None = None
     bounds: Bounds | None = None
     status: Status = Status.OK
@@ -255,8 +242,6 @@ class GroupPair(OfRow[Statistic]):
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     feature: str
     rate: str
@@ -438,90 +423,6 @@ class Adequate:
     reasons: tuple[Reason, ...]
 
 
-OF_ONE_PERSON = "clear identifier of one person"
-"""What rows lack whose identifier probably stands for unknown people."""
-
-SPELT = "consistent spelling of "
-"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
-
-UNSTATED = "stated favourable outcome"
-APART = "prediction that differs from the label"
-"""What all rows lack where the prediction may be a copy of the label."""
-
-SCORE_APART = "score apart from the label"
-"""What all rows lack where the score may be a copy of the label."""
-
-ALIKE = "row of their group with another outcome"
-"""What all rows of a group lack that may be those of a numerator alone."""
-
-
-class Withheld(NamedTuple):
-    """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
-
-    code: ReasonCode
-    what: str
-    rows: int
-    unit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RowsInDoubt:
-    """Rows, where they are many, that withhold a pass: each number of rows by what these lack.
-
-    Attributes
-    ----------
-    uncounted : rows in no number: without a count, a weight, or what a condition is on.
-    unclear : what rows lack whose label, prediction or score is unclear, and how many these are, by
-        which of the three.
-    groups : rows in groups whose names usually mean a missing value, by the feature.
-    respelt : rows in groups whose names are other spellings of a larger one, by the feature.
-    copied : what rows lack whose prediction or score may be a copy of the label, and how many
-        these are, by which of the two.
-    alike : rows of groups of one outcome alone, by the feature and by label or prediction; of
-        no feature where all rows are, which withholds no rate that needs another outcome too.
-    people : those whose identifier differs from another one in spelling alone.
-    unidentified : rows that count as one person, and whose identifier probably stands for several.
-    unstated : all rows, where the positive outcome looks like a harm, and nobody stated it.
-    """
-
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    unclear: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    groups: Mapping[str, int] = field(default_factory=dict)
-    respelt: Mapping[str, int] = field(default_factory=dict)
-    copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    alike: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
-    people: int = 0
-    unidentified: int = 0
-    unstated: int = 0
-
-    def withheld_by(self, needs: Collection[str], feature: str | None) -> Iterator[Withheld]:
-        """Yield why what needs some outcomes does not pass."""
-        unclear = ReasonCode.UNCLEAR_VALUES
-        for every in (
-            [Withheld(ReasonCode.FAVOURABLE_UNSTATED, UNSTATED, self.unstated)],
-            [
-                Withheld(ReasonCode.NOT_COUNTED, what, n, "rows" if what == "count" else None)
-                for what, n in self.uncounted.items()
-            ],
-            [
-                *(Withheld(unclear, *each) for of, each in self.unclear.items() if of in needs),
-                *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()
-                  if of == feature),
-                *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
-                  if of == feature),
-                *(Withheld(unclear, *each) for of, each in self.copied.items()
-                  if of in needs and "label" in needs),
-                *(Withheld(unclear, ALIKE, rows) for (of, need), rows in self.alike.items()
-                  if (of == feature and need in needs) or (of is None and {need} == {*needs})),
-                Withheld(unclear, "clear identifier", self.people),
-                Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
-            ],
-        ):  # fmt: skip
-            most = max(every, key=attrgetter("rows"), default=None)
-            if most is not None and most.rows:
-                yield most
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube.
@@ -543,7 +444,7 @@ class Measured:
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
-    in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
+    uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.describers import function_at
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
@@ -71,7 +72,7 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:note_statement", str(self.code), self
         )
         return said
@@ -89,6 +90,7 @@ class AnswerCounts:
     items, variants, models : how many there are; one model where no column names them.
     runs : the most answers to one item under one variant.
     excluded : rows that do not take part, by reason.
+    families : how many texts items are made from; None where none were named.
     """
 
     source: str
@@ -100,6 +102,7 @@ class AnswerCounts:
     models: int
     runs: int
     excluded: Mapping[str, int]
+    families: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,7 @@ class SwapDifference:
     mean_group, mean_reference : the means of both sides.
     variants_group, variants_reference : how many names there are.
     items, items_excluded : the items with names of both sides, and those with names of one.
+    families : of how many texts these items are made; None where none were named.
     complete : whether every item has every name.
     variance : the variance and its terms; None without an interval over names.
     margin : the margin of equivalence, None where none was given.
@@ -168,6 +172,7 @@ class SwapDifference:
     variants_reference: int
     items: int
     items_excluded: int
+    families: int | None = None
     complete: bool
     variance: SwapVariance | None = None
     margin: Finite | None
@@ -183,6 +188,11 @@ class SwapDifference:
         return self.rate == "selection_rate"
 
     @property
+    def units(self) -> int:
+        """Return of how many independent items it is, or families of items."""
+        return self.items if self.families is None else self.families
+
+    @property
     def unequal(self) -> bool:
         """Return whether one side lacks answers statistically significantly more often."""
         return self.p_missing is not None and self.p_missing <= 1 - self.confidence
@@ -194,10 +204,16 @@ class SwapDifference:
             return None
         return self.mean_group / self.mean_reference
 
+    def withheld(self, why: WhyWithheld) -> SwapDifference:
+        """Return it undecided where it shows equivalence of answers that are doubted."""
+        if self.verdict is not SwapVerdict.EQUIVALENT or why(("prediction", "score"), None) is None:
+            return self
+        return replace(self, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
+
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:swap_statement", "says", self
         )
         return said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from tests.monitored_days import asked, cube, day_names
 import fairgauge as fg
 from fairgauge.monitoring._attribution import first_now
 from fairgauge.results.monitor_results import Currently
+from fairgauge.statements.monitor import alarm_statements
 
 GAP = {"metric": "selection_rate.difference", "between": [-0.05, 0.05], "groups": "F"}
 RATE = 0.4
@@ -38,28 +38,39 @@ def test_what_is_now_is_the_later_half_of_the_periods_after_the_alarm(later, per
 
 def test_a_shift_that_passed_is_reported_as_passed() -> None:
     counts = stream(PASSING + [0.0] * 50, np.random.default_rng(3))
-    (each,) = fg.monitor(counts, asked(GAP)).alarms
+    report = fg.monitor(counts, asked(GAP))
+    (each,) = report.alarms
     assert each.alarm.currently is Currently.TOLERATED
-    assert "The shift has passed; it ended about 2026-01-2" in each.says
-    assert re.search(r"\(95% CI \S+ to \S+\): the whole CI is tolerated\.$", each.says)
-    assert f"Over {each.alarm.since} to {each.alarm.after.last}, where the evid" in each.says
+    stated, now = alarm_statements(report)
+    assert stated.facts["passed"]
+    assert (stated.facts["since"], stated.facts["until"]) == (
+        each.alarm.since, each.alarm.after.last
+    )  # fmt: skip
+    assert (now.verdict, now.facts["until"]) == ("tolerated", each.alarm.after.last)
+    assert now.interval is not None
 
 
 def test_a_shift_that_stays_is_reported_as_outside() -> None:
     counts = stream(STAYING, np.random.default_rng(3))
-    (each,) = fg.monitor(counts, asked(GAP)).alarms
+    report = fg.monitor(counts, asked(GAP))
+    (each,) = report.alarms
     assert each.alarm.currently is Currently.OUTSIDE
-    assert each.says.endswith("the whole CI is outside −5 to +5 pp.")
+    stated, now = alarm_statements(report)
+    assert not stated.facts["passed"]
+    assert now.interval is not None
+    assert now.interval.high < -0.05
 
 
 def test_on_the_day_of_the_alarm_no_interval_is_given() -> None:
     counts = stream(STAYING, np.random.default_rng(3))
     alarm = fg.monitor(counts, asked(GAP)).alarms[0].alarm
-    (each,) = fg.monitor(counts, asked(GAP), at=alarm.period).alarms
+    report = fg.monitor(counts, asked(GAP), at=alarm.period)
+    (each,) = report.alarms
     assert each.alarm.now is each.alarm.currently is None
     assert (each.alarm.after.low, each.alarm.after.high) == (None, None)
-    assert "95% CI" not in each.says
-    assert "What is now is known from the next period on" in each.says
+    _, now = alarm_statements(report)
+    assert (now.interval, now.facts["at"]) == (None, None)
+    assert "What is now is known from the next period on" in str(report.brief().certainty)
 
 
 def test_the_past_of_an_alarm_stays_as_it_was() -> None:
@@ -82,9 +93,11 @@ def test_metrics_that_intervals_decide_state_what_is_now() -> None:
     counts = {name: day(i) for i, name in enumerate(day_names(10))}
     rule: dict[str, Any] = {"metric": "balanced_accuracy.difference", "groups": "F"}
     spec = asked(rule | {"between": [-0.05, 0.05]}, horizon=10)
-    (each,) = fg.monitor(counts, spec).alarms
+    report = fg.monitor(counts, spec)
+    (each,) = report.alarms
     assert (each.alarm.since, each.alarm.period) == ("2026-01-06", "2026-01-07")
     assert each.alarm.after.last == "2026-01-07"
     assert (each.alarm.now.first, each.alarm.now.last) == ("2026-01-08", "2026-01-10")
     assert each.alarm.currently is Currently.TOLERATED
-    assert "The shift has passed; it ended about 2026-01-07. Over 2026-01-08" in each.says
+    page = " ".join(map(str, report.brief().certainty))
+    assert "The shift has passed; it ended about 2026-01-07. Over 2026-01-08" in page

@@ -14,6 +14,7 @@ from fairgauge.monitoring.monitor_spec import (
     read_monitor_spec,
 )
 from fairgauge.results.monitor_results import MonitorState
+from fairgauge.statements.monitor import alarm_statements
 from fairgauge.stats.exact import exact_limits
 
 
@@ -53,10 +54,12 @@ def test_a_baseline_widens_what_is_tolerated_by_its_uncertainty(baseline):
 def test_a_shift_away_from_the_baseline_is_found(baseline):
     rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
     counts = {name: cube(50 if i < 10 else 20, others=100) for i, name in enumerate(day_names(30))}
-    (alarmed,) = fg.monitor(counts, asked(rule)).alarms
+    found = fg.monitor(counts, asked(rule))
+    (alarmed,) = found.alarms
     assert alarmed.alarm.since == "2026-01-11"
     assert alarmed.alarm.before.first is None
-    assert "in the baseline" in alarmed.says
+    (stated, _) = alarm_statements(found)
+    assert stated.facts["old"] == {"at": "baseline"}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,7 @@ def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline, metric):
     (alone,) = [each for each in report.comparisons if each.group == "X"]
     assert alone.state is MonitorState.INSUFFICIENT
     assert alone.baseline is None
-    assert "insufficient data, as the baseline does not have X" in alone.says
+    assert alone.lacks_baseline
     assert "the baseline does not have X" in " ".join(str(report).split())
 
 

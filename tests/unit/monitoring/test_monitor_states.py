@@ -98,7 +98,7 @@ def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
     assert message.startswith(f"{state}, counted as {outcome}: ")
     assert "no alarm" not in message
     if state is MonitorState.UNDEFINED:
-        assert ": undefined on 2026-01-01, because " in message
+        assert "It is undefined on 2026-01-01, because " in message
 
 
 def code_of_junit(report) -> int:
@@ -199,7 +199,7 @@ def test_periods_that_are_not_considered_are_not_denied():
     for result in (fg.monitor(counts, late), fg.monitor_doctor(counts, late)):
         text = " ".join(str(result).split())
         assert (
-            "all periods of the history, 2026-01-01 to 2026-01-02, are before the start "
+            "ll periods of the history, 2026-01-01 to 2026-01-02, are before the start "
             "(2026-02-01)" in text
         )
         assert "no periods yet" not in text
@@ -207,7 +207,7 @@ def test_periods_that_are_not_considered_are_not_denied():
         assert result.exit_code == 3
     one = fg.monitor(days(1, 9, 0.4), asked(RATIO), at="2025-12-31")
     assert (
-        "the history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
+        "The history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
         in render(one, "text", quiet=True)
     )
     assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))

@@ -113,7 +113,6 @@ def test_a_monitor_waits_for_the_first_label_that_is_missing(complete: int, with
             "WAITING FOR LABELS: 2 of 3 comparisons wait for labels that are due, of "
             f"{'1 day' if without == 1 else '8 days'} from {report.overdue[0]} on"
         )
-        assert "waiting for labels that are due." in report.comparisons[0].says
         assert "No run has seen labels come after their rows" in " ".join(str(report).split())
 
 
@@ -255,7 +254,4 @@ def test_a_new_group_without_a_label_yet_waits_and_is_not_small(
         return
     assert line.startswith(
         "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; 1 period waits"
-    )
-    assert report.comparisons[0].says.endswith(
-        "waiting for labels; no period that has entered has a value."
     )

@@ -239,7 +239,7 @@ def test_counted_and_imported_periods_are_suspected_by_their_values():
     good = day(["no", "yes"], ["no", "yes"], question=TEXTS)
     cubes = dict(zip(day_names(3), [good, mixed, good], strict=True))
     found = suspect_periods(cubes, [day_names(3)[1]])
-    assert any('"Yes" in prediction' in text for text in found)
+    assert any("“Yes” in prediction" in text for text in found)
     assert not any("Yes" in text for text in suspect_periods(cubes, [day_names(3)[2]]))
 
 

@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 from fairgauge.stats.group_mixture import GroupMixture
 from fairgauge.stats.group_probabilities import (
     calibration_test,
+    design_effect,
     lack_of_fit_test,
     least_slope,
     merged_cells,
     sharp_bounds,
     validated_rates,
-    weighted_rates,
 )
 
 
@@ -136,15 +136,19 @@ def test_rows_that_are_clusters_of_one_are_independent():
     assert by_row.degrees == 399
 
 
-def test_weighted_rates_are_the_sums_of_probabilities():
-    p, n = table(6)
-    sums = np.stack([n[:, 0] @ p, n[:, 1] @ p])
-    sides = np.concatenate([np.eye(3, dtype=bool), np.ones((1, 3), dtype=bool)])
-    found = weighted_rates(sums, p, np.zeros_like(p), n, sides)
-    assert found.rates[:3] == pytest.approx((n[:, 0] @ p) / (n.sum(axis=1) @ p))
-    rate, rows = n[:, 0].sum() / n.sum(), n.sum()
-    assert found.rates[3] == pytest.approx(rate)
-    assert found.covariance[3, 3] == pytest.approx(rate * (1 - rate) / rows)
+def test_the_design_effect_is_of_weights_and_of_clusters():
+    _, n = table(6)
+    cell, kind = np.nonzero(n)
+    entries = np.repeat(np.arange(len(cell)), n[cell, kind].astype(int))
+    rows, nobody = len(entries), np.full(len(entries), -1)
+    twice = np.concatenate([entries, entries])
+    clusters = (
+        np.tile(np.arange(rows), 2), cell[twice], kind[twice], np.ones(2 * rows),
+        np.concatenate([nobody, nobody]),
+    )  # fmt: skip
+    assert design_effect(n, None, None) == 1
+    assert design_effect(n, 3 * n, None) == pytest.approx(3)
+    assert design_effect(2 * n, None, clusters) == pytest.approx(2 * rows / (rows - 1))
 
 
 def test_bounds_hold_every_assignment_of_groups_and_are_attained():

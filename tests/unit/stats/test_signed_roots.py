@@ -176,6 +176,5 @@ def test_the_largest_end_is_that_of_all():
     n1 = rng.integers(20, 500, 400).astype(float)
     x1 = rng.binomial(n1.astype(int), 0.2).astype(float)
     n2, x2 = 3_000 - n1, 600 - x1
-    scale = 1 - n1 / 3_000
-    ends = upper_end(x1, n1, x2, n2, 3.0) * scale
-    assert largest_upper_end(x1, n1, x2, n2, 3.0, scale) == pytest.approx(ends.max())
+    ends = upper_end(x1, n1, x2, n2, 3.0)
+    assert largest_upper_end(x1, n1, x2, n2, 3.0) == pytest.approx(ends.max())

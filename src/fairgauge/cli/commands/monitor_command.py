@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
+_STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -264,7 +265,6 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
 
 
 def _period_of(path: Place, period: str | None) -> str:
-    """Return the period that the path of a file names, or that is given."""
     from fairgauge.monitoring.periods import parse_period
 
     dated = _DATE.search(str(path).replace("\\", "/"))
@@ -279,20 +279,35 @@ def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
             f"{quote(path)} is read from a file on this machine alone; of stores, counts "
             f"({CUBE_SUFFIX}) are imported"
         )
-    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+    from fairgauge.object_stores import MOST_SAVED, read_limited
     from fairgauge.results.monitor_results import ImportedValue
+    from fairgauge.strict_json import read_json
 
     named = _period_of(path, period)
-    for each in values_of(read_results(path), str(path)).values():
-        if each.value is not None:
-            yield ImportedValue(
-                period=named,
-                metric=each.metric,
-                feature=each.facet,
-                group=each.facet_value,
-                value=each.value,
-                source=path.name,
-            )
+    try:
+        found = read_json(read_limited(path, MOST_SAVED, "an analysis.json").decode("utf-8-sig"))
+        stages = [found[stage]["facets"] for stage in _STAGES if stage in found]
+        every = [
+            (facet, block["value_or_threshold"], metric)
+            for facets in stages
+            for facet, blocks in facets.items()
+            for block in blocks
+            for metric in block["metrics"]
+        ]
+        for facet, group, metric in every:
+            if metric["value"] is not None:
+                yield ImportedValue(
+                    period=named,
+                    metric=metric["name"],
+                    feature=facet,
+                    group=str(group),
+                    value=float(metric["value"]),  # infinities are texts there
+                    source=path.name,
+                )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataError(f"{quote(path)} is no analysis.json of SageMaker Clarify") from None
+    if not stages:
+        raise DataError(f"{quote(path)} is no analysis.json: it has no {' or '.join(_STAGES)}")
 
 
 def _kept(held: History) -> MonitorSpec:
@@ -305,7 +320,6 @@ def _kept(held: History) -> MonitorSpec:
 
 
 def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all periods") -> None:
-    """Keep the specification, and warn where it differs from the one before."""
     from fairgauge.monitoring.monitor_spec import changed_settings
 
     try:
@@ -320,7 +334,6 @@ def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all p
 
 
 def _describe_place(report: MonitorReport, period: str) -> str:
-    """Describe where a period was added that is not the newest one."""
     if report.periods and period > report.periods[-1]:
         return f"{period} decides nothing until another period follows it"
     if period not in report.periods:
@@ -334,7 +347,6 @@ def _describe_place(report: MonitorReport, period: str) -> str:
 
 
 def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
-    """Warn of what may be wrong with the rows of the period."""
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
@@ -389,7 +401,6 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
-    """Return the question as the options of an audit."""
     if config is not None:
         from fairgauge.question.spec_file import MONITOR, read_options
 
@@ -412,7 +423,14 @@ def _show(
             out, files=(*out.files, table)
         )  # the CSV of a monitor is this table
     elif table is not None:
-        tables[table] = _parquet(report)
+        from fairgauge.render.streams import table_of
+        from fairgauge.scan.parquet_output import parquet_file
+
+        periods = table_of(report, "periods")
+        types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
+        types |= dict.fromkeys(periods.texts & set(periods.columns), str)
+        types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
+        tables[table] = parquet_file(types, periods.rows)
     if explore is not None:
         report.explore(exact=exact).save(explore)
     out.show(report, tables)
@@ -420,15 +438,3 @@ def _show(
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
     return report.exit_code
-
-
-def _parquet(report: MonitorReport) -> bytes:
-    """Return a Parquet file of every period of every comparison."""
-    from fairgauge.render.streams import table_of
-    from fairgauge.scan.parquet_output import parquet_file
-
-    periods = table_of(report, "periods")
-    types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
-    types |= dict.fromkeys(periods.texts & set(periods.columns), str)
-    types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
-    return parquet_file(types, periods.rows)
