@@ -139,12 +139,12 @@ def of_swapped_names(records: list[Record]) -> str:
     rows = []
     for each in records:
         share = {what: f"{100 * n / each['studies']:.1f}" for what, n in each["counts"].items()}
-        beside = ("items alone", "against the baseline")
+        beside = ("items alone", "against the baseline", "differs without family")
         usual = [share.get(what, "") for what in beside]
         measured = [share.get(what, "") for what in ("differs", "changed", "equivalent", "covers")]
         rows.append((each["setting"], *measured, *usual, each["wanted"]))
     head = ("design", "differs", "changed", "equivalent", "interval covers", "items alone",
-            "baseline", "wanted")  # fmt: skip
+            "baseline", "without family", "wanted")  # fmt: skip
     return _markdown(head, rows)
 
 

@@ -294,6 +294,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     CONDITION = "condition"
@@ -688,10 +689,3 @@ class SearchedValues(StrEnum):
     CUTS = "cuts"
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
-
-
-class SearchedReference(StrEnum):
-    """What a subgroup is compared with in a search."""
-
-    OTHERS = "others"
-    OVERALL = "overall"

@@ -258,7 +258,6 @@ class _Pair:
 
 
 def _counted_among(spec: Spec, among: float) -> dict[str, tuple[float, float]]:
-    """Return the margin of every rate, and the share of rows that it is counted among."""
     found = {}
     for name, margin in spec.margins:
         rate = spec.catalogue.rate(name)
@@ -292,7 +291,6 @@ def _paired_rows(
 
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
-    """Return what a table can show, once for each rate and recorded group."""
     found: dict[tuple[object, ...], Smallest] = {}
     unrecorded = {each["name"] for each in report.spec.get("probabilities", ())}
     several_thresholds = len({each.threshold for each in report.groups}) > 1
@@ -378,8 +376,6 @@ def _read_design(
 def _answers_needed(
     design: CrossedDesign, tolerance: float, power: float, confidence: float, *, by_items: bool
 ) -> PlannedPairs:
-    """Return the fewest names a side, or items, that find a difference, or show equivalence."""
-
     def finds(planned: CrossedDesign) -> bool:
         return planned.power_to_differ(tolerance, confidence) >= power
 
@@ -452,7 +448,6 @@ _RANGES = {
 
 
 def _of_both_sides(goal: str, table: float, share: float) -> Needed:
-    """Return the rows of a table, rounded up, of which the group has at least its share."""
     if math.isinf(table):
         return Needed(goal, math.inf, math.inf)
     total = _whole(table)

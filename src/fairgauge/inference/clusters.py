@@ -312,7 +312,7 @@ class Clusters:
         rows = mine.rows * rows_per_weight
         correlation = found.correlation[self.slots]
         n = effective_rows(mine, rows, correlation)
-        x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+        x, m = (np.array(cells, dtype=float) for cells in (of, among))
         return ClusteredProportion(self, needs, (x, m), mine, n, found.sandwich[at])
 
     def effective(self, needs: frozenset[Need], among: Cells) -> Array:
@@ -407,7 +407,7 @@ class _Shares(NamedTuple):
 
 def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
     """Return the variance of a share of every side in every slot, and that without leverage."""
-    x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+    x, m = (np.array(cells, dtype=float) for cells in (of, among))
     first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums)
     pattern = among.count(_PATTERNS.counts(BOTH)) > 0
     products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]

@@ -151,7 +151,7 @@ def _counts(rate: Rate, outcome: OutcomeMasks, cell: tuple[int, ...]) -> tuple[b
     masks = outcome.labels, outcome.predictions
     y, p = (int(not mask[at : at + 1].any()) for mask, at in zip(masks, cell, strict=True))
     one = {LABEL: 3 * y, PREDICTION: 3 * p}.get(rate.needs, 2 * p + y)
-    return bool(rate.among.coefficients[one]), bool(rate.of.coefficients[one])
+    return bool(rate.among[one]), bool(rate.of[one])
 
 
 def _filled(

@@ -225,7 +225,7 @@ class Certainty(TypedDict, total=False):
 
 def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     """Return the fields of one estimate that state its uncertainty."""
-    low, high, p = (float(each[at]) for each in (intervals.low, intervals.high, intervals.p))
+    low, high, p = intervals.low.item(at), intervals.high.item(at), intervals.p.item(at)
     too_few = intervals.too_few[at]
     # a profile may give 0/0 a value; a group of all rows has no others, and differs by 0
     nobody = too_few is not None and too_few.get("n") == 0 and too_few.side != "reference"
@@ -244,7 +244,7 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
 
 def _at(values: Array | None, at: int) -> float | None:
     """Return one of several numbers, None where it is unknown or infinite."""
-    value = math.nan if values is None else float(values[at])
+    value = math.nan if values is None else values.item(at)
     return value if math.isfinite(value) else None
 
 

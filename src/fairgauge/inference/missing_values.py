@@ -833,7 +833,7 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     x, n = np.zeros(len(states)), np.zeros(len(states))
     for label, prediction in product(values, repeat=2):
         cells = [2 * p + y for y in values[label] for p in values[prediction]]
-        kinds = [(bool(rate.among.coefficients[c]), bool(rate.of.coefficients[c])) for c in cells]
+        kinds = [(bool(rate.among[c]), bool(rate.of[c])) for c in cells]
         among, of = min(kinds, key=(order if at_least else order[::-1]).index)
         n += among * states[:, label, prediction]
         x += of * states[:, label, prediction]

@@ -41,7 +41,7 @@ def corners(rate: Rate, side: Range) -> list[ConfusionCounts]:
 
     Successes and failures are: least and least, least and most, most and least, most and most.
     """
-    counted = np.array(rate.of.coefficients, dtype=bool)
+    counted = np.array(rate.of, dtype=bool)
     cells = [each.counts(rate.needs) for each in side]
     return [
         replace(side[0], cells={**side[0].cells, rate.needs: np.where(counted, of, others)})

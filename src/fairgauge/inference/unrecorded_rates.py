@@ -311,14 +311,6 @@ def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMeth
     return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 
-def concentration(rate: UnrecordedRate, one: int, other: int) -> float:
-    """Return the mean probability of a side among its own people less among the other's."""
-    p, n = rate.cells.p, rate.cells.n.sum(axis=1)
-    ours, theirs = (p @ rate.sides[s] * n for s in (one, other))
-    of_side = p @ rate.sides[one]
-    return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
-
-
 def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:
     """Return whether enough people of each side are known for the rates of these sides."""
     known = rate.cells.known

@@ -106,7 +106,6 @@ class NeededAnswers:
         return LinearEstimator(made)
 
     def _is_enough(self, made: LinearEstimator, people: int, side: int) -> bool:
-        """Return whether so many answers would probably suffice for the rate of a side."""
         mask: Array = self._rate.sides[side]
         if mask.all():
             return True

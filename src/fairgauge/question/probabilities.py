@@ -257,7 +257,6 @@ def _read_table(
 def _read_place(
     table: Mapping[str, Any], path: str, problems: list[Problem]
 ) -> tuple[str | None, str | None]:
-    """Read the file that the columns are in, and the column that it is joined by."""
     file, on = table.get("table"), table.get("on")
     if file is not None and not isinstance(file, str):
         problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))

@@ -135,9 +135,9 @@ class Grammar:
         if text is None:
             return None
         facts = {} if s is None else s.facts
-        return self._made(text).render(s=s, **{**facts, **more}).strip() or None
+        return self.made(text).render(s=s, **{**facts, **more}).strip() or None
 
-    def _made(self, text: str) -> jinja2.Template:
+    def made(self, text: str) -> jinja2.Template:
         """Return a text as a template; each is compiled once."""
         if text not in self._templates:
             if text not in _COMPILED:

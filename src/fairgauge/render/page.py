@@ -45,7 +45,7 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
     titles = g.table["page"]
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
     undirected = any(s.code == "state_direction" for s in page.statements)
-    asked = g.env.from_string(titles["found"][page.kind]).render(
+    asked = g.made(titles["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),
     )

@@ -90,7 +90,6 @@ class UnrecordedGroups:
 
     @cached_property
     def _table(self) -> CountTable:
-        """Return the counts by outcome, known group and cell, of the rows with probabilities."""
         return self._part(self._every, [True])
 
     @cached_property
@@ -236,7 +235,6 @@ class UnrecordedGroups:
         return [axis for axis in self.cube.plan.axes if axis.role is Role.STRATUM]
 
     def _part(self, table: CountTable, probable: Sequence[bool]) -> CountTable:
-        """Return counts of the rows that have probabilities, that have none, or both."""
         at, last, codes = table.axes.index(self._proxy), len(self._cells), table.codes.copy()
         codes[codes[:, at] < 0, at] = last - 1
         kept = np.isin(codes[:, at] < last - 1, probable)
@@ -273,7 +271,6 @@ class UnrecordedGroups:
         return np.where(proxy == last, strata * (last + 1) + last, stratum * (last + 1) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
-        """Return the position of the known group of each entry, -1 where it is not known."""
         axis = next((axis for axis in table.axes if axis.role is Role.KNOWN), None)
         if axis is None:
             return None
@@ -292,7 +289,6 @@ class UnrecordedGroups:
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
     def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
-        """Return the kind of the rows of each entry, -1 where what the rate needs is missing."""
         masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
         positive, known = {}, np.ones(len(table.codes), dtype=bool)
         for role in OUTCOMES:
@@ -306,14 +302,13 @@ class UnrecordedGroups:
                 known &= codes >= 0
         label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
         cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
-        of, among = (np.array(cells.coefficients)[cell] for cells in (rate.of, rate.among))
+        of, among = (np.array(cells)[cell] for cells in (rate.of, rate.among))
         kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
         return np.where(known, kind, _UNKNOWN)
 
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
     ) -> Clusters | None:
-        """Return the rows of a rate by cluster, cell, kind and known group."""
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, NamedTuple, SupportsFloat, TypeAlias
+from typing import Annotated, Any, NamedTuple, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -44,9 +44,6 @@ class ByEstimator:
     interval : its confidence interval; of bounds the range that the data leave, widened by it.
     set_low, set_high : the range that the data leave, of bounds.
     effective_people : as how many people of known group, in the side with fewer, it is as precise.
-    tipping_slope : of the likelihood, by how much the rate of people of one group would have to
-        change from a probability of 0 to one of 1 for its interval to reach the limit of the rule,
-        or no difference.
     """
 
     metric: str
@@ -61,7 +58,6 @@ class ByEstimator:
     set_low: float | None = None
     set_high: float | None = None
     effective_people: Finite | None = None
-    tipping_slope: Finite | None = None
 
 
 EVERYONE = str(GroupKind.EVERYONE)
@@ -103,8 +99,6 @@ class Estimate(OfRow[Metric]):
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     metric: str
     set: str
@@ -249,8 +243,6 @@ class GroupPair(OfRow[Statistic]):
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     feature: str
     rate: str

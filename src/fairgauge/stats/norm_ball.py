@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, quiet, quotient, sum_of_cells
 from fairgauge.stats.intervals import tail_of
 from fairgauge.stats.resampling import multinomial_cells
 
@@ -113,9 +113,9 @@ def norm(gaps: Array, kind: Norm) -> Array:
     (0.3, 0.3, 0.4243)
     """
     if kind == "lp":
-        return np.asarray(np.sqrt((gaps**2).sum(axis=-1)))
+        return np.asarray(np.sqrt(sum_of_cells(gaps**2)))
     sizes = np.abs(gaps)
-    return np.asarray(sizes.max(axis=-1) if kind == "ks" else sizes.sum(axis=-1) / 2)
+    return np.asarray(sizes.max(axis=-1) if kind == "ks" else sum_of_cells(sizes) / 2)
 
 
 def _moved(counts: Array, seen: np.ndarray, replicates: int, rng: np.random.Generator) -> Array:

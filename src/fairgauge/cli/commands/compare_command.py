@@ -93,7 +93,6 @@ def command(
 
 
 def _without_counterpart(comparison: Comparison) -> str:
-    """Return the first verdict that one report has alone, and how many more there are."""
     from fairgauge.render.words.verdict_sentences import subject_called
 
     first, *more = comparison.unaccounted
@@ -106,7 +105,6 @@ def _without_counterpart(comparison: Comparison) -> str:
 
 
 def _what_is_worse(comparison: Comparison) -> str:
-    """Return the first verdict or difference that got worse, and how many others did."""
     from fairgauge.render.words.verdict_sentences import subject_called
 
     found = [

@@ -82,7 +82,6 @@ def command(
 
 
 def _deviations(text: str | None) -> dict[str, float] | None:
-    """Return the standard deviations that a text names."""
     if text is None:
         return None
     from fairgauge.errors import Problem, SpecError, quote

@@ -106,9 +106,10 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
 
 
 def _adjust(made: list[Estimate], members: Sequence[list[int]], others: int) -> None:
-    for i in (i for places in members for i in places):
-        adjusted = float(sidak(made[i].p_value or 0.0, len(members) + others))
-        made[i] = replace(made[i], p_adjusted=adjusted)
+    places = [i for each in members for i in each]
+    adjusted = sidak([made[i].p_value or 0.0 for i in places], len(members) + others).tolist()
+    for i, p in zip(places, adjusted, strict=True):
+        made[i] = replace(made[i], p_adjusted=p)
 
 
 def _is_tested(estimate: Estimate) -> bool:

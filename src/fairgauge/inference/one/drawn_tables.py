@@ -133,7 +133,7 @@ def table_of(statistic: Statistic) -> CellLayout | None:
 
 def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
     """Return confusion cells, those of one part together."""
-    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
+    first = [next(i for i, k in enumerate(part) if k) for part in parts]
 
     def read(side: ConfusionCounts) -> Array:
         return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
@@ -144,7 +144,7 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
             counts[:, cell] = drawn[:, i]
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
-    cells = "|".join("".join(map(str, part.coefficients)) for part in parts)
+    cells = "|".join("".join(map(str, part)) for part in parts)
     return CellLayout(read, write, " and ".join([*sorted(needs), cells]))
 
 
@@ -152,7 +152,7 @@ def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
     """Join the cells that have the same coefficient in every sum; drop those in none."""
     distinct: dict[tuple[int, ...], Cells] = {}
     for i, cell in enumerate((TP, FP, FN, TN)):
-        pattern = tuple(each.coefficients[i] for each in sums)
+        pattern = tuple(each[i] for each in sums)
         if any(pattern):
             distinct[pattern] = distinct.get(pattern, Cells()) + cell
     return list(distinct.values())

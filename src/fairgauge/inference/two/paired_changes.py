@@ -391,10 +391,10 @@ def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask]
         return labels[:, None] == np.arange(outcomes), labels < outcomes
     if not isinstance(statistic, Rate) or table.classes:
         return None
-    positive, negative, missed, _ = statistic.among.coefficients
+    positive, negative, missed, _ = statistic.among
     if statistic.among.needs - {"label"} or positive != missed:
         return None
-    tp, fp, fn, tn = statistic.of.coefficients
+    tp, fp, fn, tn = statistic.of
     of = np.array([[tp, fn], [fp, tn], [tp, tn]], dtype=bool)
     among = np.array([positive, negative, "label" not in statistic.needs], dtype=bool)
     return of & among[:, None], among

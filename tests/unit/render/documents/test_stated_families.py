@@ -42,7 +42,7 @@ def note(report: fg.Report, code: DiagnosticCode) -> object:
 
 def test_every_significant_group_is_named_in_the_findings() -> None:
     text = shown(audited(HIRED), full=True)
-    stated = text[text.index(" Findings ") : text.index(" 2. ")]
+    stated = text[text.index(" Findings 1. ") : text.index(" Details ")]
     assert "1. Hispanic (race) is selected less often than Asian" in stated
     assert "Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp," in stated
     assert "White" not in stated
