@@ -659,7 +659,6 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked

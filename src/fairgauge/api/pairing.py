@@ -173,7 +173,15 @@ def counted_answers(
         The data are counts of something else.
     """
     if isinstance(data, Cube):
-        question = read_swap_question(_asked_of_counts(data, asked))
+        columns = {str(axis.role): axis.column for axis in data.plan.axes}
+        if not is_of_answers(data.plan):
+            raise CubeError(
+                "these counts are of people, not of answers under swapped names; audit them "
+                "(fairgauge audit)"
+            )
+        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
+        held = {name: columns.get(name) for name in COLUMNS}
+        question = read_swap_question({**saved, **held, **asked})
         if answer_plan(question).axes != data.plan.axes:
             raise CubeError(
                 "these counts are of other columns or other decisions; count the answers again"
@@ -184,16 +192,3 @@ def counted_answers(
     check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_VALUES)
     return replace(cube, question=question.spec), source, question
-
-
-def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of counts of answers, with those that are asked in their place."""
-    columns = {str(axis.role): axis.column for axis in cube.plan.axes}
-    if not is_of_answers(cube.plan):
-        raise CubeError(
-            "these counts are of people, not of answers under swapped names; audit them "
-            "(fairgauge audit)"
-        )
-    saved = {name: value for name, value in cube.asked.to_dict().items() if name in SHARED}
-    held = {name: columns.get(name) for name in COLUMNS}
-    return {**saved, **held, **asked}

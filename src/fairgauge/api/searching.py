@@ -249,7 +249,6 @@ def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, An
 
 
 def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of decisions that state the opposite of the label over all rows."""
     if spec.score is None and spec.label is not None and spec.prediction is not None:
         whole = replace(spec, sensitive=(), intersections=())
         yield from reversed_outcomes_of(resolve(cube, whole))
@@ -265,7 +264,6 @@ def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Di
 
 
 def _excluded(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagnostic]:
-    """Note the rows that are not searched, and warn where they are many."""
     excluded = excluded_rows(cube, spec)
     searched = {"missing label": "label", "missing prediction": "prediction"}
     kept = {why: rows for why, rows in excluded.items()

@@ -334,7 +334,6 @@ class _Models:
 
 
 def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
-    """Resolve what is asked for the model in use and for the candidate of an axis."""
     cubes = pair(cube, axis)
     in_use = replace(_with_disparities(spec), candidate=())
     of_candidate = (
@@ -753,7 +752,6 @@ def _pooled_changes(
 def _pooled_means(
     models: _Models, sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
 ) -> _Change:
-    """Return a contrast of the means over strata of both sides."""
     if is_odds_ratio(metric):  # which is no ratio of two numbers of the sides
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     if is_resampled(metric.of):
@@ -878,7 +876,6 @@ def _held_against(
     margins: Mapping[str, float],
     by: Literal["difference", "ratio"],
 ) -> MeasuredMargins:
-    """Hold the change of a rate against a margin of every group, or of all rows."""
     groups = sliced.current.counts.groups
     which = np.array([groups.index(group) for group in margins])
     slots = np.zeros_like(which)

@@ -142,7 +142,7 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.check:fault_statement", str(self.code), self
         )
         return said
@@ -572,7 +572,6 @@ class Check(ShownResult):
         schema="fairgauge.check/2",
         title="Published tables checked",
         called="a check of published tables",
-        document="fairgauge.render.documents.check_document:check_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.check:check_page",
     )
