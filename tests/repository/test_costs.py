@@ -6,8 +6,6 @@ import tomllib
 
 from bench.costs import FILE, measured
 
-_TOLERANCE = 1.02
-
 
 def grown(costs: dict[str, int], stated: dict[str, int]) -> dict[str, tuple[int, int]]:
     """Return what costs too much, with its stated cost: of functions not listed at most the least.
@@ -16,7 +14,7 @@ def grown(costs: dict[str, int], stated: dict[str, int]) -> dict[str, tuple[int,
     """
     least = min(stated.values())
     limits = {name: stated.get(name, least) for name in costs}
-    found = {n: (limits[n], cost) for n, cost in costs.items() if cost > _TOLERANCE * limits[n]}
+    found = {n: (limits[n], cost) for n, cost in costs.items() if cost > 1.02 * limits[n]}
     return found if "calls" not in costs or "calls" in found else {}
 
 
