@@ -688,11 +688,9 @@ def _with_needs(
         ReasonCode.CROSSES,
         limit=reason["limit"],
         second=reason.get("second"),
-        needed=needed.rows if needed else None,
-        fewest=needed.fewest if needed else None,
-        most=needed.most if needed else None,
+        needed=needed,
         power=POWER,
-        on_limit=True if needed and needed.rows > _MOST_ROWS else None,
+        on_limit=True if needed and needed > _MOST_ROWS else None,
         rows=rows,
         of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
@@ -704,7 +702,7 @@ def _with_needs(
 
 def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
     """Return why a verdict is open that no number of rows would decide, and what it is open for."""
-    needed = dict.fromkeys(("needed", "fewest", "most", "on_limit"))
+    needed = dict.fromkeys(("needed", "on_limit"))
     return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 

@@ -1,7 +1,7 @@
 """Words for sides, events and numbers in one language; the texts that use them are data.
 
-`Grammar` is English; another language overrides what differs (`German`). Everything else that
-a language says is in its `messages.toml`.
+`Grammar` is English; another language overrides what differs (`German`). Everything else of a
+language is in its file of texts.
 """
 
 # mypy: disable-error-code="no-any-return"

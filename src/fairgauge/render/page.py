@@ -113,7 +113,7 @@ def brief_of(result: ShownResult) -> Brief:
     return brief_of_page(told(result))
 
 
-def said(stated_by: str, place: str, *parts: Any) -> str:
+def stated(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
     return plain().say(s.code, place, s) or ""

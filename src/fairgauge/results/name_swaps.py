@@ -71,7 +71,7 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:note_statement", str(self.code), self
         )
         return said
@@ -206,7 +206,7 @@ class SwapDifference:
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:swap_statement", "says", self
         )
         return said

@@ -12,7 +12,7 @@ from typing import Any
 from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
-from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
+from fairgauge.render.documents.document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
