@@ -68,10 +68,10 @@ from fairgauge.statements.compared import (
     Compared,
     event,
     measure,
+    page,
     step,
     swapped,
     unit_of,
-    words_of,
 )
 from fairgauge.statements.missing_outcomes import could_leave_none, could_reverse
 
@@ -104,9 +104,7 @@ def audit_page(report: Any) -> Page:
         *made.limits(),
         *made.steps(),
     ]
-    return Page(
-        kind="audit", statements=tuple(every), grid=made.grid(), words=words_of(report.spec)
-    )
+    return replace(page("audit", report.spec, every, values=made.values), grid=made.grid())
 
 
 class _Audit(Compared):
