@@ -218,7 +218,6 @@ def why(
 def _mistakes(
     cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
 ) -> Iterator[Diagnostic]:
-    """Yield what looks like a mistake in outcomes, groups and strata."""
     yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
     yield from reversed_outcomes_of(resolution)
     yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
