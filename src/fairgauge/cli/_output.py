@@ -215,7 +215,6 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
 
 
 def _place(path: Place) -> Place:
-    """Return a path with its links resolved."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:

@@ -176,6 +176,7 @@ def _rounded(value: float, decimals: int = 0) -> str:
 
 
 def unsigned(text: str) -> str:
+    """Return a count without its sign, and 0 as no difference."""
     number = text.lstrip("-")
     return "no difference" if float(number.replace(",", "")) == 0 else number
 
@@ -200,6 +201,7 @@ def decimals_for(scale: float) -> int:
 
 
 def number_text(value: float, decimals: int) -> str:
+    """Return a number in so many decimals, its minus sign a minus sign."""
     if math.isinf(value):
         return ANY
     text = f"{value:,.{decimals}f}"

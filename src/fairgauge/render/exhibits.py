@@ -169,7 +169,7 @@ def _title(g: Grammar, feature: Any, stated: list[Any]) -> str:
         return g.table["grid"]["table"]
     if first.who is None:
         return capitalised(g.feature((feature, None)))
-    compared = [s for s in stated if s.than is not None and not s.facts.get("across")]
+    compared = [s for s in stated if s.than is not None and not s.facts.get("of_all")]
     than = {g.name(s.than) for s in compared}
     code = "others" if any(s.than.kind == "others" for s in compared) else "each"
     if first.facts["two"] and first.than is not None:

@@ -1,7 +1,7 @@
 """Words for sides, events and numbers in one language; the texts that use them are data.
 
-`Grammar` is English; another language overrides what differs (`German`). Everything else that
-a language says is in its `messages.toml`.
+`Grammar` is English; another language overrides what differs (`German`). Everything else of a
+language is in its file of texts.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -139,9 +139,9 @@ class Grammar:
         if text is None:
             return None
         facts = {} if s is None else s.facts
-        return self._made(text).render(s=s, **{**facts, **more}).strip() or None
+        return self.made(text).render(s=s, **{**facts, **more}).strip() or None
 
-    def _made(self, text: str) -> jinja2.Template:
+    def made(self, text: str) -> jinja2.Template:
         """Return a text as a template; each is compiled once."""
         if text not in self._templates:
             if text not in _COMPILED:
@@ -271,7 +271,7 @@ class Grammar:
             return adjective
         named = {each: known[each.casefold()] for each in every if each.casefold() in known}
         alike = [each for each, of in named.items() if of == adjective and each != value]
-        alone = adjective not in self.people["plain"] and len(set(named.values())) < 2  # noqa: PLR2004
+        alone = adjective not in self.people["plain"] and len(set(named.values())) < 2
         return None if alike or alone else adjective
 
     def quoted(self, value: str) -> str:

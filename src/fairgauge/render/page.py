@@ -46,7 +46,7 @@ def tell(page: Page, language: str = "en", words: dict[str, Any] | None = None) 
     titles = g.table["page"]
     compared = [s for s in page.statements if s.code in ("differs", "headline") and s.shown]
     undirected = any(s.code == "state_direction" for s in page.statements)
-    asked = g.env.from_string(titles["found"][page.kind]).render(
+    asked = g.made(titles["found"][page.kind]).render(
         neutral=bool(compared or undirected) and not any(s.harm == "worse" for s in compared),
         alarms=any(s.code == "alarm" for s in page.statements),
     )
@@ -123,7 +123,7 @@ def brief_of(result: ShownResult) -> Brief:
     return brief_of_page(told(result))
 
 
-def said(stated_by: str, place: str, *parts: Any) -> str:
+def stated(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
     return plain().say(s.code, place, s) or ""

@@ -127,7 +127,8 @@ def measure(spec: Mapping[str, Any], row: Any, scope: Any = None, threshold: Any
             )
         if is_of_fit(row):
             return Measure("fit" if row.of == TP + TN else "misfit", row.title, among=whom, **at)
-    column = columns["prediction"] if spec.get("score") or spec.get("prediction") else ""
+    of_decisions = not row.is_share and (spec.get("score") or spec.get("prediction"))
+    column = columns["prediction"] if of_decisions else ""
     return Measure("number", row.title, column=column, **at)
 
 

@@ -29,55 +29,6 @@ PASSING = [0.0] * 10 + [-0.2] * 10 + [0.0] * 20
 STAYING = [0.0] * 10 + [-0.2] * 30
 
 
-def held(years: int, gaps: list[float], later: int, seed: int = 5) -> tuple[int, int, int]:
-    """Return in how many years there is an alarm, and the intervals of some days later hold.
-
-    The last number is of the intervals of all periods from the beginning of the change to that day,
-    which are chosen by their values.
-    """
-    rng = np.random.default_rng(seed)
-    alarms = now = chosen = 0
-    for _ in range(years):
-        counts = stream(gaps, rng)
-        whole = fg.monitor(counts, asked(GAP)).comparisons[0]
-        if whole.alarm is None:
-            continue
-        at = day_names(len(gaps)).index(whole.alarm.period) + later
-        if at >= len(gaps):
-            continue
-        (each,) = fg.monitor(counts, asked(GAP), at=day_names(len(gaps))[at]).comparisons
-        first = first_now(at - later, at + 1)
-        truth = float(np.mean(gaps[first : at + 1]))
-        found = each.alarm.now
-        assert (found.first, found.last) == (day_names(at + 1)[first], day_names(at + 1)[at])
-        alarms += 1
-        now += found.low <= truth <= found.high
-        since = day_names(len(gaps)).index(each.alarm.since)
-        low, high = _interval(counts, since, at)
-        chosen += low <= float(np.mean(gaps[since : at + 1])) <= high
-    return alarms, now, chosen
-
-
-def _interval(counts: dict[str, fg.Cube], since: int, at: int) -> tuple[float, float]:
-    held = list(counts.values())[since : at + 1]
-    total = held[0]
-    for each in held[1:]:
-        total = total.add(each, allow_duplicates=True)
-    found = fg.audit(total, metrics="selection_rate.difference")
-    estimate = found["selection_rate.difference", "sex", "F"]
-    return estimate.low, estimate.high
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize(("gaps", "later"), [(STAYING, 1), (STAYING, 7), (PASSING, 1)])
-def test_the_interval_of_what_is_now_holds_as_often_as_it_states(
-    gaps: list[float], later: int
-) -> None:
-    alarms, now, _ = held(40, gaps, later)
-    assert alarms > 32
-    assert now / alarms > 0.95 - 3 * (0.95 * 0.05 / alarms) ** 0.5
-
-
 @pytest.mark.parametrize(
     ("later", "periods"), [(0, 0), (1, 1), (7, 7), (14, 7), (15, 7), (20, 10), (300, 28)]
 )

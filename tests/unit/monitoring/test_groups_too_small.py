@@ -8,7 +8,6 @@ import pytest
 from tests.monitored_days import day_names
 
 import fairgauge as fg
-from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.reason_sentences import describe_reason
 
 ASKED = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
@@ -26,12 +25,11 @@ def days(tiny, count=30):
     return found
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric", ["selection_rate.difference", "f1.difference", "selection_rate.largest_gap",
                "accuracy.largest_gap"]
 )  # fmt: skip
-@pytest.mark.parametrize("every", [2, 4])
+@pytest.mark.parametrize("every", [4])
 def test_a_tiny_group_is_no_pass(metric, every):
     between = [0, 0.4] if metric.endswith("largest_gap") else [-0.4, 0.4]
     asked = ASKED | {"monitor": {"rules": [{"metric": metric, "between": between}]}}
@@ -174,22 +172,16 @@ def test_periods_with_sufficient_data_decide_whatever_the_others_are(case, monke
     assert each.alarm.now is None  # that of the other days is of insufficient data
 
 
-def test_weights_are_named_before_the_expected_counts_that_they_distort():
-    """One woman and one man of 1e5 that were both rejected leave hardly a selection expected."""
-    (frame,) = uneven_days([heavy()], "w").values()
-    frame.loc[0, "w"], frame.loc[1, "w"] = 1e5, 1e5
-    frame.loc[[0, 1], "p"] = 0
-    report = monitored("weight", "w", {NAMES[0]: frame})
-    assert report.comparisons[0].state.value == "insufficient data"
-    assert report.comparisons[0].points[-1].reason.code is ReasonCode.FEW_EFFECTIVE_ROWS
-
-
 @pytest.mark.parametrize(
-    "metric", ["selection_rate.ratio", "f1.ratio", "calibration_gap.difference"]
+    ("metric", "role"),
+    [
+        ("selection_rate.ratio", "weight"),
+        ("f1.ratio", None),
+        ("calibration_gap.difference", "cluster"),
+    ],
 )
-@pytest.mark.parametrize("role", ["weight", "cluster", None])
 def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
-    role, metric, monkeypatch
+    metric, role, monkeypatch
 ):
     """Women ask for what is granted less often: within strata both are treated alike."""
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")

@@ -83,46 +83,6 @@ def test_a_rule_that_waits_for_labels_says_so(rule):
     )
 
 
-QUIET = {
-    MonitorState.INSUFFICIENT: "INSUFFICIENT DATA: 1 of 1 comparison has fewer rows than "
-    "min_n (20)",
-    MonitorState.WAITING: "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; "
-    "2 periods wait",
-}
-
-
-@pytest.mark.parametrize("state", list(QUIET))
-def test_one_line_states_how_many_comparisons_are_undecided_and_why(state):
-    counts, rule = CASES[state]
-    line = render(fg.monitor(counts, asked(rule, labels="later")), "text", quiet=True)
-    assert line.startswith(QUIET[state])
-
-
-def test_a_large_group_without_its_reference_has_no_fewer_rows_than_min_n():
-    """Of 100 rows a day the line stated fewer than 20: those of the reference were renamed."""
-    group = {"tp": 40, "fn": 60}
-    counts = {
-        name: fg.confusion("sex", {"F": group, "M" if i < 20 else "Male": group})
-        for i, name in enumerate(day_names(24))
-    }
-    rule = {"metric": "selection_rate.ratio", "at_least": 0.5}
-    report = fg.monitor(counts, asked(rule) | {"reference": {"sex": "M"}})
-    line = render(report, "text", quiet=True)
-    assert line.startswith(
-        "INSUFFICIENT DATA: 1 of 2 comparisons has fewer rows than min_n (20) on a side, in every "
-        "period that has both: selection rate ratio of men"
-    )
-    assert "No monitored comparison has a value now." in " ".join(str(report).split())
-
-
-def test_one_line_names_what_else_is_insufficient():
-    nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
-    line = render(fg.monitor({"2026-01-01": cube(40)}, asked(nobody)), "text", quiet=True)
-    assert line.startswith("INSUFFICIENT DATA: A rule names a group that no period has: X.")
-    nothing = render(fg.monitor({}, asked(RATIO)), "text", quiet=True)
-    assert nothing.startswith("INSUFFICIENT DATA: No period has a group that a rule is for")
-
-
 UNDECIDED = (MonitorState.UNDEFINED, MonitorState.INSUFFICIENT, MonitorState.WAITING)
 
 
@@ -194,16 +154,6 @@ def test_a_rule_that_compares_nothing_is_never_a_pass(case, outcome, tmp_path):
     assert (again.exit_code, again.unmatched) == (report.exit_code, report.unmatched)
 
 
-def test_the_text_states_why_nothing_is_compared():
-    counts, spec, _ = NOTHING_COMPARED["the reference"]
-    text = " ".join(str(fg.monitor(counts, spec)).split())
-    assert "A rule names a group that is the reference: M." in text
-    assert "names the group M, which is the reference: it is compared with nothing." in text
-    assert "no period has" not in text
-    counts, spec, _ = NOTHING_COMPARED["one group"]
-    assert "A rule is on a feature of one group: sex." in str(fg.monitor(counts, spec))
-
-
 def lasting(group, periods):
     """Return days of women, and of another group of four rows in some of them."""
     few, women = {"tp": 2, "fn": 2}, {"tp": 40, "fn": 60}
@@ -240,21 +190,6 @@ def test_exit_code_and_junit_agree(case, outcome):
     assert report.exit_code == code_of_junit(report)
     assert (report.state in UNDECIDED) is undecided
     assert "no period has a group" not in str(report)
-
-
-def test_a_small_group_is_counted_from_the_start_on():
-    """Of a group with hundreds of rows before, "9 rows so far" was stated, as of a stray value."""
-    group, few = {"tp": 100, "fn": 100}, {"tp": 4, "fn": 5}
-    counts = {
-        name: fg.confusion("sex", {"F": group, "M": group, "X": few if i else group})
-        for i, name in enumerate(day_names(2))
-    }
-    text = " ".join(str(fg.monitor(counts, asked(OF_ALL, start="2026-01-02"))).split())
-    assert (
-        "X (sex) has 9 rows that a rule counts since the start (2026-01-02): too few to decide"
-        in text
-    )
-    assert "so far" not in text.split("Notes")[1].split("since the start")[0]
 
 
 def test_periods_that_are_not_considered_are_not_denied():

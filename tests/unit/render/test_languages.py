@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-import jinja2
 import pytest
 from tests.every_result import RESULTS, result
 

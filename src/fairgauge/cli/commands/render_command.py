@@ -48,7 +48,6 @@ def command(saved: str, out: Output) -> int:
 
 
 def _verified_report(bundle: str) -> Report | PairsAudit:
-    """Return the report of a sealed bundle, and print on standard error what verifying it found."""
     from fairgauge.evidence.sealing import verify
 
     found = verify(bundle)

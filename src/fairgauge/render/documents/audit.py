@@ -18,7 +18,6 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, repeat_blocks
 from fairgauge.render.documents._preset_blocks import (
     gaps_by_category,
     not_stated,
@@ -33,6 +32,7 @@ from fairgauge.render.documents._rule_blocks import (
     verdict_name,
     verdict_of_all,
 )
+from fairgauge.render.documents.document_parts import TONES, repeat_blocks
 from fairgauge.render.documents.report_notes import (
     MOST_WARNINGS,
     missing_values,
@@ -56,13 +56,16 @@ from fairgauge.render.words.display_names import (
     printable,
 )
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
-from fairgauge.render.words.finding_sentences import describe_finding, no_finding_sentence
+from fairgauge.render.words.finding_sentences import (
+    adjusted_for_strata,
+    describe_finding,
+    no_finding_sentence,
+)
 from fairgauge.render.words.glossary import metric_entries, metric_link, rate_entries
 from fairgauge.render.words.method_descriptions import CAVEAT, LIMITS, described_methods
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
-    drawn_value,
     estimate_value,
     holds_with_others,
     marked,
@@ -80,15 +83,23 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import rule_words, rules_of
-from fairgauge.render.words.verdict_sentences import describe_evidence
+from fairgauge.render.words.verdict_sentences import describe_evidence, verdict_word
 from fairgauge.results.codec import plain, to_dict
-from fairgauge.results.disparities import distance, is_ratio, singled_out
+from fairgauge.results.disparities import (
+    distance,
+    is_ratio,
+    significant_strata,
+    singled_out,
+    tests_within_strata,
+    with_both_sides,
+)
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import (
     FeatureResults,
     adjustments,
+    conditional,
     gravest_groups,
     insignificant,
     on_one_screen,
@@ -102,10 +113,10 @@ from fairgauge.results.verdicts import RuleResult, before_counting
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
 _MOST_RATES = 8
-_MOST_CHART_ROWS, _MOST_CHARTS = 24, 20
+_MOST_CHARTED, _MOST_CHART_ROWS, _MOST_CHARTS = 4, 24, 8
 _MOST_PUBLISHED = 24
 """Rows of tables to publish on the first page; others follow on the second."""
-_MOST_LISTED = 3_000
+_MOST_LISTED = 1_500
 _LONGEST_SPEC = 20_000
 _MOST_FILED_METHODS, _MOST_FINDINGS, _MOST_ABSENT = 6, 5, 3
 
@@ -124,6 +135,8 @@ class _Part:
     ) -> None:
         self.report, self.of, self.terms, self.full = report, section, terms, full
         self.title = called(section.name)
+        self.is_drawn, self.legend = False, list[str]()
+        """How to read its table of rates, but for what an earlier table states."""
         estimated = any(assumption(each.interval) for each in section.estimates)
         self.heading = called(section.name) + (" ≈" if estimated else "")
         """What groups are called in its tables; "≈" marks those that probabilities state."""
@@ -193,6 +206,9 @@ class _Part:
                     value = marked(estimate_value(each), each)
                     heading = self.terms.get(metric) or code
                     yield {"group": group.group, "metric": heading, "value": value}
+        for each in conditional(self.of):
+            value = marked(estimate_value(each), each)
+            yield {"group": each.group, "metric": each.definition.name, "value": value}
 
     def strata(self) -> Iterator[dict[str, Any]]:
         """Yield the compared rates of every group in every stratum."""
@@ -209,6 +225,21 @@ class _Part:
                         "value": rate_value(rate, found.rates.get(rate.name)) if found else "-",
                         "n": numbers.count(size_of_rate(found, rate.name)) if found else "0",
                     }
+
+    def tested_strata(self) -> Iterator[str]:
+        """Yield the strata in which a comparison is significant, by the test of the first page."""
+        tests = tests_within_strata(self.report.estimates)
+        for overall, _ in adjustments(self.of):
+            of = [
+                e for e in self.of.inside if (e.metric, e.group) == (overall.metric, overall.group)
+            ]
+            both = with_both_sides(of)
+            if found := significant_strata(both, tests):
+                yield (
+                    f"{capitalised(metric_words(overall.definition))}, {called(overall.group)}. "
+                    f"Statistically significant by itself ({adjusted_for_strata(both, tests)}): "
+                    f"{numbers.listing([called(each.stratum) for each in found])}."
+                )
 
     def adjusted(self) -> Iterator[dict[str, Any]]:
         """Yield what is compared over all rows beside the same adjusted for the strata."""
@@ -235,6 +266,7 @@ class _Part:
     def charts(self) -> Iterator[tree.Chart]:
         """Yield every metric of every group, on one axis; of many groups those that differ most."""
         known = [name for name in self.of.metrics if metric_link(self.of.metric_row(name))]
+        known = known if self.is_drawn else []
         for metric in known[:_MOST_CHARTS]:
             own = [each for each in self.of.estimates if each.metric == metric]
             far = sorted(own, key=distance, reverse=True)[:_MOST_CHART_ROWS]
@@ -278,8 +310,7 @@ class _Part:
             ": ".join(filter(None, [words, numbers.listing(sizes)])),
         ]
 
-    @property
-    def legend(self) -> list[str]:
+    def how_to_read(self) -> list[str]:
         """Return how to read its table of rates."""
         rates = [self.of.rate_row(rate) for rate in self.of.rates]
         sides = dict.fromkeys((each.group, each.mirror_of) for each in self.of.mirrors)
@@ -296,7 +327,12 @@ class _Part:
             abbreviations(rates),
             f"{averaged} are macro averages over classes" * bool(averaged),
             *(f"{called(one)} mirrors {called(other)}" for one, other in sides),
-            f"{more:,} more groups in the JSON report" * bool(more),
+            (
+                f"{len(self.groups)} of {len(self.of.groups):,} groups, those that fail a rule or "
+                "differ statistically significantly first, then the largest, "
+                f"{more:,} more in the JSON report"
+            )
+            * bool(more),
         ]
 
 
@@ -309,7 +345,7 @@ def _chart_row(each: Estimate) -> tree.ChartRow:
     ends = metric_range(each.definition, each.low, each.high)
     return tree.ChartRow(
         f"{called(each.group)}{f' (class {called(each.class_)})' if worst else ''}",
-        tree.mark_of(drawn_value(each.value, each.interval), each.interval, sparse=few),
+        tree.mark_of(each.value, each.interval, sparse=few),
         f"{estimate_value(each)}{unit_name(unit(each.definition))}{f' ({ends})' if ends else ''}",
         below=", ".join(filter(None, below)),
     )
@@ -331,7 +367,14 @@ def _interval_note(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 def _parts(report: Report, *, full: bool) -> list[_Part]:
     results, terms = sections_of(report), terms_of(report)
     kept = results[:_MOST_SECTIONS_FULL] if full else on_one_screen(results)[:_MOST_SECTIONS]
-    return [_Part(report, each, terms, full=full) for each in kept]
+    parts = [_Part(report, each, terms, full=full) for each in kept]
+    for part in parts[:_MOST_CHARTED]:
+        part.is_drawn = True
+    said: set[str] = set()
+    for part in parts:
+        part.legend = [each for each in part.how_to_read() if each not in said]
+        said.update(part.legend)
+    return parts
 
 
 # ---- rules and findings
@@ -359,7 +402,7 @@ def _by_rule(report: Report) -> Iterator[dict[str, Any]]:
             {
                 "group": verdict_name(each, report),
                 "held": " or ".join(map(held_against, each.alternatives or (each,))),
-                "outcome": before_counting(each),
+                "outcome": verdict_word(before_counting(each)),
                 "evidence": printable(capitalised(describe_evidence(each))),
             }
             for each in rule.verdicts
@@ -397,7 +440,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
     """Yield what every estimator makes of each comparison of groups that nobody recorded."""
     for each in report.estimators:
         metric = report.catalogue.metric(each.metric)
-        tipping = each.tipping_slope
         yield {
             "group": group_called(each.group, each.feature),
             "metric": metric_words(metric),
@@ -406,7 +448,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
             "interval": metric_ci(metric, each.interval),
             "decides": each.decides,
             "people": each.effective_people,
-            "tipping": tipping if tipping is not None and abs(tipping) <= 1 else None,
             "assumes": assumption(each.interval),
         }
 
@@ -424,8 +465,10 @@ def _closing(report: Report) -> Iterator[tree.Block]:
     one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
     by_class = {p.of.feature for p in parts if p.of.class_scope.kind not in one_outcome}
     equal = insignificant(sections_of(report))
+    if equal:
+        text = no_finding_sentence(equal, by_class, terms_of(report))
+        yield tree.Paragraph(text, tree.Tone.SOFT, spare=2, about="what is not significant")
     texts = [
-        no_finding_sentence(equal, by_class, terms_of(report)) if equal else "",
         CAVEAT if report.findings else "",
         question.not_favourable(report),
         question.exclusions(report, every - report.data.used, unit_),
@@ -677,6 +720,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "rate_intervals": lambda part: part.intervals(),
     "other_rows": lambda part: part.others(),
     "strata_rows": lambda part: part.strata(),
+    "tested_strata": lambda part: part.tested_strata(),
     "adjusted_rows": lambda part: part.adjusted(),
     "pair_rows": lambda part: part.pairs(),
     "confusion_rows": lambda part: part.confusion(),

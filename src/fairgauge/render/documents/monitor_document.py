@@ -11,7 +11,7 @@ from typing import Any
 
 from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
+from fairgauge.render.documents.document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.grammar import Grammar
 from fairgauge.render.page import told
 from fairgauge.render.words import numbers

@@ -528,22 +528,25 @@ def table(
     is to fit one screen, they are noted in ``hidden`` instead.
     """
     every = [*rows, *totals]
-    names = [wrap(row[0], _NAME) for row in every]
     heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
-    widths = [
-        max([*map(width, heads[i]), *(width(row[i]) for row in every)])
-        for i in range(1, len(columns))
+    most = [_NAME, *(0 if c.numeric else text.width // 2 for c in columns[1:])]
+    cells = [
+        [wrap(cell, at) if at else [cell] for cell, at in zip(row, most, strict=True)]
+        for row in every
     ]
-    widths.insert(0, max(width(part) for parts in (heads[0], *names) for part in parts))
+    widths = [
+        max(width(line) for lines in (heads[i], *(row[i] for row in cells)) for line in lines)
+        for i in range(len(columns))
+    ]
     parts = list(_parts(widths, columns, text.width, text.hidden))
     for part in parts if text.full else parts[:1]:
         height = max(len(heads[i]) for i in part)
         for level in range(height):
-            cells = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
-            yield text.paint(_line(cells, part, widths, columns), Tone.PLAIN)
-        for name, row in zip(names, every, strict=True):
-            yield _line([name[0], *(row[i] for i in part[1:])], part, widths, columns)
-            yield from (f" {more}" for more in name[1:])
+            head = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
+            yield text.paint(_line(head, part, widths, columns), Tone.PLAIN)
+        for row in cells:
+            for line in zip_longest(*(row[i] for i in part), fillvalue=""):
+                yield _line(line, part, widths, columns)
     if not text.full:
         left = (columns[i] for part in parts[1:] for i in part[1:] if not columns[i].joined)
         text.hidden |= dict.fromkeys(column.heading for column in left)

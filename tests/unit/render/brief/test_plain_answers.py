@@ -262,7 +262,7 @@ def test_the_words_of_a_users_rate_are_not_altered() -> None:
                            "b": {"tp": 30, "fp": 10, "fn": 20, "tn": 140}}),
         metrics=[own],
     )  # fmt: skip
-    assert "the share of throws that rows of seats have" in render(report, "html")
+    assert "The share of throws that rows of seats have." in render(report, "html")
 
 
 def test_a_rule_with_alternatives_is_stated_in_its_own_words() -> None:

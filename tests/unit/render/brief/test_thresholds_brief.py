@@ -162,7 +162,7 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_and_the_certai
         )
     else:
         assert "worse off" not in str(brief.found[0])
-    assert not thresholds_document(made).exhibits
+    assert not document_of(made).exhibits
     point = min(of.frontier, key=lambda each: abs(each.threshold - 0.5))
     ends = point.disparity_interval
     assert ends is not None

@@ -38,7 +38,8 @@ def test_classes_are_named_and_a_margin_is_of_all_classes():
     assert all(f"F (sex), class {name}" in page(found) for name in "abc")
     accuracy = [float((PEOPLE["grade"] == PEOPLE[name]).mean()) for name in ("old", "new")]
     (stated,) = (s for s in models.models_page(found).statements
-                 if s.code == "shifted" and s.facts["margin"] == 0.1 and s.of.name == "accuracy")  # fmt: skip
+                 if s.code == "shifted" and s.of.name == "accuracy"
+                 and s.facts["margin"] == 0.1)  # fmt: skip
     assert [stated.was[0].rate, stated.who.rate] == pytest.approx(accuracy)
     assert [each.rate for each in found["new"].margins] == list(margins)
     assert "Who changes" not in text  # of classes there is no one favourable decision

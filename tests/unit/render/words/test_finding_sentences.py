@@ -38,20 +38,17 @@ def test_the_furthest_differences_of_several_groups_are_of_simultaneous_interval
 
 def test_all_groups_without_a_conclusion_are_counted():
     text = of_counts({"large": (500, 1000), **{f"g{i:02}": (5, 10) for i in range(30)}})
-    listed = text.partition("Insufficient data for any conclusion")[2].partition(".")[0]
+    listed = text.partition("? insufficient data:")[2].partition(";")[0]
     assert listed.count("n = 10") == 8
     assert listed.endswith("and 22 more")
 
 
 def test_it_is_the_small_group_that_has_insufficient_data():
     """The other one is compared with it, and has no conclusion for that reason alone."""
-    assert "any conclusion (fewer than 20 rows): F (g), n = 10." in of_counts(
-        {"F": (5, 10), "M": (25, 50)}
-    )
+    assert "? insufficient data: F, n = 10;" in of_counts({"F": (5, 10), "M": (25, 50)})
     groups = {"F": (5, 10), "M": (25, 50), "X": (20, 40)}
-    assert "any conclusion (fewer than 20 rows): F (g), n = 10." in of_counts(
-        groups, reference={"g": "F"}
-    )
+    stated = of_counts(groups, reference={"g": "F"})
+    assert "comparisons of people with g M or X with people with g F, who are too few." in stated
 
 
 def test_a_significant_difference_has_no_interval_that_ends_at_no_difference():
