@@ -55,7 +55,7 @@ from fairgauge.question.readers import (
 )
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
-from fairgauge.question.wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
+from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ from fairgauge.question.option_types import (
 )
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
-from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
+from fairgauge.question._wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:

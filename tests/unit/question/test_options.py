@@ -23,7 +23,7 @@ from fairgauge.question.option_docs import page
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec, flag_of
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
-from fairgauge.question.wording import DOCUMENT_KEYS, Document
+from fairgauge.question._wording import DOCUMENT_KEYS, Document
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.command_line import flags_of, repetition
