@@ -126,7 +126,9 @@ DAMAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "codes of a facet": (
         coded, AGED, "'facet', whose numbers are compared, cut or averaged, has -999, as codes"
     ),
-    "codes of decisions": (of_a_code, {}, "48 rows have 'predicted' = -999, beside 0 and 1"),
+    "codes of decisions": (
+        of_a_code, {}, "48 rows have 'predicted' = -999, which their names or codes"
+    ),
     "written twice": (numbered, {"facet": [{"name_or_index": "facet"}]},
                       "every combination of the counted columns stands 2 times"),
     "labels as floats": (stored_as_floats, {}, "all of 'label' is at or below it"),
@@ -185,7 +187,7 @@ def test_predictions_of_which_no_row_is_positive_are_not_refused(folder: Folder)
 
 def test_the_page_advises_no_option_that_the_command_lacks(folder: Folder) -> None:
     found = [
-        [("F", "Female")[i % 3 == 0] if row[0] == "d" else "M", *row[1:]]
+        [("F", "f ")[i % 3 == 0] if row[0] == "d" else "M", *row[1:]]
         for i, row in enumerate(rows())
     ]
     changes = {"facet": [{"name_or_index": "facet", "value_or_threshold": ["F"]}]}

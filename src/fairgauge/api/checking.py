@@ -28,7 +28,7 @@ from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.measure.decide import interval_reached, open_at_any_size
+from fairgauge.measure.decide import interval_reached
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import (
     ColumnRole,
@@ -71,7 +71,7 @@ from fairgauge.results.estimates import WorstCase
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.verdicts import Verdict
+from fairgauge.results.verdicts import Verdict, open_at_any_size
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.significance import chi_square_p, fisher

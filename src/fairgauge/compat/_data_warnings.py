@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.api.audit import audit
+from fairgauge.checks.names import doubtful_names
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
 from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Level, Profile
 from fairgauge.question.category_words import may_be_no_number
-from fairgauge.resolve.name_checks import MOST_SPELLED, doubtful_names
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise.first_rows import FEWEST_ROWS
 from fairgauge.values import canonical, name_of
 
+MOST_SPELLED = 200
+"""Values of a column up to which each is a group: names of places or people are not."""
 _OF_OTHER_QUESTIONS = (
     DiagnosticCode.NUMERIC_GROUPS,
     DiagnosticCode.SINGLE_ROW_GROUPS,
@@ -102,15 +104,8 @@ def doubled_rows(
 
 
 def without_options(notes: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return notes that advise to correct the table: the command lacks the options of an audit.
-
-    A recoding of columns whose spellings are listed is then nothing more.
-    """
-    every = [*notes]
-    alike = [each for each in every if each.code is DiagnosticCode.SAME_NAMES]
-    listed = {column for each in alike for column in each["columns"]}
+    """Return notes that advise to correct the table: the command lacks the options of an audit."""
     return [
         replace(each, parameters=tuple(sorted({**dict(each.parameters), "options": False}.items())))
-        for each in every
-        if each.code is not DiagnosticCode.RECODING or each.feature not in listed
+        for each in notes
     ]

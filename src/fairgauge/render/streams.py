@@ -39,11 +39,11 @@ def layouts() -> dict[str, Any]:
 @cache
 def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
     """Return the streams that a kind has besides the fields of its results."""
-    module = layouts()[kind].get("streams")
-    if module is None:
+    module, _, name = layouts()[kind].get("streams", "").partition(":")
+    if not module:
         return {}
-    found: Mapping[str, Callable[[Any], Any]]
-    found = import_module(f"fairgauge.render.documents.{module}").STREAMS
+    own = import_module(f"fairgauge.render.documents.{module}")
+    found: Mapping[str, Callable[[Any], Any]] = getattr(own, name or "STREAMS")
     return found
 
 
@@ -104,8 +104,7 @@ def flat(record: Any) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            message = value.get("message")
-            found[name] = str(message) if message is not None else None
+            found[name] = str(value["message"]) if "message" in value else ", ".join(value) or None
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
         elif isinstance(value, str):

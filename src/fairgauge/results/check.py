@@ -572,7 +572,6 @@ class Check(ShownResult):
         schema="fairgauge.check/2",
         title="Published tables checked",
         called="a check of published tables",
-        document="fairgauge.render.documents.check_document:check_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.check:check_page",
     )

@@ -52,8 +52,6 @@ class ResultKind:
     schema : what its files state as their ``schema``.
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
-    document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary; by default from its layout.
     brief : the function that makes its first page.
     page : the function that states what is on its first page.
     """
@@ -63,7 +61,6 @@ class ResultKind:
     title: str
     called: str
     brief: str
-    document: str = "fairgauge.render.document:document"
     page: str = ""
 
 

@@ -300,9 +300,8 @@ class _Monitor(Compared):
             last = {e.undefined[-1].period for e in r.undefined}
             yield Statement(code="undefined", sources=("comparisons",), parts=tuple(
                 self.compared(e, "whose") for e in r.undefined
-            ), facts={
-                "period": min(last), "last": last == {r.periods[-1]}, "some": len(last) > 1,
-            })  # fmt: skip
+            ), facts={"period": min(last), "last": last == {r.periods[-1]},
+                      "some": len(last) > 1})  # fmt: skip
 
     def why_few(self, each: MonitoredComparison) -> str:
         """Return why a comparison has insufficient data."""
