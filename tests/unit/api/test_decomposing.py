@@ -544,7 +544,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),
         (
-            {"metrics": ["mean_score.ratio", "selection_rate.ratio"], "score": "admitted"},
+            {"metrics": "mean_score.ratio", "score": "admitted"},
             "name the score as the prediction",
         ),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),

@@ -71,7 +71,7 @@ def test_a_difference_that_no_rate_can_have_is_not_planned_for():
 
 def test_what_no_number_of_rows_gives_is_stated():
     planned = replace(fg.plan(rate=0.3), needed=(Needed("to pass", math.inf, math.inf),))
-    assert "to pass  no number of rows" in str(planned)
+    assert "No number of rows is enough to pass" in str(planned)
     assert planned.to_dict()["needed"][0]["group"] == "Infinity"
 
 
