@@ -14,7 +14,7 @@ from fairgauge.enums import CandidateVerdict, Outcome, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import repeat_blocks
+from fairgauge.render.documents.document_parts import repeat_blocks
 from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat

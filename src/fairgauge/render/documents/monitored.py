@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
-from fairgauge.render.documents._document_parts import TONES, record_blocks
+from fairgauge.render.documents.document_parts import TONES, record_blocks
+from fairgauge.render.grammar import Grammar
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
@@ -20,12 +21,9 @@ from fairgauge.render.words.monitor_sentences import (
     counted_each_time,
     counted_unit,
     describe_baseline,
-    describe_insufficient,
-    describe_lacking,
     describe_sparse_group,
     describe_undefined,
     describe_unmatched,
-    describe_waiting,
     evidence_text,
     in_last_period,
     independent_periods,
@@ -41,11 +39,15 @@ from fairgauge.results.codec import to_dict
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
+    HistoryFinding,
     HistoryHealth,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
 )
+from fairgauge.results.statement import Statement
+from fairgauge.statements.compared import side_of
+from fairgauge.statements.monitor import alarm_statements, drawn, open_states
 
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED, _MOST_CHARTS = 10, 40
@@ -53,10 +55,11 @@ _MOST_NAMED, _MOST_CHARTS = 10, 40
 
 def _in_words(report: MonitorReport) -> MonitorReport:
     """Return a report whose groups have the user's words, beside the values: "women (F)"."""
-    words = vocabulary_of(report)
+    language = told(report).language
 
     def named(feature: str, group: str) -> str:
-        word = words.word_of(feature, group)
+        words = language.words.get("groups", {}).get(feature)
+        word = language.name(side_of(feature, group)) if words and group != "others" else ""
         return f"{word} ({group})" if word else group
 
     return replace(
@@ -84,7 +87,7 @@ def _facts(report: MonitorReport) -> dict[str, Any]:
         "within": report.spec["monitor"].get("labels_within"),
         "entered": [each for each in report.unlabelled if each not in absent],
         "lacking": len(set(report.waiting) & set(report.unlabelled)),
-        "insufficient": "" if report.comparisons else describe_insufficient(report),
+        "insufficient": "" if report.comparisons else _open(report),
         "independent": independent_periods(report) or "",
         "alphas": " to ".join(dict.fromkeys(f"{a:.2g}" for a in alphas[:1] + alphas[-1:])),
         "rules": "; ".join(dict.fromkeys(written[each.rule] for each in report.comparisons)),
@@ -106,17 +109,36 @@ def _verdict(report: MonitorReport) -> str:
     undecided = report.state is not MonitorState.NO_ALARM
     if undecided and report.verdict is report.inconclusive and report.verdict in _DECIDED:
         state += f" (counted as {report.inconclusive})"
-    described = {
-        MonitorState.INSUFFICIENT: describe_insufficient,
-        MonitorState.WAITING: describe_waiting,
-        MonitorState.UNDEFINED: describe_lacking,
-    }
-    if report.state in described:
-        return f"{state}: {described[report.state](report)}"
-    if count := len(report.undefined):
+    if undecided and (why := _open(report)):
+        return f"{state}: {why}"
+    count = len(report.undefined)
+    if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
         return f"{state}; {count:,} {words} undefined {in_last_period(report)}"
     return f"{state}, BUT NO PASS: rows may be wrong" if report.faults else state
+
+
+def _said(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
+    """Return statements in the words of some places of a first page."""
+    language = told(report).language
+    said = (language.say(s.code, place, s) for s in stated for place in places)
+    return [text for text in said if text]
+
+
+def _open(report: MonitorReport) -> str:
+    return " ".join(_said(report, open_states(report), "verdict"))
+
+
+def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
+    """Return what a chart over time is of, in words: who is compared with whom, and what may be."""
+    s = drawn(report, each)
+    text = told(report).language.say("drawn", s.of.kind if s.of else "number", s)
+    return f"{text}; allowed: {tolerated_words(each)}" if text else ""
+
+
+def finding_text(finding: HistoryFinding) -> str:
+    """Return what may be wrong with the rows of a period, and what to do, as a sentence."""
+    return Grammar({}).say("finding", "text", f=finding) or ""
 
 
 def _tone(report: MonitorReport) -> tree.Tone:
@@ -130,7 +152,7 @@ def _tone(report: MonitorReport) -> tree.Tone:
 def _frame(report: MonitorReport, **_: bool) -> dict[str, Any]:
     """Return the frame, with the comparison that the headline is about, from the same side."""
     drawn = [
-        replace(chart, caption=drawn_caption(report, each) or chart.caption)
+        replace(chart, caption=_drawn_caption(report, each) or chart.caption)
         for each in report.gravest[:1]
         for chart in [_chart(each, _in_words(report))]
     ]
@@ -333,7 +355,9 @@ def _history_facts(health: HistoryHealth) -> dict[str, Any]:
 
 
 _WORDED: Mapping[str, Callable[[MonitorReport], Any]] = {
-    "alarms": lambda report: [each.says for each in report.alarms],
+    "alarms": lambda report: _said(
+        report, alarm_statements(report), "headline", "found", "certain"
+    ),
     "compared": _compared,
     "baselines": lambda report: [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"

@@ -9,7 +9,7 @@ from typing import Any
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, StratumWeights, Uncounted
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import repeat_blocks
+from fairgauge.render.documents.document_parts import repeat_blocks
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
