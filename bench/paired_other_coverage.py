@@ -18,7 +18,7 @@ from fairgauge.catalogue.averages import agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
-from fairgauge.catalogue.pooling import is_odds_ratio, pool
+from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
@@ -28,7 +28,6 @@ from fairgauge.inference.two.paired_changes import (
     ScoredRows,
     disparity_changes,
     pooled_change,
-    pooled_odds_change,
     score_change,
     statistic_change,
 )
@@ -125,9 +124,6 @@ def _of_strata(metric: Contrast, several: int, sets: int) -> Iterator[Scenario]:
 def _pooled(metric: Contrast, counts: np.ndarray) -> Quantity:
     """Return the change of a contrast; ``counts`` are by set, side and stratum."""
     several = counts.shape[2]
-    if is_odds_ratio(metric):
-        made, _ = pooled_odds_change(metric, _table(counts.reshape(-1, 3, 2, 2)), several)
-        return made.shift
     table = _table(counts.swapaxes(0, 1).reshape(-1, 3, 2, 2))
     weights = []
     for margin in table.margins:
@@ -221,10 +217,10 @@ def _of_spread(metric: Spread, among: str, sets: int) -> Iterator[Scenario]:
     for each, n in product(EXTREMES[among].values(), SIZES):
         cells = np.stack([cells_of((old, new), r) for old, new, r in each])
         rng = np.random.default_rng([35, n])
-        (old, new), hits = spread_change(metric, change(rate, _table(1e6 * cells))).values, []
+        (old, new), hits = spread_change(metric, [change(rate, _table(1e6 * cells))]).values, []
         for _ in range(sets):
             counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
-            made = spread_change(metric, change(rate, _table(counts.astype(float))))
+            made = spread_change(metric, [change(rate, _table(counts.astype(float)))])
             hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
         yield _discordant(cells, n), float(np.mean(hits))
 

@@ -31,6 +31,7 @@ _CHUNK = 100
 _ALPHA = 0.05
 ASKED = {"item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"}}
 DIFFERS, EQUIVALENT, COVERS = "differs", "equivalent", "covers"
+WITHOUT = "differs without family"
 ITEMS_ALONE, BASELINE = "items alone", "against the baseline"
 
 
@@ -46,6 +47,7 @@ class Study:
     delta : the difference between the groups' names.
     name, cell, run, group_item : standard deviations of names in each group, of items by names, of
         runs, and of items by groups.
+    families : texts that items are made from, by which groups then differ; None is each item.
     placebos, placebo : irrelevant edits, and their standard deviation.
     baseline : by how much answers without any edit are higher; None where there are none.
     scale : "score", "rounded" (to 1 ... 10), or the share of favourable decisions.
@@ -64,6 +66,7 @@ class Study:
     cell: float = 0.1
     run: float = 0.5
     group_item: float = 0.0
+    families: int | None = None
     placebos: int = 0
     placebo: float = 0.0
     baseline: float | None = None
@@ -84,8 +87,9 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
     effect[:, group == 0] += study.delta
     effect[:, group == len(sizes) - 1] += study.baseline or 0.0
     mean = rng.normal(0, 1, (study.models, study.items, 1)) + effect[:, None, :]
-    of_group = rng.normal(0, study.group_item, (study.models, study.items, len(sizes)))
-    mean = mean + of_group[:, :, group]
+    family = np.arange(study.items) % (study.families or study.items)
+    of_group = rng.normal(0, study.group_item, (study.models, family.max() + 1, len(sizes)))
+    mean = mean + of_group[:, family][:, :, group]
     mean = mean + rng.normal(0, study.cell, shape)
     y = mean[..., None] + rng.normal(0, study.run, (*shape, study.runs))
     if study.scale == "rounded":
@@ -103,6 +107,7 @@ def drawn(study: Study, rng: np.random.Generator) -> pl.DataFrame:
         {
             "model": model[kept], "item": item[kept], "name": name[kept],
             "group": np.array(groups)[group[name[kept]]], "run": run[kept], "answer": y[kept],
+            "family": family[item[kept]],
         }
     )  # fmt: skip
 
@@ -114,6 +119,9 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     asked: dict[str, Any] = {**ASKED, "prediction" if of_decisions else "score": "answer"}
     if study.models > 1:
         asked["model"] = "model"
+    if study.families:
+        yield WITHOUT, str(fg.pairs(table, **asked).verdict) == DIFFERS
+        asked["family"] = "family"
     if study.placebos:
         asked["placebo"] = "edit"
     if study.baseline is not None:
@@ -211,6 +219,8 @@ STUDY_DESIGNS = (
     Study("200 items with 1 + 1 of 10 + 10 names", (10, 10), 200, 1, per_item=1),
     Study("60 items with 2 + 2 of 6 + 6 names, difference -.2", (6, 6), 60, 1, per_item=2,
           delta=-0.2, wanted=_COVERED),
+    Study("6 + 6 names, 5 texts of 8 items each, groups differ by text (SD .3)", (6, 6), 40, 1,
+          group_item=0.3, families=5),
 )  # fmt: skip
 """The designs; power is that of the design document, where it is known."""
 

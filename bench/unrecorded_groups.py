@@ -91,10 +91,9 @@ class Covered:
             made = of[metric, "likelihood"]
             yield f"{metric} covered", made.interval.low <= value <= made.interval.high
             yield f"{metric} below", value < made.interval.low
-        for estimator in ("weighted", "likelihood"):
-            off = 100 * (of[metrics[0], estimator].value - true[0])
-            yield f"{estimator} bias", off
-            yield f"{estimator} squared", off**2
+        off = 100 * (of[metrics[0], "likelihood"].value - true[0])
+        yield "likelihood bias", off
+        yield "likelihood squared", off**2
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,7 @@ class Judged:
         cube = fg.count(data, sensitive={"race": self._race()}, **of)
         true = self.truth
         for name, race in (
-            ("bracket", self._race()),
-            ("likelihood", self._race(assume="given_group")),
+            ("likelihood", self._race()),
             ("bounds", self._race(assume="nothing")),
             ("validated", self._race(known_drawn="random")),
         ):
@@ -176,15 +174,6 @@ class Judged:
                 f"{name} covers",
                 made.interval is not None and (made.interval.low <= true <= made.interval.high),
             )
-            if name == "bracket":
-                each = next(
-                    e for e in report.estimators
-                    if (e.group, str(e.estimator)) == ("a", "weighted")
-                )  # fmt: skip
-                low, high = each.interval
-                yield "weighted pass", low >= -LIMIT and high <= LIMIT
-                yield "weighted fail", high < -LIMIT or low > LIMIT
-                yield "weighted covers", low <= true <= high
 
     def _race(self, **more: Any) -> Any:
         return fg.probabilities(columns(np.empty((0, 3))), known="answer", **more)

@@ -139,12 +139,12 @@ def of_swapped_names(records: list[Record]) -> str:
     rows = []
     for each in records:
         share = {what: f"{100 * n / each['studies']:.1f}" for what, n in each["counts"].items()}
-        beside = ("items alone", "against the baseline")
+        beside = ("items alone", "against the baseline", "differs without family")
         usual = [share.get(what, "") for what in beside]
         measured = [share.get(what, "") for what in ("differs", "changed", "equivalent", "covers")]
         rows.append((each["setting"], *measured, *usual, each["wanted"]))
     head = ("design", "differs", "changed", "equivalent", "interval covers", "items alone",
-            "baseline", "wanted")  # fmt: skip
+            "baseline", "without family", "wanted")  # fmt: skip
     return _markdown(head, rows)
 
 
@@ -168,7 +168,7 @@ def of_subgroup_searches(records: list[Record]) -> str:
     return _markdown(head, rows)
 
 
-_ESTIMATORS = ("weighted", "likelihood", "bracket", "bounds", "validated")
+_ESTIMATORS = ("likelihood", "bounds", "validated")
 _OF_GAPS = {
     "gap": "selection_rate.difference", "ratio": "selection_rate.ratio",
     "TPR gap": "true_positive_rate.difference", "FPR gap": "false_positive_rate.difference",
@@ -198,15 +198,15 @@ def of_unrecorded_groups(records: Iterable[Record]) -> str:
             ]
             verdicts.append((*begin, f"{each['gap']:+.1f}", *cells))
         else:
-            bias = [f"{sums[f'{name} bias'] / number:+.1f}" for name in _ESTIMATORS[:2]]
+            bias = sums["likelihood bias"] / number
             error = math.sqrt(sums["likelihood squared"] / number)
             covered = [percent(f"{metric} covered") for metric in _OF_GAPS.values()]
-            coverage.append((*begin, bias[0], f"{bias[1]} / {error:.1f}", *covered))
+            coverage.append((*begin, f"{bias:+.1f} / {error:.1f}", *covered))
     few = len(every) - len(shown)
     parts = [
         _markdown(("law", "people", "tables", "gap", *_ESTIMATORS), verdicts) if verdicts else "",
         _markdown(
-            ("design", "people", "tables", "weighted: bias", "likelihood: bias / RMSE", *_OF_GAPS),
+            ("design", "people", "tables", "likelihood: bias / RMSE", *_OF_GAPS),
             coverage,
         )
         if coverage

@@ -111,7 +111,6 @@ class ReferenceRule(StrEnum):
 class Assume(StrEnum):
     """Under which assumption estimates from probabilities of groups decide verdicts."""
 
-    BRACKET = "bracket"
     GIVEN_GROUP = "given_group"
     NOTHING = "nothing"
 
@@ -127,8 +126,6 @@ class Estimator(StrEnum):
     """How a rate of groups is estimated from their probabilities."""
 
     LIKELIHOOD = "likelihood"
-    WEIGHTED = "weighted"
-    BRACKET = "bracket"
     BOUNDS = "bounds"
     VALIDATED = "validated"
 
@@ -297,6 +294,7 @@ class Role(StrEnum):
     SCORE = "score"
     CLUSTER = "cluster"
     ITEM = "item"
+    FAMILY = "family"
     VARIANT = "variant"
     MODEL = "model"
     CONDITION = "condition"
@@ -345,72 +343,33 @@ class IntervalMethod(StrEnum):
     """A step in making a confidence interval, as `method_descriptions` under `render` explains."""
 
     WILSON = "wilson"
-    WILSON_ODDS = "wilson_odds"
-    WILSON_TRANSFORMED = "wilson_transformed"
     CLOPPER_PEARSON = "clopper_pearson"
     JEFFREYS = "jeffreys"
-    BONETT_PRICE = "bonett_price"
-    STUDENT_T = "student_t"
-    SKEWED_T = "skewed_t"
-    LINEARISED = "linearised"
-    WELCH = "welch"
-    FIELLER = "fieller"
     NEWCOMBE = "newcombe"
     MOVER = "mover"
-    ORDER_STATISTICS = "order_statistics"
-    ESTIMATED_CUT = "estimated_cut"
-    SCAS = "scas"
-    TANGO = "tango"
-    TANG = "tang"
-    PAIRED_MOVER = "paired_mover"
-    AUC_SCORE = "auc_score"
-    DELONG = "delong"
+    SCORE = "score"
+    STUDENT_T = "student_t"
     INFLUENCE = "influence"
-    LOGIT = "logit"
-    SANDWICH = "sandwich"
-    DELTA = "delta"
-    LOG_DELTA = "log_delta"
-    KURTOSIS_CHI_SQUARE = "kurtosis_chi_square"
-    NONCENTRAL_CHI_SQUARE = "noncentral_chi_square"
-    DIRICHLET_POSTERIOR = "dirichlet_posterior"
-    MULTINOMIAL_BOOTSTRAP = "multinomial_bootstrap"
-    CLUSTER_BOOTSTRAP = "cluster_bootstrap"
-    PERCENTILE = "percentile"
-    CALIBRATION_BALL = "calibration_ball"
-    NORM_BALL = "norm_ball"
-    GROUP_BALL = "group_ball"
-    ROOT_BALL = "root_ball"
-    PERMUTATION = "permutation"
-    FOLDED = "folded"
+    DELONG = "delong"
+    CHI_SQUARE = "chi_square"
+    BOOTSTRAP = "bootstrap"
+    ORDER_STATISTICS = "order_statistics"
+    BALL = "ball"
+    CONDITIONAL = "conditional"
     STRATIFIED = "stratified"
-    STRATIFIED_SCORE = "stratified_score"
     MANTEL_HAENSZEL = "mantel_haenszel"
     CLUSTER_ROBUST = "cluster_robust"
-    CLUSTER_JACKKNIFE = "cluster_jackknife"
-    ROW_JACKKNIFE = "row_jackknife"
-    T_QUANTILES = "t_quantiles"
-    TILTED_SCORE = "tilted_score"
-    REFERENCE_FIXED = "reference_fixed"
-    RANKS_FIXED = "ranks_fixed"
+    JACKKNIFE = "jackknife"
     TUKEY = "tukey"
-    LARGEST_OF_SEVERAL = "largest_of_several"
-    SIMULTANEOUS_BINS = "simultaneous_bins"
-    SIMULTANEOUS_CLASSES = "simultaneous_classes"
-    SIMULTANEOUS_PARTS = "simultaneous_parts"
-    SIMULTANEOUS_OUTCOMES = "simultaneous_outcomes"
     SIMULTANEOUS_GROUPS = "simultaneous_groups"
-    BRACKET = "bracket"
+    SIMULTANEOUS = "simultaneous"
     PROFILE_LIKELIHOOD = "profile_likelihood"
-    PROBABILITY_WEIGHTED = "probability_weighted"
     SHARP_BOUNDS = "sharp_bounds"
     VALIDATED_SAMPLE = "validated_sample"
-    WITHIN_STRATA = "within_strata"
-    OTHER = "other"  # of a report saved by version 1
 
 
 OF_PROBABILITIES = frozenset({
-    IntervalMethod.BRACKET, IntervalMethod.PROFILE_LIKELIHOOD, IntervalMethod.PROBABILITY_WEIGHTED,
-    IntervalMethod.SHARP_BOUNDS, IntervalMethod.VALIDATED_SAMPLE,
+    IntervalMethod.PROFILE_LIKELIHOOD, IntervalMethod.SHARP_BOUNDS, IntervalMethod.VALIDATED_SAMPLE,
 })  # fmt: skip
 """The methods of groups of which only probabilities are known."""
 
@@ -440,7 +399,7 @@ class DiagnosticCode(StrEnum):
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity
     HOMOGENEITY = "homogeneity"
-    # rate, groups, p, significant; of the large groups: range, expected_range, between_sd;
+    # rate, groups, p, significant; of the large groups: range, between_sd;
     # sparse, of few expected in an outcome: their names; p_without them, significant_without
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc, column
@@ -735,10 +694,3 @@ class SearchedValues(StrEnum):
     CUTS = "cuts"
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
-
-
-class SearchedReference(StrEnum):
-    """What a subgroup is compared with in a search."""
-
-    OTHERS = "others"
-    OVERALL = "overall"

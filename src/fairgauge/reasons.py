@@ -90,7 +90,7 @@ class ReasonCode(StrEnum):
     NO_CLUSTER_METHOD = "no_cluster_method"
     ROW_METRIC_WITH_CLUSTERS = "row_metric_with_clusters"
     SCORES_NOT_BY_CLUSTER = "scores_not_by_cluster"
-    DIVERGENCE_WITH_CLUSTERS = "divergence_with_clusters"
+    DISTANCE_WITH_CLUSTERS = "distance_with_clusters"
     JACKKNIFE_UNDEFINED = "jackknife_undefined"
     CLUSTERS_TOO_FEW_OR_UNDEFINED = "clusters_too_few_or_undefined"  # minimum
     SHARED_CLUSTERS = "shared_clusters"  # of
@@ -129,7 +129,7 @@ class ReasonCode(StrEnum):
     # together: why a fail does not remain, where rows without a group alone keep it from that
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
-    # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
+    # limit, second, needed, power, on_limit, rows, of_group (of these, those of
     # the group), detectable, detectable_ratio
     POINT_INSIDE = "point_inside"  # volunteers; decide: "significant" if a fail has to be so
     POINT_OUTSIDE = "point_outside"  # missing, what: as above
@@ -179,7 +179,7 @@ NOT_EVALUABLE = frozenset({
 """Why a rule has nothing to be held against, whatever the data: it is never a pass."""
 WITHOUT_METHOD = frozenset({
     ReasonCode.NO_METHOD, ReasonCode.NO_CLUSTER_METHOD, ReasonCode.ROW_METRIC_WITH_CLUSTERS,
-    ReasonCode.SCORES_NOT_BY_CLUSTER, ReasonCode.DIVERGENCE_WITH_CLUSTERS,
+    ReasonCode.SCORES_NOT_BY_CLUSTER, ReasonCode.DISTANCE_WITH_CLUSTERS,
     ReasonCode.SHARED_CLUSTERS, ReasonCode.SHARED_ROWS, ReasonCode.TOO_MANY_STRATA,
     ReasonCode.TOO_MANY_GROUPS, ReasonCode.RESAMPLED_NOT_POOLED, ReasonCode.POOLED_WITH_WHOLE,
     ReasonCode.OWN_REFERENCE, ReasonCode.OWN_NEIGHBOURS, ReasonCode.NOT_OF_DECISIONS,

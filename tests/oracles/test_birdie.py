@@ -80,7 +80,6 @@ def test_the_gap_by_every_estimator(voters):
     of = {str(e.estimator): e for e in report.estimators if e.group == "White"}
     assert of["likelihood"].value == pytest.approx(0.057, abs=0.001)
     assert list(of["likelihood"].interval) == pytest.approx([0.002, 0.114], abs=0.001)
-    assert of["weighted"].value == pytest.approx(0.020, abs=0.001)
     assert of["bounds"].set_low == pytest.approx(-0.42, abs=0.015)
     assert of["bounds"].set_high == pytest.approx(0.60, abs=0.025)
     people = {

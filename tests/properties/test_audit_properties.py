@@ -446,7 +446,7 @@ def test_report_and_cube_survive_their_files(rows: Any, tmp_path_factory: Any) -
     # what compares rows with each other cannot come from counts, nor be adjusted for there
     mine, theirs = (
         [
-            replace(e, simultaneous=None, p_adjusted=None, p_holm=None)
+            replace(e, simultaneous=None, p_adjusted=None)
             for e in each.estimates
             if _of_counts(e.metric)
         ]

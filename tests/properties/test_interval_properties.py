@@ -28,7 +28,7 @@ FEW = settings(
 )
 COUNTS = st.tuples(*[st.integers(0, 60)] * 4)
 TABLES = st.tuples(COUNTS, COUNTS)
-RANDOM = {M.DIRICHLET_POSTERIOR, M.MULTINOMIAL_BOOTSTRAP, M.NONCENTRAL_CHI_SQUARE, M.NORM_BALL}
+RANDOM = {M.JEFFREYS, M.BOOTSTRAP, M.CHI_SQUARE, M.BALL}
 
 
 def cube(table, times=1):

@@ -977,7 +977,7 @@ def test_a_metric_that_is_refused_alone_does_not_apply(metric: str) -> None:
 
 def same_but_for_the_family(one: Iterable[Any], other: Iterable[Any]) -> None:
     """Hold estimates together but for what is adjusted for all that a report compares."""
-    of_family = ("simultaneous", "p_adjusted", "p_holm")
+    of_family = ("simultaneous", "p_adjusted")
     same(*([{k: v for k, v in row.items() if k not in of_family} for row in rows]
            for rows in (one, other)))  # fmt: skip
 

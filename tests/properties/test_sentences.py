@@ -37,7 +37,7 @@ PROPERTY = settings(
 N = 400
 ALL = fg.TP + fg.FP + fg.FN + fg.TN
 CELLS = (fg.TP, fg.FP, fg.FN, fg.TN)
-COMPARED = ("difference", "ratio", "largest_gap", "smallest_ratio", "minimum", "gini")
+COMPARED = ("difference", "ratio", "largest_gap", "smallest_ratio", "minimum")
 
 
 @cache

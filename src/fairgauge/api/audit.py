@@ -33,11 +33,9 @@ from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
 )
-from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
 from fairgauge.measure.measure_unrecorded import estimated_groups
-from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
@@ -86,18 +84,6 @@ _OF_OUTCOMES = (
 """The options of outcomes, without which groups can be counted alone."""
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
-
-
-def _with_numbers(groups: Plan, spec: Spec) -> Plan:
-    """Return the plan of groups with sums of the columns of outcomes that must hold numbers.
-
-    They are read for this alone: text in one of them is refused, as in an audit.
-    """
-    whole = plan(spec, median=spec.score_range[0])
-    numeric, read = whole.numeric_columns, set(groups.numeric_columns)
-    sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
-    listed = tuple(whole.no_numbers.items())
-    return replace(groups, moments=(*groups.moments, *sums), listed=listed)
 
 
 @with_options
@@ -380,7 +366,6 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
-    """Return the plan of a question, which is refused where one query cannot answer it."""
     if spec.where:
         raise DataError(
             "conditions (where) choose rows from what the query counts, and no query states them; "
@@ -428,7 +413,14 @@ def check_groups(
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
         rows = chosen_rows(with_probabilities(data, asked), spec)
-        cube = rows.count(_with_numbers(plan(asked), spec), spec.max_groups)
+        groups = plan(asked)
+        whole = plan(spec, median=spec.score_range[0])
+        numeric, read = whole.numeric_columns, set(groups.numeric_columns)
+        sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
+        listed = tuple(whole.no_numbers.items())
+        cube = rows.count(
+            replace(groups, moments=(*groups.moments, *sums), listed=listed), spec.max_groups
+        )
         check_cells(cube, data, asked)
     else:
         return None
@@ -496,7 +488,6 @@ def counted(
 
 
 def _opened(data: object, options: Options) -> tuple[Source, Spec]:
-    """Open rows, and read the question about them."""
     from fairgauge.rowwise.first_rows import with_task
 
     source, named = open_rows(data, options)
@@ -537,7 +528,6 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
 
 
 def _median(source: Source, spec: Spec) -> float | None:
-    """Return the median of the scores of all rows, where that is the threshold."""
     if spec.threshold is not Threshold.MEDIAN:
         return None
     from fairgauge.rowwise.first_rows import median_score
@@ -593,6 +583,8 @@ def judged(
     measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
         return measured, (), []
+    from fairgauge.measure.decide import judge_together, remaining_notes
+    from fairgauge.measure.other_references import reference_notes
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
@@ -612,7 +604,6 @@ def judged(
 def _counted_as(
     verdicts: tuple[Verdict, ...], notes: list[Diagnostic], outcome: Outcome
 ) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
-    """Replace undecided verdicts by what they count as, and note how many there are."""
     decided = counted_as(verdicts, outcome)
     changed = sum(one != other for one, other in zip(verdicts, decided, strict=True))
     if not changed:
@@ -656,7 +647,6 @@ def check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    """Warn that the counts are protected, which limits what every number shows."""
     if cube.min_cell is not None:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
@@ -685,7 +675,6 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked
@@ -694,7 +683,6 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:
-    """Return whether the question states what label and prediction are."""
     of_preset = spec.preset is not None and spec.task is not None
     return of_preset or bool(options.get("task")) or isinstance(spec.positive, Ordered)
 
@@ -708,7 +696,6 @@ def _outcomes(spec: Spec) -> dict[str, Parameter]:
 
 
 def _task_note(task: Task, spec: Spec, *, stated: bool) -> Iterator[Diagnostic]:
-    """Yield a note on a task that was inferred."""
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
         yield made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec))

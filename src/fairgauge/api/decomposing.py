@@ -138,7 +138,9 @@ def why(
         data = _without_strata(data, strata)
     refuse(problems)
     by_quantiles: set[str] = set()
-    if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
+    if not isinstance(data, Cube) and any(
+        each.quantiles for each in read_strata(asked.get("strata"), "strata", [], quantiles=True)
+    ):
         cut, asked, by_quantiles = _cut_at_quantiles(data, asked)
     else:
         cut = data
@@ -252,7 +254,6 @@ def _scores_as_numbers(asked: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
-    """Return the groups of counts that have weights."""
     return [] if spec.weight is None else count_groups(cube, spec)
 
 
@@ -263,7 +264,6 @@ def _outcomes(spec: Spec) -> set[Role]:
 
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
-    """Return the metrics of the preset that are of the usual statistic, or its difference."""
     usual = usual_rate(
         decided=spec.prediction is not None or spec.score is not None,
         labelled=spec.label is not None,
@@ -277,7 +277,6 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
 def _with_controls(
     data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
 ) -> tuple[tuple[Feature, ...], dict[str, Any]]:
-    """Return the strata and controls of counts, and the question, in which controls are strata."""
     asked = dict(asked)
     given = [asked.pop("controls", None), given][given is not None]
     controls = read_controls(given, "controls", problems) if given is not None else ()
@@ -301,7 +300,6 @@ def _with_controls(
 
 
 def _apart(strata: Sequence[Feature]) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
-    """Return the strata, and the controls among them."""
     columns, beside = (
         tuple(each for each in strata if each.control is control) for control in (False, True)
     )
@@ -326,15 +324,9 @@ def _streams(source: Source) -> TypeGuard[Streamed]:
     return isinstance(source, Streamed) and source.streams
 
 
-def _has_quantiles(given: object) -> bool:
-    """Return whether strata are to be cut at quantiles; what is wrong in them is found later."""
-    return any(each.quantiles for each in read_strata(given, "strata", [], quantiles=True))
-
-
 def _cut_at_quantiles(
     data: object, asked: Mapping[str, Any]
 ) -> tuple[object, dict[str, Any], set[str]]:
-    """Return the opened rows, the question with ten intervals of each column, and the columns."""
     problems: list[Problem] = []
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
@@ -385,7 +377,6 @@ def _cuts(rows: Source, columns: Sequence[str], spec: Spec) -> dict[str, tuple[f
 
 
 def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
-    """Return counts whose question does not ask for the strata as sensitive features."""
     names = {each.column for each in strata}
     asked = cube.asked
     question = replace(
@@ -398,7 +389,6 @@ def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
 
 
 def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
-    """Refuse what has no decomposition."""
     if cube.min_cell is not None:
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
@@ -419,7 +409,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
     if (
         task is Task.MULTICLASS
         or len(getattr(spec.positive, "levels", ()))
-        or _thresholds(spec) > 1
+        or (len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1) > 1
     ):
         message = (
             "one outcome is decomposed at a time: state which values are positive (--positive)"
@@ -428,12 +418,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
     refuse(problems)
 
 
-def _thresholds(spec: Spec) -> int:
-    return len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
-
-
 def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
-    """Yield the strata by which nothing can be compared."""
     sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
     outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
     for i, each in enumerate(strata):
@@ -446,7 +431,6 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
 
 
 def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
-    """Yield the controls that are numbers without cuts, each of which would be a level."""
     for axis, levels in cube.levels.items():
         control = any(f.control and not f.cuts and f.column == axis.column for f in strata)
         numbers = sum(isinstance(each, float | int) for each in levels) if control else 0
@@ -459,7 +443,6 @@ def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
 
 
 def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem]:
-    """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
     rates: set[str] = set()
     differences: dict[str, Statistic] = {}
     for metric in spec.catalogue.expand(spec.metrics):

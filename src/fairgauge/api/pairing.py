@@ -45,6 +45,7 @@ def pairs(
     prediction: str | None = None,
     positive: Value | Sequence[Value] | Above = None,
     model: str | None = None,
+    family: str | None = None,
     reference: str | Mapping[str, Value] | None = None,
     placebo: Value | Sequence[Value] = None,
     margins: Mapping[str, float] | None = None,
@@ -73,6 +74,9 @@ def pairs(
         The favourable decisions; needed where they are not 0 and 1.
     model : str, optional
         Column of the model that answered.
+    family : str, optional
+        Column of the text that items are made from (a CV in several postings, a vignette): items of
+        one text are then one cluster. Without it, items are taken as independent.
     reference : {"others", "largest"} or mapping of the feature to a group
         What every group is compared with (default others: the names of all other groups).
     placebo : value or list of values, optional
@@ -127,7 +131,7 @@ def pairs(
     """
     named: dict[str, Any] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,
-        "prediction": prediction, "positive": positive, "model": model,
+        "prediction": prediction, "positive": positive, "model": model, "family": family,
         "reference": reference, "placebo": placebo, "margins": margins,
     }  # fmt: skip
     check_swap_options(options)
@@ -158,6 +162,7 @@ def pairs(
             models=len(np.unique(answers.model[there])),
             runs=int(answers.n.max()),
             excluded=answers.excluded,
+            families=answers.families,
         ),
         spec=question.to_dict(),
         diagnostics=tuple(found),
@@ -180,7 +185,15 @@ def counted_answers(
         The data are counts of something else.
     """
     if isinstance(data, Cube):
-        question = read_swap_question(_asked_of_counts(data, asked))
+        columns = {str(axis.role): axis.column for axis in data.plan.axes}
+        if not is_of_answers(data.plan):
+            raise CubeError(
+                "these counts are of people, not of answers under swapped names; audit them "
+                "(fairgauge audit)"
+            )
+        saved = {name: value for name, value in data.asked.to_dict().items() if name in SHARED}
+        held = {name: columns.get(name) for name in COLUMNS}
+        question = read_swap_question({**saved, **held, **asked})
         if answer_plan(question).axes != data.plan.axes:
             raise CubeError(
                 "these counts are of other columns or other decisions; count the answers again"
@@ -191,16 +204,3 @@ def counted_answers(
     check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_VALUES)
     return replace(cube, question=question.spec), source, question
-
-
-def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of counts of answers, with those that are asked in their place."""
-    columns = {str(axis.role): axis.column for axis in cube.plan.axes}
-    if not is_of_answers(cube.plan):
-        raise CubeError(
-            "these counts are of people, not of answers under swapped names; audit them "
-            "(fairgauge audit)"
-        )
-    saved = {name: value for name, value in cube.asked.to_dict().items() if name in SHARED}
-    held = {name: columns.get(name) for name in COLUMNS}
-    return {**saved, **held, **asked}

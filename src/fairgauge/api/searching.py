@@ -29,14 +29,13 @@ from fairgauge.enums import (
     Favourable,
     Level,
     Role,
-    SearchedReference,
     Threshold,
     Uncounted,
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
 from fairgauge.inference.missing_values import unevenly_lacking
-from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
+from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.options import OF_ROWS, flag_of
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
@@ -97,10 +96,8 @@ def find(
     tolerance: float = 0.0,
     depth: int = 3,
     min_rows: int = 20,
-    reference: str = "others",
     alpha: float = 0.05,
     missing: str = "group",
-    min_cell: int | None = None,
     config: Config = None,
     **options: Any,
 ) -> SubgroupSearch:
@@ -129,17 +126,11 @@ def find(
         The most conditions of a subgroup.
     min_rows : int, default 20
         The fewest rows of a subgroup.
-    reference : {"others", "overall"}
-        What a subgroup is compared with: all other rows, or all rows.
     alpha : float in (0, 0.5), default 0.05
         The probability that any subgroup is wrongly called worse, and that any is wrongly shown not
         to be worse.
     missing : {"group", "exclude", "error"}
         Whether a missing value of a feature is a value, is none, or is an error.
-    min_cell : int, optional
-        Subgroups that differ from a listed one that holds them, or from all rows, by fewer people
-        are not listed, nor are those of fewer; counts are rounded to its multiples, and rates to
-        whole percentages.
     config : str, Path or mapping, optional
         A specification file (.toml, .yaml, .json), or its keys, which the options override.
     **options
@@ -192,12 +183,8 @@ def find(
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
     features = merged.get("sensitive") if features is None else features
-    numbers = {
-        "tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows,
-        "min_cell": min_cell,
-    }  # fmt: skip
+    numbers = {"tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows}
     problems = [*wrong, *_out_of_range(numbers)]
-    compared = _word(SearchedReference, reference, "reference", problems)
     row = _searched_rate(rate, problems)
     favourable = read_part(("favourable",), rows).favourable
     side = _worse_side(worse, row, favourable, problems)
@@ -219,28 +206,24 @@ def find(
         worse=side,
         tolerance=float(tolerance),
         depth=depth,
-        min_rows=max(min_rows, min_cell or 0),
-        reference=compared,
+        min_rows=min_rows,
         alpha=float(alpha),
         missing=spec.missing,
         features=searched,
-        min_cell=min_cell,
         definition=Catalogue((), harm_in_words(spec.to_dict())).worded(row),
     )
     found = find_subgroups(rows_searched, question)
-    cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task = decide_task(cube, spec)
-    base = min_cell or 1
     found_names = [
-        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
+        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec),
         *doubtful_conditions(cube, spec),
     ]
     of_outcomes = likely_mistakes(cube, spec, task, OF_OUTCOMES)
     mistakes = with_accepted([*of_outcomes, *_reversed(cube, spec), *found_names], spec)
     diagnostics = (
-        *_excluded(cube, spec, row.needs, base),
-        *(_rounded(note, min_cell) for note in unevenly_lacking(rows_searched, searched, spec)),
-        *(_rounded(note, min_cell) for note in _unclear(mistakes, cube, spec, row.needs)),
+        *_excluded(cube, spec, row.needs),
+        *unevenly_lacking(rows_searched, searched, spec),
+        *_unclear(mistakes, cube, spec, row.needs),
         *assumed_positive(cube, spec, task, (row,)),
         *mistakes,
         *repeated_rows(data, source, spec, cube, "find"),
@@ -248,10 +231,10 @@ def find(
         *unmatched_groups(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
-    found = with_few_disclosed(_bounded(found, diagnostics), min_cell)
+    found = _bounded(found, diagnostics)
     return SubgroupSearch(
         **made_now(),
-        data=CountedData(source.name if source else origin, cases),
+        data=CountedData(source.name if source else origin, cube.cases),
         question=question,
         spec=spec.to_dict(),
         diagnostics=diagnostics,
@@ -268,7 +251,6 @@ def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, An
 
 
 def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of decisions that state the opposite of the label over all rows."""
     if spec.score is None and spec.label is not None and spec.prediction is not None:
         whole = replace(spec, sensitive=(), intersections=())
         yield from reversed_outcomes_of(resolve(cube, whole))
@@ -286,37 +268,20 @@ def _unclear(
             )  # fmt: skip
 
 
-def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Diagnostic]:
-    """Note the rows that are not searched, and warn where they are many.
-
-    Their numbers are multiples of ``base``.
-    """
+def _excluded(cube: Cube, spec: Spec, needs: Set[str]) -> Iterator[Diagnostic]:
     excluded = excluded_rows(cube, spec)
     searched = {"missing label": "label", "missing prediction": "prediction"}
-    kept = {why: rounded_count(rows, base) for why, rows in excluded.items()
+    kept = {why: rows for why, rows in excluded.items()
             if searched.get(why) in (None, *needs)}  # fmt: skip
     for note in exclusion_notes(kept, spec):
         uncounted = note["reason"] == Uncounted.NO_COUNT
         many = note["rows"] >= _MANY_EXCLUDED * (cube.rows if uncounted else cube.read)
         if many and uncounted:
-            total = rounded_count(cube.rows, base)
             yield Diagnostic.warning(DiagnosticCode.UNCOUNTED_ROWS, what="count",
-                                     rows=note["rows"], total=total, ruled=False)  # fmt: skip
+                                     rows=note["rows"], total=cube.rows, ruled=False)  # fmt: skip
             yield note
         else:
             yield replace(note, level=Level.WARNING) if many else note
-
-
-def _rounded(note: Diagnostic, min_cell: int | None) -> Diagnostic:
-    """Return a note with numbers of rows and shares as a list of no few people states them."""
-    if min_cell is None:
-        return note
-    rounded = {
-        name: rounded_count(value, min_cell) if name in ("rows", "total") else round(value, 2)
-        for name, value in note.parameters
-        if name in ("rows", "total", "most_share", "least_share", "p")
-    }
-    return replace(note, parameters=tuple(sorted({**dict(note.parameters), **rounded}.items())))
 
 
 _SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}
@@ -333,7 +298,6 @@ _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
     "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
     "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
-    "min_cell": (lambda x: x is None or (_is_whole(x) and x >= 2), _WHOLE.format(2)),
 }
 """Of every number what is in its range, and the range in words."""
 
@@ -353,12 +317,6 @@ def _unknown(name: str) -> Problem:
     allowed = (*keywords, *OF_ROWS)
     message = f"is no option of a search.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
     return Problem(name, message)
-
-
-def _word(kind: type[Word], value: object, path: str, problems: list[Problem]) -> Word:
-    """Read a word; ``rest`` is another name of ``others``."""
-    word = read_word(kind)("others" if value == "rest" else value, path, problems)
-    return next(iter(kind)) if word is None else word
 
 
 def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
@@ -390,7 +348,7 @@ def _worse_side(
     worse: str | None, row: Rate | None, favourable: Favourable | None, problems: list[Problem]
 ) -> Worse | None:
     """Return which side is worse: as asked, or as is favourable, or as in the catalogue."""
-    asked = None if worse is None else _word(Worse, worse, "worse", problems)
+    asked = None if worse is None else read_word(Worse)(worse, "worse", problems)
     stated = favourable in (Favourable.POSITIVE, Favourable.NEGATIVE)
     if row is not None and stated and counts_outcomes(row):  # labels, too, have a better side then
         side = Worse.HIGHER if favours_the_least(row, favourable) else Worse.LOWER
@@ -437,7 +395,6 @@ class _Counted:
 
 @contextmanager
 def _problems_of_search() -> Iterator[None]:
-    """Name the options of a search in errors, not those of the audit by which it counts."""
     try:
         yield
     except SpecError as error:
@@ -451,7 +408,6 @@ def _problems_of_search() -> Iterator[None]:
 
 @_problems_of_search()
 def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counted:
-    """Return the counts of a search, and the question as it was understood."""
     if isinstance(data, Cube):
         return _Counted(data, None, _asked_of_counts(data, features, options))
     source, named = open_rows(data, {**options, "sensitive": features})
@@ -514,7 +470,6 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
 
 
 def _too_many(cells: float) -> str:
-    """Return that features make too many cells to be counted together, and what can be done."""
     return (
         f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
         "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
@@ -524,7 +479,6 @@ def _too_many(cells: float) -> str:
 
 
 def _apart(joint: Plan) -> Plan:
-    """Return a plan of each feature alone, and of the outcomes together."""
     features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
     outcomes = tuple(i for i in range(len(joint.axes)) if i not in features)
     return replace(joint, tables=(outcomes, *((i,) for i in features)))
@@ -540,7 +494,6 @@ def _counts_of_report(report: Report) -> Cube:
 
 
 def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
-    """Return the question of counts, which are refused where they cannot answer it."""
     if cube.min_cell is not None:
         raise CubeError(
             "these counts are protected, and the rounding of their cells adds up over subgroups; "
@@ -574,7 +527,6 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
 
 
 def _refuse_each_decision(spec: Spec) -> None:
-    """Refuse decisions of one person that each count, which are clustered observations."""
     if spec.person is not None and not spec.of_people:
         raise SpecError(Problem(
             "per_person",
@@ -585,7 +537,6 @@ def _refuse_each_decision(spec: Spec) -> None:
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:
-    """Refuse features that are outcomes."""
     outcomes = {
         name: getattr(spec, name) for name in ("label", "prediction", "score", "count", "person")
     }

@@ -114,7 +114,6 @@ def thresholds(
 
 
 def _check(spec: Spec) -> None:
-    """Refuse a question without one score, label, rule and margin to choose by."""
     problems = []
     if spec.score is None:
         problems.append(Problem("score", "name the column of the score that is decided by"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.statistics import Statistic
 
-Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
+Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum"]
 _LEAST = ("smallest_ratio", "minimum")
 _OF_ONE = ("minimum", "maximum")
 _EXTREMES = (*_LEAST, "largest_gap", "maximum")
@@ -149,8 +149,6 @@ class Spread(Across):
             "smallest_ratio": f"min_g {x} / max_g {x}",
             "minimum": f"min_g {x}",
             "maximum": f"max_g {x}",
-            "variance": f"mean_g ({x} - mean)^2",
-            "gini": f"sum_gh |x_g - x_h| / (2 G^2 mean),  x_g = {x}",
         }[self.by]
 
     @property
@@ -161,8 +159,6 @@ class Spread(Across):
             "smallest_ratio": (0.0, 1.0) if low >= 0 else (-math.inf, math.inf),
             "minimum": (low, high),
             "maximum": (low, high),
-            "variance": (0.0, (high - low) ** 2 / 4),
-            "gini": (0.0, 1.0) if low >= 0 else (-math.inf, math.inf),
         }[self.by]
 
     @property
@@ -174,8 +170,8 @@ class Spread(Across):
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         """Compare all groups.
 
-        Ratios, and the Gini index, are of numbers that are not below 0: of -2 and -4 the smallest
-        ratio would be 2, and the index negative. A ratio to 0 is undefined where one may be below.
+        Ratios are of numbers that are not below 0: of -2 and -4 the smallest ratio would be 2. A
+        ratio to 0 is undefined where one may be below.
         """
         values = self.of.value(groups, profile).reshape(slots, -1)
         known = ~np.isnan(values)
@@ -191,12 +187,10 @@ class Spread(Across):
                 "smallest_ratio": lambda: divide(low, high, Profile.DOCUMENTED),
                 "minimum": lambda: low,
                 "maximum": lambda: high,
-                "variance": lambda: _variance(values, known),
-                "gini": lambda: _gini(values, known),
             }[self.by]()
         if not of_one:  # a gap within rounding is none; 0/0 stays undefined
             value = np.where(apart | np.isnan(value), value, self.neutral)
-        if self.by in ("smallest_ratio", "gini") and self.of.range[0] < 0:
+        if self.by == "smallest_ratio" and self.of.range[0] < 0:
             value = np.where(low > 0, value, np.nan)
         first, second = (least, most) if self.by in ("minimum", "smallest_ratio") else (most, least)
         return GroupSpread(np.where(enough, value, np.nan), first, second, apart | of_one)
@@ -291,21 +285,6 @@ def is_of_one_group(metric: Metric | Statistic) -> bool:
 def is_smallest(metric: Metric) -> bool:
     """Return whether an extreme is the smallest of its parts; a gap is the largest."""
     return metric.neutral == 1 or (isinstance(metric, Spread) and metric.by in _LEAST)
-
-
-def _variance(values: Array, known: NDArray[np.bool_]) -> Array:
-    n = known.sum(axis=1)
-    mean = divide(np.where(known, values, 0.0).sum(axis=1), n, Profile.DOCUMENTED)
-    off = np.where(known, values - mean[:, None], 0.0)
-    return divide((off**2).sum(axis=1), n, Profile.DOCUMENTED)
-
-
-def _gini(values: Array, known: NDArray[np.bool_]) -> Array:
-    n = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
-    pairs = np.abs(values[:, :, None] - values[:, None, :])
-    both = known[:, :, None] & known[:, None, :]
-    return divide(np.where(both, pairs, 0.0).sum(axis=(1, 2)), 2 * n * total, Profile.DOCUMENTED)
 
 
 def _at(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:

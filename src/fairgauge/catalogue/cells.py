@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import cache
 from operator import add
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ BOTH = LABEL | PREDICTION
 _NAMES = ("TP", "FP", "FN", "TN")
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """A sum of confusion cells with whole coefficients; build it from TP, FP, FN and TN."""
 
     tp: int = 0
@@ -38,27 +37,21 @@ class Cells:
     fn: int = 0
     tn: int = 0
 
-    def __add__(self, other: Cells) -> Cells:
-        pairs = zip(self.coefficients, other.coefficients, strict=True)
-        return Cells(*(a + b for a, b in pairs))
+    def __add__(self, other: Cells) -> Cells:  # type: ignore[override]
+        return Cells(*map(add, self, other))
 
-    def __rmul__(self, times: int) -> Cells:
-        return Cells(*(times * a for a in self.coefficients))
+    def __rmul__(self, times: int) -> Cells:  # type: ignore[override]
+        return Cells(*[times * each for each in self])
 
-    def __mul__(self, times: int) -> Cells:
+    def __mul__(self, times: int) -> Cells:  # type: ignore[override]
         return times * self
 
     def __str__(self) -> str:
         """Return the formula: ``TP + FN``, ``2 TP + FP + FN``, ``n``."""
         if self == ALL:
             return "n"
-        terms = zip(self.coefficients, _NAMES, strict=True)
+        terms = zip(self, _NAMES, strict=True)
         return " + ".join(name if k == 1 else f"{k} {name}" for k, name in terms if k)
-
-    @property
-    def coefficients(self) -> tuple[int, int, int, int]:
-        """Return the coefficients of TP, FP, FN and TN."""
-        return (self.tp, self.fp, self.fn, self.tn)
 
     @property
     def described(self) -> str:
@@ -78,22 +71,20 @@ class Cells:
 
     def within(self, other: Cells) -> bool:
         """Return whether every row counted here is counted once in ``other``: a share of it."""
-        pairs = zip(self.coefficients, other.coefficients, strict=True)
-        return all(a in (0, 1) and b in (0, 1) and a <= b for a, b in pairs)
+        return all(a in (0, 1) and b in (0, 1) and a <= b for a, b in zip(self, other, strict=True))
 
     def disjoint(self, other: Cells) -> bool:
         """Return whether no row is counted in both sums, and none twice."""
-        pairs = zip(self.coefficients, other.coefficients, strict=True)
-        return all(a in (0, 1) and b in (0, 1) and a + b <= 1 for a, b in pairs)
+        return all(a + b <= 1 for a, b in zip(self, other, strict=True))
 
-    def count(self, counts: Array) -> Array:
+    def count(self, counts: Array) -> Array:  # type: ignore[override]
         """Sum the cells of ``counts`` (array of shape (..., 4): TP, FP, FN, TN)."""
-        parts: list[Array] = [
-            counts[..., i] if k == 1 else k * counts[..., i]
-            for i, k in enumerate(self.coefficients)
-            if k
-        ]
-        return reduce(add, parts) if parts else np.zeros(counts.shape[:-1])
+        total: Array | None = None
+        for i, k in enumerate(self):
+            if k:
+                part = counts[..., i] if k == 1 else k * counts[..., i]
+                total = part if total is None else total + part
+        return np.zeros(counts.shape[:-1]) if total is None else total
 
 
 TP = Cells(tp=1)
@@ -115,7 +106,7 @@ def rows_in_any(sums: tuple[Cells, ...], counts: Array) -> Array:
     """Count each row once that stands in any of some sums."""
     if len(sums) == 1:
         return sums[0].count(counts)
-    inside = [any(of_cell) for of_cell in zip(*(e.coefficients for e in sums), strict=True)]
+    inside = [any(of_cell) for of_cell in zip(*sums, strict=True)]
     return np.asarray(counts[..., inside].sum(axis=-1))
 
 

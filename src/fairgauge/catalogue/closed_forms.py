@@ -70,7 +70,7 @@ def _form_of_quotient(over: Cells, under: Cells) -> ClosedForm | None:
     part = _as_part(over, under)
     if part is not None:
         return part
-    pairs = list(zip(over.coefficients, under.coefficients, strict=True))
+    pairs = list(zip(over, under, strict=True))
     if any(each not in (0, 1) for pair in pairs for each in pair):
         return None
     kinds = ((1, 1), (1, 0), (0, 1))
@@ -80,7 +80,7 @@ def _form_of_quotient(over: Cells, under: Cells) -> ClosedForm | None:
 
 def _as_part(over: Cells, under: Cells) -> ClosedForm | None:
     """Read ``kA / (kA + B)``, A and B disjoint, such as F1; None where it is not of that shape."""
-    above, below = over.coefficients, under.coefficients
+    above, below = over, under
     times = max(above)
     rest = [b - a for a, b in zip(above, below, strict=True)]
     if not (set(above) <= {0, times} and set(rest) <= {0, 1} and times > 0):
@@ -115,4 +115,4 @@ def coefficients(cells: Cells, needs: frozenset[Need]) -> list[int]:
     """Return the coefficients of eight cells; rows count where all that is needed is known."""
     unlabelled = (cells.tp, cells.tn) if "label" not in needs else (0, 0)
     undecided = (cells.tp, cells.tn) if "prediction" not in needs else (0, 0)
-    return [*cells.coefficients, *unlabelled, *undecided]
+    return [*cells, *unlabelled, *undecided]

@@ -7,7 +7,7 @@ on the sign of the same comparison, so every row carries its orientation.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
@@ -47,7 +47,7 @@ def _inverse(ends: Ends) -> Ends:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric(ABC):
+class Metric:
     """A number that compares groups.
 
     Attributes

@@ -35,10 +35,8 @@ SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
         "the highest group's",
         "it is the value of the worst group where lower values are better",
     ),
-    "variance": ("variance", "the variance over groups of", "the groups differ"),
-    "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
 }
-_OF_RATIO_SCALE = ("ratio", "smallest_ratio", "gini")
+_OF_RATIO_SCALE = ("ratio", "smallest_ratio")
 """What means something only of numbers that cannot be negative."""
 
 
@@ -49,7 +47,7 @@ def comparisons_of(of: Statistic) -> tuple[str, ...]:
     --------
     >>> from fairgauge.catalogue.lookup import find_rate
     >>> comparisons_of(find_rate("r2"))
-    ('difference', 'largest_gap', 'minimum', 'maximum', 'variance')
+    ('difference', 'largest_gap', 'minimum', 'maximum')
     """
     every = (*CONTRASTS, *SPREAD_WORDS)
     return tuple(by for by in every if not (of.signed and by in _OF_RATIO_SCALE))

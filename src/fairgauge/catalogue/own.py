@@ -121,7 +121,7 @@ def quotient(
     """
     _check_cells(name, over=over, under=under)
     _check_varies(name, over, under)
-    pairs = zip(over.coefficients, under.coefficients, strict=True)
+    pairs = zip(over, under, strict=True)
     return Quotient(
         name=_checked(name),
         over=over,
@@ -226,10 +226,10 @@ def _checked(name: str) -> str:
 
 def _check_cells(name: str, **sums: object) -> None:
     for key, cells in sums.items():
-        if not isinstance(cells, Cells) or not any(cells.coefficients):
+        if not isinstance(cells, Cells) or not any(cells):
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
-        if not all(isinstance(k, int) and k >= 0 for k in cells.coefficients):
+        if not all(isinstance(k, int) and k >= 0 for k in cells):
             message = f"must have whole coefficients, 0 or greater, not {cells}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
 

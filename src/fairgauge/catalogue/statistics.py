@@ -7,9 +7,10 @@ rule it has follows from its shape, never from its name.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from operator import sub
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic(ABC):
+class Statistic:
     """A number of one group.
 
     Attributes
@@ -88,8 +89,7 @@ class Statistic(ABC):
     @property
     def title(self) -> str:
         """Return its name in words."""
-        words = (_ACRONYMS.get(word, word) for word in self.name.split("_"))
-        return self.titled or " ".join(words)
+        return self.titled or " ".join(_ACRONYMS.get(w, w) for w in self.name.split("_"))
 
     @property
     def sums(self) -> tuple[Cells, ...]:
@@ -267,9 +267,13 @@ def tested_as(one: Statistic) -> Hashable:
         some, every = one.over, one.under + one.over if one.is_odds else one.under
     else:
         return one.name
-    pairs = zip(some.coefficients, every.coefficients, strict=True)
-    parts = some.coefficients, tuple(whole - part for part, whole in pairs)
-    return frozenset(tuple(k // (math.gcd(*part) or 1) for k in part) for part in parts)
+    others = Cells(*map(sub, every, some))
+    return frozenset((_lowest_terms(some), _lowest_terms(others)))
+
+
+def _lowest_terms(cells: Cells) -> Cells:
+    divisor = math.gcd(*cells) or 1
+    return Cells(*[k // divisor for k in cells])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

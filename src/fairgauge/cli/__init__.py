@@ -1,4 +1,4 @@
-"""The command line: parse, call, exit. Every command is one file in ``commands``."""
+"""The command line: parse, call, exit. A command is a row of `commands.verbs`, or a file there."""
 
 from __future__ import annotations
 

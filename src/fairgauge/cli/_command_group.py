@@ -64,6 +64,8 @@ _SECTIONS = {
     },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
+_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
+"""The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
 
 
 class Command(click.Command):
@@ -151,7 +153,7 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Every command is the module ``fairgauge.cli.commands.NAME_command``."""
+    """Commands: rows of `fairgauge.cli.commands.verbs`, and modules NAME_command beside it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -160,6 +162,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
+        if cmd_name in _VERBS:
+            from fairgauge.cli.commands.verbs import command_of
+
+            return command_of(cmd_name)
         module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
         found: click.Command = module.command
         return found
@@ -229,7 +235,6 @@ def _remove_folders() -> None:
 
 
 def _explain(error: Exception) -> int:
-    """Report on standard error what went wrong, and return the exit code."""
     if isinstance(error, ClosedOutput):
         silence_output()
     elif isinstance(error, click.ClickException):
@@ -241,12 +246,20 @@ def _explain(error: Exception) -> int:
         where = f": {quote(error.filename)}" if error.filename else ""
         print_message(f"{error.strerror or error}{where}")
     else:
-        _report(error)
+        if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+            import traceback
+
+            sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
+        cause = without_secrets(str(error))[:_LONGEST_CAUSE]
+        print_message(
+            f"fairgauge failed in a way it should not ({type(error).__name__}: "
+            f"{cause}). Please report it, with the output of the same command "
+            "under FAIRGAUGE_DEBUG=1"
+        )
     return BAD_USAGE
 
 
 def _show(error: click.ClickException) -> None:
-    """Show a mistake in the command line, with the usage where click knows it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -255,19 +268,6 @@ def _show(error: click.ClickException) -> None:
         click.echo(context.get_usage(), err=True)
         click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
     print_message(error.format_message())
-
-
-def _report(error: Exception) -> None:
-    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
-        import traceback
-
-        sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
-    cause = without_secrets(str(error))[:_LONGEST_CAUSE]
-    print_message(
-        f"fairgauge failed in a way it should not ({type(error).__name__}: "
-        f"{cause}). Please report it, with the output of the same command "
-        "under FAIRGAUGE_DEBUG=1"
-    )
 
 
 _GRACE = 1.0

@@ -139,7 +139,6 @@ def is_url(data: str) -> bool:
 
 
 def _of_standard_input() -> StandardInput | Cube:
-    """Return the rows of standard input, or the counts that "fairgauge count" wrote to it."""
     from fairgauge.scan.input_files import read_standard_input
 
     copy = read_standard_input()
@@ -216,7 +215,8 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
             total = cube
             continue
         try:
-            differing = _differing(total, cube)
+            mine, theirs = total.asked.to_dict(), cube.asked.to_dict()
+            differing = [key for key in mine if mine[key] != theirs[key]]
             total = total.add(cube, allow_duplicates=True)  # warned of above, with their names
         except CubeError as error:
             raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
@@ -228,12 +228,6 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     if total is None:
         raise DataError(f"no file {quote(asked[0])}")
     return total
-
-
-def _differing(one: Cube, other: Cube) -> list[str]:
-    """Return the options in which the questions of two cubes differ."""
-    mine, theirs = one.asked.to_dict(), other.asked.to_dict()
-    return [key for key in mine if mine[key] != theirs[key]]
 
 
 def _check_different(paths: Sequence[Place]) -> None:
@@ -295,7 +289,6 @@ def _refuse_streams(asked: str) -> None:
 
 
 def _of_spark(data: DataArguments) -> object:
-    """Return the rows of a table of Spark's catalog, or of a SELECT."""
     if data.spark is None or (data.table is None) == (data.query is None):
         raise DataError(
             "no DATA: give files, the URL of a database with --table or --query, or, of Spark's "
@@ -307,7 +300,6 @@ def _of_spark(data: DataArguments) -> object:
 
 
 def _of_database(data: DataArguments, urls: Sequence[str]) -> Query:
-    """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.source import sql
 

@@ -79,7 +79,6 @@ class Asked:
 
 
 def _same(one: Problem, other: Problem) -> bool:
-    """Return whether two problems are about the same value, or one about a part of the other."""
     short, long = sorted((one.path, other.path), key=len)
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
@@ -129,9 +128,9 @@ def _import_allowed(ctx: click.Context, _: click.Parameter, config: str | None) 
 config_option = takes_config("Specification file (.toml .yaml .json), whose keys flags override.")
 
 
-def flags_for(*names: str) -> Decorator:
-    """Return a decorator that gives a command the flags of some options."""
-    return add_options(*_flags([BY_NAME[name] for name in names]))
+def flags_for(*names: str, **helps: str) -> Decorator:
+    """Return a decorator that gives a command the flags of some options; see `question`."""
+    return add_options(*_flags([BY_NAME[name] for name in names], helps=helps))
 
 
 def _flags(

@@ -110,7 +110,6 @@ def printable(text: str) -> str:
 
 
 def _together(mistakes: list[str]) -> str:
-    """Return mistakes one per line, as many as fit."""
     lines = [f"{len(mistakes)} mistakes in the specification"]
     size = len(lines[0])
     for i, mistake in enumerate(mistakes):

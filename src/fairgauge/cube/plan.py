@@ -41,7 +41,9 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
-_IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.CONDITION, Role.PROXY))
+_IDENTIFIERS = frozenset(
+    (Role.CLUSTER, Role.ITEM, Role.FAMILY, Role.VARIANT, Role.CONDITION, Role.PROXY)
+)
 
 _ADDED = ("person", "per_person", "order", "where", "probabilities")
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
@@ -597,7 +599,8 @@ def answer_plan(question: SwapQuestion) -> Plan:
     Whether a score is there shows at an axis of two intervals, as a number is in one of them.
     """
     spec = question.spec
-    named = {Role.ITEM: question.item, Role.VARIANT: question.variant, Role.MODEL: question.model}
+    named = {Role.ITEM: question.item, Role.VARIANT: question.variant, Role.MODEL: question.model,
+             Role.FAMILY: question.family}  # fmt: skip
     axes = [Axis(role, column) for role, column in named.items() if column is not None]
     axes += [Axis(Role.FEATURE, column) for column in question.feature]
     moments: tuple[Moment, ...] = ()

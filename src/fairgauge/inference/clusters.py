@@ -122,7 +122,6 @@ class ClusterSums:
         self.large = self._large(every[0], slot_of)
 
     def _large(self, whole: Array, slot_of: Index) -> LargeClusters:
-        """Return the large clusters of every side, which pull a share towards themselves."""
         slots, groups = self._slots, self._groups
         most = int(np.clip(_MOST_LARGE // max(groups * slots, 1), *_LARGE_OF_A_CELL))
         key = self._group * slots + self._slot
@@ -176,7 +175,6 @@ class ClusterSums:
 
     @cached_property
     def _pairs(self) -> tuple[Index, Array]:
-        """Return the pairs of groups that share clusters, as sorted keys, and their products."""
         keys, firsts, seconds = [], [], []
         for lag in count(1):  # entries of one cluster stand side by side
             at = np.flatnonzero(self._cluster[lag:] == self._cluster[:-lag])
@@ -222,7 +220,6 @@ def _products(key: Index, one: Array, two: Array, size: int) -> Array:
 
 
 def _moments(key: Index, totals: Array, rows: Array, shape: tuple[int, int]) -> ClusterMoments:
-    """Sum totals, their products, and the cells with rows, of all entries with one key."""
     size = shape[0] * shape[1]
     second = np.zeros((size, _CELLS, _CELLS))
     for i, j in combinations_with_replacement(_held(totals), 2):
@@ -315,7 +312,7 @@ class Clusters:
         rows = mine.rows * rows_per_weight
         correlation = found.correlation[self.slots]
         n = effective_rows(mine, rows, correlation)
-        x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+        x, m = (np.array(cells, dtype=float) for cells in (of, among))
         return ClusteredProportion(self, needs, (x, m), mine, n, found.sandwich[at])
 
     def effective(self, needs: frozenset[Need], among: Cells) -> Array:
@@ -410,7 +407,7 @@ class _Shares(NamedTuple):
 
 def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
     """Return the variance of a share of every side in every slot, and that without leverage."""
-    x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+    x, m = (np.array(cells, dtype=float) for cells in (of, among))
     first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums)
     pattern = among.count(_PATTERNS.counts(BOTH)) > 0
     products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
@@ -567,7 +564,6 @@ class ClustersBySide:
 
     @cached_property
     def _sides(self) -> CountsBySide:
-        """Return the counts with no block omitted and with each, as further slots."""
         strata = self._counted.strata if self.by_stratum else ()
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
@@ -622,6 +618,5 @@ def clusters_spanning_groups(
 
 
 def _state(codes: Index, positive: Mask, profile: Profile) -> Index:
-    """Return whether each code is positive, negative or missing."""
     missing = _NO if profile.rules.missing_outcome_is_negative else _MISSING  # as in `sides`
     return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

@@ -243,11 +243,11 @@ def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, A
     Categories are ordered by their counts and, where the comparison is symmetric, so are the two
     rows. Draws made of these are those of any other order.
     """
-    first, second = one, two
-    if symmetric and sorted(_rounded(one).tolist()) > sorted(_rounded(two).tolist()):
-        first, second = two, one
-    order = np.lexsort((_rounded(second), _rounded(first)))
-    return first[order], second[order]
+    first, second = _rounded(one), _rounded(two)
+    if symmetric and sorted(first.tolist()) > sorted(second.tolist()):
+        one, two, first, second = two, one, second, first
+    order = np.lexsort((second, first))
+    return one[order], two[order]
 
 
 def precedes(one: Array, two: Array) -> bool:
@@ -261,4 +261,4 @@ def precedes(one: Array, two: Array) -> bool:
 
 def _rounded(counts: Array) -> Array:
     """Return counts without the rounding errors of sums of weights, which must decide nothing."""
-    return np.asarray(np.round(np.asarray(counts, dtype=float), _DECIMALS) + 0.0)
+    return np.asarray(counts.astype(float).round(_DECIMALS) + 0.0)

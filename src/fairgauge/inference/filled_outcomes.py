@@ -141,7 +141,6 @@ def _with_placed(clusters: ClusterCells, unknown: ClusterCells, to: Index) -> Cl
 
 
 def _lacks(of: Statistic, cell: tuple[int, ...], shape: Sequence[int]) -> list[bool]:
-    """Return whether a cell lacks a label, and a prediction, that a statistic needs."""
     return [
         need in of.needs and at == size - 1
         for need, at, size in zip(_NEEDS, cell, shape, strict=True)
@@ -149,11 +148,10 @@ def _lacks(of: Statistic, cell: tuple[int, ...], shape: Sequence[int]) -> list[b
 
 
 def _counts(rate: Rate, outcome: OutcomeMasks, cell: tuple[int, ...]) -> tuple[bool, bool]:
-    """Return whether a share counts among a cell, and counts it."""
     masks = outcome.labels, outcome.predictions
     y, p = (int(not mask[at : at + 1].any()) for mask, at in zip(masks, cell, strict=True))
     one = {LABEL: 3 * y, PREDICTION: 3 * p}.get(rate.needs, 2 * p + y)
-    return bool(rate.among.coefficients[one]), bool(rate.of.coefficients[one])
+    return bool(rate.among[one]), bool(rate.of[one])
 
 
 def _filled(
@@ -165,7 +163,6 @@ def _filled(
     *,
     most: bool,
 ) -> GroupCounts:
-    """Return counts in which a share of the rows of some groups that lack an outcome has one."""
     counts = {name: np.array(sums, dtype=np.float64) for name, sums in counted.counts.items()}
     labels, predictions = counts["n"].shape[2:]
     moves = dict(_moves(outcome, of, (labels, predictions), most=most))
@@ -250,7 +247,6 @@ def _of_clusters(
     share: float,
     added: Sequence[tuple[float, str, str]],
 ) -> ClusterCells:
-    """Return the cells of clusters, likewise."""
     to = np.full((1 + cells.label.max(), 1 + cells.prediction.max(), 2), -1)
     for (y, p), target in moves.items():
         if y < len(to) and p < to.shape[1]:

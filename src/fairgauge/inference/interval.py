@@ -31,10 +31,9 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 
 FEWEST_EFFECTIVE = 5
 """Rows, by the weights alone (Kish), below which a few of them make up a weighted rate."""
-AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
-SKEWED_MEAN: Methods = (IntervalMethod.SKEWED_T,)
-LINEARISED: Methods = (IntervalMethod.LINEARISED, IntervalMethod.SKEWED_T)
-JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
+SKEWED_MEAN: Methods = (IntervalMethod.STUDENT_T,)
+LINEARISED: Methods = (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
+JACKKNIFE: Methods = (IntervalMethod.JACKKNIFE, IntervalMethod.STUDENT_T)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
@@ -48,6 +47,15 @@ class NoInterval(Exception):  # noqa: N818 - an answer, not an error
     def __init__(self, code: ReasonCode | Reason, **parameters: str | float) -> None:
         self.reason = code if isinstance(code, Reason) else Reason.of(code, **parameters)
         super().__init__(str(self.reason.code))
+
+
+def each_once(*methods: IntervalMethod) -> Methods:
+    """Return the steps in making an interval, each where it comes first.
+
+    >>> [str(method) for method in each_once(*SKEWED_MEAN, *LINEARISED)]
+    ['student_t', 'influence']
+    """
+    return tuple(dict.fromkeys(methods))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,7 +225,7 @@ class Certainty(TypedDict, total=False):
 
 def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     """Return the fields of one estimate that state its uncertainty."""
-    low, high, p = (float(each[at]) for each in (intervals.low, intervals.high, intervals.p))
+    low, high, p = intervals.low.item(at), intervals.high.item(at), intervals.p.item(at)
     too_few = intervals.too_few[at]
     # a profile may give 0/0 a value; a group of all rows has no others, and differs by 0
     nobody = too_few is not None and too_few.get("n") == 0 and too_few.side != "reference"
@@ -236,7 +244,7 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
 
 def _at(values: Array | None, at: int) -> float | None:
     """Return one of several numbers, None where it is unknown or infinite."""
-    value = math.nan if values is None else float(values[at])
+    value = math.nan if values is None else values.item(at)
     return value if math.isfinite(value) else None
 
 
@@ -498,7 +506,6 @@ def limits_of_several(
 
 
 def _stacked(parts: Sequence[StatisticInterval]) -> Formula:
-    """Return one formula for the arrays of all parts, before they take their shapes."""
     formulas = [cast("Formula", part.at) for part in parts]
     arrays = zip(*(formula.of for formula in formulas), strict=True)
     return Formula(formulas[0].limits, tuple(np.concatenate(each) for each in arrays))

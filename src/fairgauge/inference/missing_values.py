@@ -316,7 +316,6 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
 def _missing(
     counted: GroupCounts, spec: Spec, which: Index
 ) -> Iterator[tuple[str, Array, Array, Array]]:
-    """Yield how many rows of some groups lack an outcome, are open, and there are."""
     if spec.profile.rules.missing_outcome_is_negative:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
@@ -584,7 +583,6 @@ class _PossibleShares:
         return np.full((2, 1), _wider(np.array(ends), now).max(initial=1.0))
 
     def standardised(self, low: Array, high: Array) -> Limits:
-        """Return differences in hundredths of the standard deviation of all rows, of any group."""
         overall = self.of(np.array([self._known.whole]))[0]
         deviation = np.sqrt(overall * (1 - overall))
         return quotient(100 * low, deviation), quotient(100 * high, deviation)
@@ -600,7 +598,6 @@ class _PossibleShares:
 
 
 def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float] | None:
-    """Return the ends of a gap or an extreme from those of the shares of all groups."""
     if metric.by == "minimum":
         return float(low.min()), float(high.min())
     if metric.by == "maximum":
@@ -736,7 +733,7 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     x, n = np.zeros(len(states)), np.zeros(len(states))
     for label, prediction in product(values, repeat=2):
         cells = [2 * p + y for y in values[label] for p in values[prediction]]
-        kinds = [(bool(rate.among.coefficients[c]), bool(rate.of.coefficients[c])) for c in cells]
+        kinds = [(bool(rate.among[c]), bool(rate.of[c])) for c in cells]
         among, of = min(kinds, key=(order if at_least else order[::-1]).index)
         n += among * states[:, label, prediction]
         x += of * states[:, label, prediction]
@@ -751,7 +748,6 @@ def complete(states: Array) -> Array:
 
 
 def _incomplete(states: Array, rate: Rate) -> Array:
-    """Return how many rows of every side lack an outcome that a rate needs."""
     needed = _needed(states, rate)
     known = needed[:, :_MISSING, :_MISSING]
     return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))

@@ -41,7 +41,7 @@ def corners(rate: Rate, side: Range) -> list[ConfusionCounts]:
 
     Successes and failures are: least and least, least and most, most and least, most and most.
     """
-    counted = np.array(rate.of.coefficients, dtype=bool)
+    counted = np.array(rate.of, dtype=bool)
     cells = [each.counts(rate.needs) for each in side]
     return [
         replace(side[0], cells={**side[0].cells, rate.needs: np.where(counted, of, others)})
@@ -111,7 +111,7 @@ def protected_rates(
             continue
         made: list[Intervals] = []
         for corner in corners(statistic, side):
-            [(intervals, _)] = how.of_rates([statistic], Evidence(corner, corner), margin)
+            [intervals] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
         value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
@@ -193,7 +193,6 @@ def _union(made: Sequence[Intervals]) -> Intervals:
 
 
 def _at_least(reason: Reason | None) -> Reason | None:
-    """Return that the rows of a reason are the fewest that agree with the counts."""
     if reason is None or reason.code is not ReasonCode.FEW_ROWS:
         return reason
     return replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))

@@ -36,17 +36,17 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.inequality import Inequality
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, Comparisons, Evidence, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
     Intervals,
-    MappedProportion,
     NoInterval,
     StatisticInterval,
     certainty,
+    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -73,7 +73,7 @@ from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import tukey_adjusted, tukey_level
 from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
 
 _PAIR = 2
@@ -102,7 +102,6 @@ class Uncertainty:
             self._with_reference = Uncertainty(strict)
         self._compared: dict[tuple[Comparisons, Statistic], StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
-        self.resampled: dict[str, Array] = {}
 
     def expect(self, metrics: Iterable[Metric]) -> None:
         """Announce the metrics that will be asked for: what they share is computed at once.
@@ -124,8 +123,8 @@ class Uncertainty:
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
-    ) -> list[tuple[Intervals, MappedProportion | None]]:
-        """Return the intervals of statistics of every group, and the proportions that they are.
+    ) -> list[Intervals]:
+        """Return the intervals of statistics of every group.
 
         ``margin`` states which groups are of all rows.
         """
@@ -139,17 +138,16 @@ class Uncertainty:
         limits = limits_of_several(
             [a for a in attempts if isinstance(a, StatisticInterval)], self.spec
         )
-        intervals: list[tuple[Intervals, MappedProportion | None]] = []
+        intervals: list[Intervals] = []
         for statistic, attempt in zip(statistics, attempts, strict=True):
             if isinstance(attempt, Reason):
-                intervals.append((no_intervals(size, attempt), None))
+                intervals.append(no_intervals(size, attempt))
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
             few = _insufficient(attempt, evidence)
             limited = Intervals(low, high, none, [methods] * size, few, reason)
-            limited = limited.containing(attempt.estimate, statistic.range)
-            intervals.append((limited, attempt.share))
+            intervals.append(limited.containing(attempt.estimate, statistic.range))
         return intervals
 
     def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
@@ -199,7 +197,6 @@ class Uncertainty:
             return no_intervals(len(value), refused.reason)
 
         def together(confidence: float) -> Limits:
-            """Return the limits of every group at another level."""
             wider = pooled(self._spec_at(confidence))
             return wider.low, wider.high
 
@@ -207,7 +204,6 @@ class Uncertainty:
         return self._simultaneous(made.containing(value, metric.range))
 
     def _spec_at(self, confidence: float) -> Spec:
-        """Return the specification of comparisons at a level, whichever reference is chosen."""
         if self._with_reference is not self:
             confidence = tukey_level(self._candidates, confidence)
         return replace(self.spec, confidence=confidence)
@@ -267,7 +263,6 @@ class Uncertainty:
         return made.containing(value, metric.range)
 
     def _has_other_levels(self, metric: ComparisonMetric, compared: Comparisons) -> bool:
-        """Return whether a metric has limits at any level: random draws are too few far out."""
         if isinstance(metric, Contrast):
             return not is_drawn(metric, compared, self.spec.method)
         closed = isinstance(metric, (Imbalance, StandardisedDifference, ConditionalDisparity))
@@ -309,8 +304,10 @@ class Uncertainty:
         if self._number == 1:
             return intervals
         p = np.minimum(intervals.p * self._number, 1.0)
-        step = IntervalMethod.SIMULTANEOUS_CLASSES
-        return replace(intervals, p=p, methods=[(step, *method) for method in intervals.methods])
+        step = IntervalMethod.SIMULTANEOUS
+        return replace(
+            intervals, p=p, methods=[each_once(step, *method) for method in intervals.methods]
+        )
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
         """Return what all contrasts of a statistic have in common."""
@@ -325,7 +322,6 @@ class Uncertainty:
 
 
 def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason | None]:
-    """Return why a statistic of every group has insufficient data, its number of rows aside."""
     few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
     few.append(insufficient_weights(evidence.effective_size, len(attempt.estimate)))
     few += [each.insufficient() for each in (attempt.sparse, attempt.constant) if each is not None]
@@ -371,21 +367,12 @@ _OF_KINDS: Mapping[type[ComparisonMetric], str] = {
 def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
         from fairgauge.inference.one.drawn_tables import table_of
-        from fairgauge.inference.two.resampled_intervals import resampled_interval, shared_table
+        from fairgauge.inference.two.resampled_intervals import resampled_interval
 
         table = table_of(metric.of)
         assert table is not None
         sizes = metric.sizes(compared.group.cases, compared.other.cases)
-        best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
-        if (
-            how.spec.method is Method.BOOTSTRAP
-            and not best
-            and isinstance(metric.of, (Rate, Quotient, Blend))
-        ):
-            sides = [evidence.side for evidence in (compared.group, compared.other)]
-            table = shared_table(table, metric.needs, sides)
-        too_few = insufficient_rows(sizes)
-        return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
+        return resampled_interval(metric, table, compared, how.spec, insufficient_rows(sizes))
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 
 
@@ -403,14 +390,13 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         alone = [interval(part, compared, how) for part in metric.of]
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
-    steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
-    methods = [(*steps, *method) for method in parts[0].methods]
+    steps = (IntervalMethod.SIMULTANEOUS, IntervalMethod.BALL)
+    methods = [each_once(*steps, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 
 
 def _independent(metric: Combined, compared: Comparisons) -> bool:
-    """Return whether a metric is of two rates among different rows."""
     of = [part.of for part in metric.of]
     if compared.group.clusters is not None or len(of) != _PAIR:
         return False
@@ -438,7 +424,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
     low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
     high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
     p = absolute_sum_tail(total, towards[0], towards[1])
-    methods = [(IntervalMethod.NORM_BALL, *method) for method in parts[0].methods]
+    methods = [(IntervalMethod.BALL, *method) for method in parts[0].methods]
     too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 
@@ -469,13 +455,12 @@ def rate_values(
     """
     values = {}
     intervals = how.of_rates(statistics, evidence, margin)
-    for statistic, (made, share) in zip(statistics, intervals, strict=True):
-        pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
+    for statistic, made in zip(statistics, intervals, strict=True):
         level = how.spec.confidence
         rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
         intervals_of_rate = replace(made, too_few=first_reasons(made.too_few, rows))
         values[statistic.name] = _rate_values(
-            statistic, evidence, margin, level, profile, intervals_of_rate, pooled
+            statistic, evidence, margin, level, profile, intervals_of_rate
         )
     return values
 
@@ -516,7 +501,6 @@ def _rate_values(
     level: float,
     profile: Profile,
     intervals: Intervals,
-    pooled: Array,
 ) -> list[RateValue | None]:
     side, counted = evidence.side, rows_counted(statistic, evidence.cases)
     error = statistic.error(side)
@@ -537,20 +521,7 @@ def _rate_values(
                 interval=made.get("interval"),
                 status=made["status"],
                 reason=made["reason"],
-                partially_pooled=as_number(pooled[i]),
                 error=None if error is None else as_number(error[i]) or None,
             )
             values.append(rate)
     return values
-
-
-def _partially_pooled(share: MappedProportion | None, margin: Mask) -> Array:
-    """Return empirical Bayes estimates of proportions, NaN where there are none."""
-    estimates = np.full(len(margin), np.nan)
-    at = np.flatnonzero(margin)
-    if len(at) < FEWEST_GROUPS or share is None:
-        return estimates
-    at = at[share.n[at] > 0]
-    if len(at) >= FEWEST_GROUPS:
-        estimates[at] = shrunken_rates(share.x[at], share.n[at])
-    return estimates

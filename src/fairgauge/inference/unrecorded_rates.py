@@ -25,12 +25,12 @@ from fairgauge.stats.group_probabilities import (
     FEWEST_IN_CELL,
     LinearRates,
     SharpBounds,
+    design_effect,
     lack_of_fit_test,
     merged_cells,
     sharp_bounds,
     tail_of_sum,
     validated_rates,
-    weighted_rates,
 )
 from fairgauge.stats.intervals import as_critical_t, clopper_pearson, critical, wilson_trials
 from fairgauge.stats.significance import invert, two_sided
@@ -40,16 +40,10 @@ Ends = tuple[float, float]
 
 _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
-    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTED,
-    Estimator.BRACKET: IntervalMethod.BRACKET,
     Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
 }
 """The method by which the interval of each estimator is named."""
-_BRACKETING = (Estimator.LIKELIHOOD, Estimator.WEIGHTED)
-_SIZED = {Estimator.BRACKET: Estimator.LIKELIHOOD, Estimator.BOUNDS: Estimator.WEIGHTED}
-"""Of which other estimator there is a size."""
-_OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
 _POINT = 1e-12
 """The width of a set that is a single value."""
 _WIDTH_Z = critical(0.95)
@@ -190,16 +184,6 @@ class UnrecordedRate:
         return np.asarray(np.stack([part.theta for part in mixture.parts])[which.reshape(-1)])
 
     @cached_property
-    def weighted(self) -> LinearEstimator:
-        """Return what is right if outcome and group are independent given the probabilities."""
-        cells = self.cells
-        squares = cells.n if cells.squares is None else cells.squares
-        made = weighted_rates(
-            cells.sums, cells.p, cells.within, squares, self.sides, cells.clusters
-        )
-        return LinearEstimator(made)
-
-    @cached_property
     def validated(self) -> LinearEstimator | None:
         """Return what a random sample of known groups makes right; None without known rows.
 
@@ -232,13 +216,9 @@ class UnrecordedRate:
         p = p / p.sum(axis=1, keepdims=True)
         return _Bounds(sharp_bounds(p, n, self.sides, effect))
 
-    @property
+    @cached_property
     def _design_effect(self) -> float:
-        """Return by how much weights and clusters raise the variance of the rate of all rows."""
-        rates, everyone = self.weighted.rates, self.everyone
-        rate, size = rates.rates[everyone], rates.sizes[everyone]
-        alone = rate * (1 - rate) / size
-        return max(float(rates.covariance[everyone, everyone] / alone), 1.0) if alone > 0 else 1.0
+        return design_effect(self.cells.n, self.cells.squares, self.cells.clusters)
 
     def by(self, estimator: Estimator, *, anywhere: bool = False) -> RateEstimator:
         """Return the estimator of a name, of all rows whose group is known or probable.
@@ -246,8 +226,6 @@ class UnrecordedRate:
         With ``anywhere``, also those of which nothing is known may be of any group. A random sample
         makes an estimate of all rows, but where these are placed.
         """
-        if estimator is Estimator.BRACKET:
-            return _Bracket(*(self.by(each, anywhere=anywhere) for each in _BRACKETING))
         if estimator is Estimator.VALIDATED and self._everyone and not anywhere:
             return self.validated or self.bounds
         made, beside = self._probable(estimator), self.cells.beside.copy()
@@ -258,21 +236,14 @@ class UnrecordedRate:
 
     def _probable(self, estimator: Estimator) -> Any:
         """Return an estimator of the rows with probabilities alone."""
-        if estimator is Estimator.BRACKET:
-            return _Bracket(self.likelihood, self.weighted)
         if estimator is Estimator.VALIDATED:  # a sample without these rows shows nothing of them
             return self._validated(self.cells) or self.bounds
-        if estimator is Estimator.BOUNDS:
-            return self.bounds
-        return self.likelihood if estimator is Estimator.LIKELIHOOD else self.weighted
+        return self.bounds if estimator is Estimator.BOUNDS else self.likelihood
 
     def known_rate(self, estimator: Estimator, z: float) -> KnownRate | None:
         """Return the rate of known people that is furthest from an estimate; None of nobody.
 
-        Parameters
-        ----------
-        estimator : of a bracket, a rate between its two estimates is as good as either.
-        z : critical value of the limits that are returned; none of the test.
+        ``z`` is the critical value of the limits that are returned; none of the test.
         """
         if self.cells.known is None:
             return None
@@ -289,19 +260,12 @@ class UnrecordedRate:
         return replace(least, p=min(least.p * len(compared), 1.0))
 
     def _known_p(self, estimator: Estimator, g: int, counted: float, of: float) -> float:
-        """Return the p-value of the rate of known people, exact, against that of their group."""
-        bracket = self.likelihood, self.weighted
-        ends = bracket if estimator is Estimator.BRACKET else (self._probable(estimator),)
+        made = self._probable(estimator)
 
         def interval(z: Array) -> Limits:
             confidence = 1 - float(two_sided(min(float(z), _LARGEST_Z)))
             least, most = clopper_pearson(counted, of, confidence) if confidence else (share, share)
-            made = [
-                mover_difference(share, least, most, end.value(g), *end.limits(g, float(z)))
-                for end in ends
-            ]
-            low, high = _hull([(float(low), float(high)) for low, high in made])
-            return np.asarray(low), np.asarray(high)
+            return mover_difference(share, least, most, made.value(g), *made.limits(g, float(z)))
 
         share = counted / of
         return float(invert(interval))
@@ -313,7 +277,6 @@ class UnrecordedRate:
         nearer = replace(
             cells,
             p=mean + slope * (cells.p - mean),
-            within=slope**2 * cells.within,
             sums=slope * cells.sums + (1 - slope) * np.outer(rows, mean),
         )
         return UnrecordedRate(nearer)
@@ -326,14 +289,15 @@ class UnrecordedRate:
 
     def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side among whom the rate is a share."""
-        made = self._probable(_SIZED.get(estimator, estimator))
         known = float(self.cells.beside[:, :-1].sum(axis=0) @ self.sides[side])
         if estimator is Estimator.VALIDATED and self._everyone and self.validated:
             return float(self.validated.rates.sizes[side])
+        made = self._probable(estimator)
+        if isinstance(made, _Bounds):
+            return float(self.cells.sums[:2].sum(axis=0) @ self.sides[side]) + known
         return float(self._sizes(made)[0, side]) + known
 
     def _sizes(self, made: PreciseEstimator | _Bounds) -> Array:
-        """Return the rows with probabilities of which each rate is a share at both ends."""
         if isinstance(made, _Bounds):
             return made.sizes
         if isinstance(made, LinearEstimator):
@@ -343,16 +307,8 @@ class UnrecordedRate:
 
 def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
     """Return the methods by which the interval of an estimator is named."""
-    stratified = rate.cells.strata is not None and estimator in _OF_MIXTURE
-    return (_METHODS[estimator], *([IntervalMethod.WITHIN_STRATA] if stratified else []))
-
-
-def concentration(rate: UnrecordedRate, one: int, other: int) -> float:
-    """Return the mean probability of a side among its own people less among the other's."""
-    p, n = rate.cells.p, rate.cells.n.sum(axis=1)
-    ours, theirs = (p @ rate.sides[s] * n for s in (one, other))
-    of_side = p @ rate.sides[one]
-    return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
+    stratified = rate.cells.strata is not None and estimator is Estimator.LIKELIHOOD
+    return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
 
 
 def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:
@@ -408,7 +364,6 @@ class _Likelihood:
         return _quantile(z, self._mixture.degrees)
 
     def _of_everyone(self, side: int, z: float) -> Ends:
-        """Return the limits of the rate of all, which no probability enters."""
         mask = self._sides[side]
         rate, size = self.value(side), self._mixture.denominator(mask)
         variance = self._mixture.variance(mask)
@@ -418,7 +373,6 @@ class _Likelihood:
 
 
 def _quantile(z: float, degrees: float) -> float:
-    """Return the t quantile with the tail of a normal one."""
     return z if np.isinf(degrees) else float(as_critical_t(z, degrees))
 
 
@@ -540,24 +494,6 @@ def _extremes(by: By, ours: Ends, theirs: Ends) -> Ends:
         return ours[0] - theirs[1], ours[1] - theirs[0]
     low = ours[0] / theirs[1] if theirs[1] > 0 else 0.0
     return low, ours[1] / theirs[0] if theirs[0] > 0 else float("inf")
-
-
-class _Bracket:
-    def __init__(self, one: RateEstimator, other: RateEstimator) -> None:
-        self._two = one, other
-
-    def value(self, side: int) -> float:
-        return self._two[0].value(side)
-
-    def limits(self, side: int, z: float) -> Ends:
-        return _hull([each.limits(side, z) for each in self._two])
-
-    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
-        return _hull([each.contrast(by, one, other, z) for each in self._two])
-
-
-def _hull(ends: list[Ends]) -> Ends:
-    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _mover(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:

@@ -105,16 +105,13 @@ def judged(
             for each in _held_against_margins(batch, list(islice(at, len(batch.records))), levels)
         ]
         groups = [each for batch in one.groups for each in _group_tests(batch, levels)]
-        made.append(
-            with_verdict(
-                replace(
-                    one.candidate,
-                    disparities=tuple(limited),
-                    margins=margins,
-                    groups=tuple(groups),
-                )
-            )
+        candidate = replace(
+            one.candidate,
+            disparities=tuple(limited),
+            margins=margins,
+            groups=tuple(groups),
         )
+        made.append(with_verdict(candidate))
     return tuple(made)
 
 
@@ -134,7 +131,6 @@ class _MarginLevels(NamedTuple):
 
 
 def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
-    """Return what a test of a margin comes to."""
     if is_as_good:
         return Performance.NON_INFERIOR
     return Performance.INFERIOR if is_worse else Performance.CANNOT_TELL
@@ -143,7 +139,6 @@ def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
 def _held_against_margins(
     batch: MeasuredDisparities, records: list[DisparityChange], levels: _MarginLevels
 ) -> Iterator[DisparityChange]:
-    """Yield disparities, those that count with what their margin comes to."""
     size = len(records)
     unknown = np.full(size, np.nan)
     (low, high), (least, _) = (
@@ -173,7 +168,6 @@ def _held_against_margins(
 
 
 def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[MarginTest]:
-    """Yield the tests of the groups' own rates."""
     if batch.gain is None:
         yield from batch.tests
         return
@@ -207,7 +201,6 @@ def _disparities_tested(
     confidence: float,
     margin_of: Callable[[DisparityChange], float | None],
 ) -> list[tuple[DisparityChange, ...]]:
-    """Return disparities tested together, those that count with their margins."""
     batches = [batch for one in measured for batch in one.disparities]
     every = [record for batch in batches for record in batch.records]
     adjusted_for_strata = frozenset(
@@ -240,7 +233,6 @@ def _counts(disparity: DisparityChange, adjusted_for_strata: Container[str]) -> 
 def _margins_tested(
     measured: Sequence[MeasuredCandidate], confidence: float
 ) -> list[tuple[MarginTest, ...]]:
-    """Adjust the tests of the margins for the number of candidates."""
     tests = [[test for batch in each.margins for test in batch.tests] for each in measured]
     worst = [
         max((test.p_value for test in of if test.p_value is not None), default=math.nan)
@@ -260,7 +252,6 @@ def _margins_tested(
 def _tested(
     margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
-    """Return a test of all rows that the interval of the change decides at the adjusted level."""
     (test,) = margin.tests
     change = test.change
     if margin.change is None or test.p_value is None or change.interval is None:
@@ -354,13 +345,11 @@ def _disparity(spec: Spec, name: str) -> str | None:
 
 
 def _asked(spec: Spec, metric: str) -> float | None:
-    """Return the margin that is asked for by the metric's name, or for all disparities."""
     margins = {_disparity(spec, name): margin for name, margin in spec.margins}
     return margins.get(metric, margins.get(EVERY_DISPARITY))
 
 
 def _limits(spec: Spec, disparity: DisparityChange) -> Iterator[tuple[float, bool]]:
-    """Yield how far each limit of a rule is, and whether the disparity is on that side now."""
     metric = disparity.definition
     for _, limit in spec.limits:
         of_these = (not limit.features or disparity.feature in limit.features) and (

@@ -123,7 +123,6 @@ def disparity_records(
 
 
 def _worse(metric: Metric, made: DisparityChanges, better: Set[Better], z: Array) -> Limits:
-    """Return the limits of how much further a disparity is, or an extreme rate is worse."""
     shift = made.shift.at(z)
     if not math.isnan(metric.neutral):
         return distance_limits(shift, made.level.at(z))

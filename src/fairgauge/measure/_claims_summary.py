@@ -72,7 +72,6 @@ class ClaimCounts:
         return inside, np.stack(sums, axis=1)
 
     def _count(self, of: tuple[int, ...]) -> None:
-        """Count the rows, and those of each claim, by who is in some of the claims."""
         found: dict[int, Array] = {}
         for part in self._searched.parts():
             patterns = self._patterns(part, of)
@@ -98,7 +97,6 @@ class ClaimCounts:
         strata: NDArray[np.intp],
         number: int,
     ) -> Array:
-        """Return the sums of some rows by stratum, of all and of each claim."""
         sums = np.zeros((len(summed), number, 1 + self._claims))
         for sum_of, each in zip(sums, summed, strict=True):
             sum_of[:, 0] = np.bincount(strata, each, number)
@@ -111,7 +109,6 @@ class ClaimCounts:
         return sums
 
     def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> Index:
-        """Return for every row that counts one bit for each of some claims that it is in."""
         counted = part.outcomes >= COUNTED
         found = np.zeros(len(counted), dtype=np.int64)
         for bit, claim in enumerate(of):
@@ -122,14 +119,12 @@ class ClaimCounts:
 
 
 def _stratified(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
-    """Return the z of all claims in the strata that members make (Mantel-Haenszel)."""
     n, x = counts.by(members, more)[1]
     return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
 
 
 @quiet
 def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
-    """Return the z of claims over the strata that the rows of an array are, n and x of all."""
     variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
     excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
     return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
@@ -189,7 +184,6 @@ def _general(
     conditions: Sequence[frozenset[tuple[int, int]]],
     c: float,
 ) -> int:
-    """Return the most general claim that contains a claim and accounts for it, or the claim."""
     ancestors = [i for i, each in enumerate(conditions) if each < conditions[claim]]
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):

@@ -98,14 +98,12 @@ _MISSING = {
 
 
 def _is_of(each: Estimate, part: Slice) -> bool:
-    """Return whether an estimate is of a slice, that of the worst class of the class that it is."""
     named = part.counts.feature, part.outcome.class_scope.name
     at = part.outcome.threshold
     return (each.feature, each.class_scope.name) == named and each.threshold in (None, at)
 
 
 def _is_shown(each: Estimate, level: float, filled: Slice, compared: Compared) -> bool:
-    """Return whether other counts show an adjusted difference, in the same direction."""
     (found,) = filled.pooled(each.definition, compared=compared)
     neutral, value = each.definition.neutral, found.value
     if value is None or (value > neutral) != ((each.value or 0.0) > neutral):

@@ -171,7 +171,6 @@ def sums_of(
 
 
 def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
-    """Return successes and trials by the effective sample size of each stratum."""
     found = side.share(CellCount(of.needs, of.of), CellCount(of.needs, of.among))
     return np.nan_to_num(found.x), np.nan_to_num(found.n)
 
@@ -215,14 +214,12 @@ def _sampling(
 
 
 def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Array, Array]:
-    """Return group, cluster and stratum of sums by cluster, with values and weights."""
     assert part.clusters is not None
     assert part.counts.clusters is not None
     if isinstance(of, Rate):
         group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
         x, m = (
-            np.append(np.array(cells.coefficients, dtype=float), 0.0)[cell] * rows
-            for cells in (of.of, of.among)
+            np.append(np.array(cells, dtype=float), 0.0)[cell] * rows for cells in (of.of, of.among)
         )
         return group, cluster, stratum, x, m
     cells, of_label = part.counts.clusters, of.needs == {"label"}

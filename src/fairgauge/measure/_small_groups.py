@@ -127,7 +127,7 @@ def adequate_parts(
         if (
             estimate.metric not in ruled
             or estimate.scope != OVERALL
-            or not _has_parts(estimate.definition)
+            or not (isinstance(estimate.definition, Across) or is_extreme(estimate.definition))
         ):
             continue
         own = (
@@ -141,11 +141,6 @@ def adequate_parts(
             adequate = _of_extreme(part, estimate, small)
             if adequate is not None:
                 yield estimate.key, adequate
-
-
-def _has_parts(metric: Metric) -> bool:
-    """Return whether a metric is of all groups, or the worst of several of one group."""
-    return isinstance(metric, Across) or is_extreme(metric)
 
 
 def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
@@ -167,7 +162,6 @@ def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None
 def _of_contrast(
     part: Slice, metric: Metric, extreme: Estimate, small: Small
 ) -> tuple[Estimate | None, list[Reason]]:
-    """Return how large a contrast of the same group is, or why the data do not show it."""
     assert isinstance(metric, Contrast)
     alike = [
         estimate
@@ -188,7 +182,6 @@ def _of_contrast(
 def _of_groups(
     part: Slice, metric: Metric, extreme: Estimate, small: Small
 ) -> tuple[Estimate | None, list[Reason]]:
-    """Return a metric of the groups with enough data, and why the others have too little."""
     assert isinstance(metric, Across)
     from fairgauge.inference.groups.across_groups import insufficient_groups
 

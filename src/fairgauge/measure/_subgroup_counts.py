@@ -160,7 +160,6 @@ def _counted(
 def _added_up(
     parts: Iterator[_KeysOfSets], sets: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], Array]:
-    """Return the counts by sets of features, which threads share while this one reads ahead."""
     found: dict[tuple[int, ...], Array] = {}
 
     def add(part: _KeysOfSets, share: Sequence[tuple[int, ...]]) -> None:
@@ -204,7 +203,6 @@ class _KeysOfSets:
             yield features, counts
 
     def _keys(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Codes]]:
-        """Yield for sets in order the combinations of their values, and the outcome."""
         found = np.zeros(len(self._part.outcomes), dtype=np.intp)
         known: list[tuple[int, Codes]] = []
         for features in sets:
@@ -289,7 +287,6 @@ def _covering(sets: Sequence[tuple[int, ...]], widths: Codes, most: float) -> li
 def _fitting(
     sets: Sequence[tuple[int, ...]], sizes: Sequence[int]
 ) -> Iterator[list[tuple[int, ...]]]:
-    """Yield sets in groups whose counts fit into memory together."""
     group: list[tuple[int, ...]] = []
     held = 0
     for features in sets:
@@ -329,7 +326,6 @@ def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[
 
 
 def _common(rows: Array, min_rows: int) -> Codes:
-    """Return the values, with none in place of those of fewer rows than a subgroup may have."""
     values = np.where(rows < min_rows, len(rows) - 1, np.arange(len(rows)))
     return values.astype(np.int32)  # as narrow as what is made of them
 
@@ -342,7 +338,6 @@ def _with_values(part: OutcomeRows, kept: Sequence[Codes]) -> OutcomeRows:
 def _sets(
     sizes: Sequence[int], rows: float, depth: int, min_rows: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of features in order, if not too many subgroups may have enough rows."""
     features = [f for f, size in enumerate(sizes) if size > 0]
     fitting = max(rows // max(min_rows, 1), 1.0)
     deepest = min(depth, len(features))

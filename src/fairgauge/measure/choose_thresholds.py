@@ -273,7 +273,6 @@ class Excluded:
     def _possible(
         self, old: Array, new: Array, today: int, choices: Index
     ) -> Iterator[list[tuple[Array, tuple[Array, Array]]]]:
-        """Yield, of all rows that lack the same, what they may be under both decisions."""
         up, down = (choices < today).any(axis=0), (choices > today).any(axis=0)
         more, fewer = (up, down) if self._accepts_above else (down, up)
         both = np.minimum(old[:, 2, 0], new[:, 2, 0])
@@ -347,7 +346,6 @@ def _gain(kept: Statistic, old: Array, new: Array) -> Array:
 
 
 def _worst_of(metric: Contrast | Combined, ranges: Sequence[Limits]) -> Limits:
-    """Return the ends of the metric of a goal from those of its parts."""
     if isinstance(metric, Contrast):
         return ranges[0]
     folded = [fold(low, high) for low, high in ranges]
@@ -413,7 +411,6 @@ class _Chooser:
             yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, share=share, threshold=threshold)
 
     def _half(self, share: Array, histogram: Histogram) -> Half:
-        """Return the rows of a half, from its share of the cases of every cell."""
         held = self.by_label * np.nan_to_num(share)
         at_cuts = accepted(held, histogram, self.cuts, self.accepts)
         return Half(at_cuts, held.sum(axis=-1))
@@ -446,7 +443,6 @@ class _Chooser:
         return None
 
     def _without_common(self) -> Outcome:
-        """Return whether all thresholds are shown to miss the goal or not to keep the rate."""
         choices, measures = self._common_choices, self.second
         found = self._disparities(measures, choices, self._usual)
         z = np.full(len(self.cuts), critical(self.spec.confidence))
@@ -483,11 +479,9 @@ class _Chooser:
 
     @property
     def _lower(self) -> bool:
-        """Return whether lower numbers of the kept rate are better."""
         return self.kept.better is Better.LOWER
 
     def _gain(self, half: Half, choices: Index) -> StatisticChange:
-        """Return the change of the kept rate of all rows from today's threshold."""
         return change_of(self.kept, half.decided(self.today, choices).sum(axis=1))
 
     @property
@@ -541,7 +535,6 @@ class _Chooser:
         )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
-        """Yield every common threshold as it is in the second half."""
         cells = self.second.cells
         whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
@@ -568,7 +561,6 @@ class _Chooser:
         return Interval(float(low), float(high), self.spec.confidence)
 
     def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
-        """Return what thresholds of each group change in the other half of the rows."""
         if choice is None:
             return None
         names, cuts, level = self.counts.groups, choice.cuts, self.spec.confidence
@@ -623,7 +615,6 @@ class _Chooser:
     def _kept_open(
         self, measured: Disparities, cuts: Index, references: References
     ) -> Reason | None:
-        """Return the rows that leave a goal open however many others there are."""
         exact = measured.value, measured.value
         against = references.sides[:, None]
         of_all, of_groups = self._rest.reached(self.metric, cuts[:, None], against, exact)
@@ -637,7 +628,6 @@ class _Chooser:
         return self._rest.not_counted(Outcome.INCONCLUSIVE) if measured.meet.all() else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
-        """Yield what becomes of the rates of decisions, of all rows and of every group."""
         names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
         tables = sides[:, [len(names) + 1, *range(len(names))]]
         for name in _STATED:
@@ -675,7 +665,6 @@ class _Chooser:
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]
     ) -> tuple[DisparityChange, ...]:
-        """Return what becomes of the metric of the goal, of tables of groups, then references."""
         inside = self.spec.reference is ReferenceRule.OVERALL
         changes = [change_of(part.of, compared) for part in parts(self.metric)]
         if isinstance(self.metric, Contrast):
@@ -686,7 +675,6 @@ class _Chooser:
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    """Refuse a threshold that lies among scores that are counted together."""
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]
@@ -808,7 +796,6 @@ class Disparities:
 
 
 def _is_stated(why: NDArray[np.object_]) -> Mask:
-    """Return where there is a reason."""
     return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
 
 
@@ -857,7 +844,6 @@ def disparity(
 def _contrast(
     metric: Contrast, group: Array, reference: Array, z: Array
 ) -> tuple[Array, Array, Array, NDArray[np.object_]]:
-    """Return a contrast, its limits and why data are insufficient, from the cells of both sides."""
     sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio

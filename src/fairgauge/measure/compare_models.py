@@ -35,7 +35,6 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.groups.paired_extremes import (
     combined_changes,
-    joint_change,
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
@@ -47,7 +46,6 @@ from fairgauge.inference.two.paired_changes import (
     ScoredRows,
     StatisticChange,
     pooled_change,
-    pooled_odds_change,
     score_change,
     statistic_change,
 )
@@ -171,7 +169,6 @@ class PairedSlice:
 
     @cached_property
     def _label_codes(self) -> Index:
-        """Return the outcome of every label, a missing one last."""
         codes: Index = np.append(
             self._codes([mask.labels for mask in self._masks]), self._outcomes
         ).astype(np.int64)
@@ -188,7 +185,6 @@ class PairedSlice:
         return np.asarray(np.where(masks[0], 0, 1), dtype=np.int64)
 
     def _clusters(self, side: int, slot: int) -> ClusterCounts:
-        """Return the rows of one side by cluster."""
         cells = self._joint.clusters
         assert cells is not None
         assert cells.candidate is not None
@@ -336,13 +332,7 @@ class _Models:
         return next(each for each in every if each.feature == feature)
 
 
-def _models(
-    cube: Cube,
-    axis: Axis,
-    spec: Spec,
-    scores: PairedScores | None,
-) -> _Models:
-    """Resolve what is asked for the model in use and for the candidate of an axis."""
+def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
     cubes = pair(cube, axis)
     in_use = replace(_with_disparities(spec), candidate=())
     of_candidate = (
@@ -372,7 +362,6 @@ def _models(
 
 
 def _candidate(models: _Models) -> MeasuredCandidate:
-    """Return the candidate's numbers, without a verdict."""
     disparities = tuple(  # first: it refuses features with too many cells
         _with_reach(models, batch) for batch in _disparities(models)
     )
@@ -427,7 +416,6 @@ def _with_reach(models: _Models, batch: MeasuredDisparities) -> MeasuredDisparit
 
 
 def _with_reach_of_rates(models: _Models, batch: MeasuredMargins) -> MeasuredMargins:
-    """Return tests of rates likewise."""
     reach = np.zeros(len(batch.tests)) if batch.reach is None else batch.reach.copy()
     for i, test in enumerate(batch.tests):
         one = test.change
@@ -445,7 +433,6 @@ def _slices(models: _Models, feature: int | None) -> tuple[PairedSlice, ...]:
 
 
 def _sliced(models: _Models, feature: int | None) -> Iterator[PairedSlice]:
-    """Yield a slice for each threshold or class, and for all classes at once."""
     of, other = (
         each.everyone if feature is None else each.features[feature]
         for each in (models.resolution, models.other)
@@ -458,26 +445,22 @@ def _sliced(models: _Models, feature: int | None) -> Iterator[PairedSlice]:
         yield PairedSlice(counts, outcomes[0].of_no_class, models.spec, outcomes)
 
 
-def _statistics(models: _Models) -> list[Statistic]:
-    """Return the rates to show: those of the disparities, of the margins, and accuracy."""
-    catalogue = models.spec.catalogue
-    wanted = [metric.of for metric, obstacle in models.contrasts if obstacle is None]
-    wanted += [catalogue.rate(name) for name, _ in rate_margins(models.spec)]
-    if models.spec.label:
-        wanted.append(catalogue.rate("accuracy"))
-    decided = (each for each in wanted if each.needs & {"prediction", "score"})
-    return list({each.name: each for each in decided}.values())
-
-
 def _rates(models: _Models) -> Iterator[RateChange]:
-    """Yield the rates of all rows, and of the groups of every feature."""
     for feature in (None, *range(len(models.resolution.features))):
         for sliced in _slices(models, feature):
             slice_ = sliced.current
             groups = np.arange(len(slice_.counts.groups))
             slots = np.arange(1 + len(slice_.counts.strata))
             which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
-            for statistic, scope in _of_scope(models.resolution, sliced, _statistics(models)):
+            catalogue = models.spec.catalogue
+            wanted = [metric.of for metric, obstacle in models.contrasts if obstacle is None]
+            wanted += [catalogue.rate(name) for name, _ in rate_margins(models.spec)]
+            if models.spec.label:
+                wanted.append(catalogue.rate("accuracy"))
+            decided = (each for each in wanted if each.needs & {"prediction", "score"})
+            for statistic, scope in _of_scope(
+                models.resolution, sliced, list({each.name: each for each in decided}.values())
+            ):
                 if not _measured_at(models.resolution, sliced, statistic):
                     continue
                 kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
@@ -493,7 +476,6 @@ def _measured_at(resolution: Resolution, sliced: PairedSlice, of: Statistic | Me
 def _change(
     models: _Models, sliced: PairedSlice, statistic: Statistic, which: Index, slots: Index
 ) -> StatisticChange:
-    """Return what becomes of a statistic of some sides, of decisions or of scores."""
     key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
     if key not in models.changes:
         models.changes[key] = _changed(models, sliced, statistic, which, slots)
@@ -576,7 +558,6 @@ def _rate_changes(
 
 
 def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
-    """Yield the contrasts of every feature, overall and in every stratum."""
     for feature in range(len(models.resolution.features)):
         for sliced in _slices(models, feature):
             yield from _other_changes(models, sliced)
@@ -584,7 +565,19 @@ def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
                 if not _measured_at(models.resolution, sliced, metric.of):
                     continue
                 if obstacle is not None:
-                    yield _not_applicable(sliced, metric, obstacle)
+                    counts = sliced.current.counts
+                    bases = [
+                        DisparityChange(
+                            metric=metric.name,
+                            definition=metric,
+                            feature=counts.feature,
+                            group=group,
+                            reference=None,
+                            class_scope=sliced.class_scope,
+                        )
+                        for group in counts.groups
+                    ]
+                    yield _without_numbers(bases, obstacle)
                     continue
                 for statistic, scope in _of_scope(models.resolution, sliced, [metric.of]):
                     of = replace(metric, of=statistic)
@@ -596,7 +589,6 @@ def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
 
 
 def _other_changes(models: _Models, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
-    """Yield the metrics that are no contrast of one rate."""
     for metric, obstacle in models.others:
         if not _measured_at(models.resolution, sliced, metric) or not _of_these_classes(
             models.resolution, sliced, metric
@@ -628,7 +620,6 @@ def _of_these_classes(resolution: Resolution, sliced: PairedSlice, metric: Metri
 
 
 def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityChange:
-    """Return the record of a metric of a feature, or of all rows, without numbers."""
     return DisparityChange(
         metric=metric.name,
         definition=metric,
@@ -653,11 +644,7 @@ def _spread_changes(
         base = _base(sliced, metric, scoped[0][1])
         try:
             changes = [_change(models, sliced, statistic, every, zero) for statistic, _ in scoped]
-            found = (
-                spread_change(metric, changes[0])
-                if isinstance(metric, Spread)
-                else joint_change(metric, changes)
-            )
+            found = spread_change(metric, changes)
         except NoInterval as refused:
             yield _without_numbers([base], refused.reason)
             continue
@@ -677,7 +664,6 @@ def _spread_changes(
 def _combined_changes(
     models: _Models, sliced: PairedSlice, metric: Combined
 ) -> MeasuredDisparities:
-    """Return the larger, or the mean, of the sizes of several contrasts, over all rows."""
     compared = _compared(sliced, metric, sliced.class_scope, overall=True)
 
     def change() -> _Change:
@@ -692,7 +678,6 @@ def _combined_changes(
 def _recorded(
     spec: Spec, metric: Metric, bases: Sequence[DisparityChange], change: Callable[[], _Change]
 ) -> MeasuredDisparities:
-    """Return the records of a change, or why it has no numbers."""
     try:
         made, values = change()
     except NoInterval as refused:
@@ -700,26 +685,9 @@ def _recorded(
     return disparity_records(metric, made, values, bases, spec)
 
 
-def _not_applicable(sliced: PairedSlice, metric: Contrast, obstacle: Reason) -> MeasuredDisparities:
-    counts = sliced.current.counts
-    bases = [
-        DisparityChange(
-            metric=metric.name,
-            definition=metric,
-            feature=counts.feature,
-            group=group,
-            reference=None,
-            class_scope=sliced.class_scope,
-        )
-        for group in counts.groups
-    ]
-    return _without_numbers(bases, obstacle)
-
-
 def _disparity_changes(
     models: _Models, sliced: PairedSlice, metric: Contrast, scope: ClassScope
 ) -> MeasuredDisparities:
-    """Return a contrast of every group, over all rows and in every stratum."""
     compared = _compared(sliced, metric, scope)
 
     def change() -> _Change:
@@ -767,21 +735,20 @@ def _moved(furthest: Array, observed: Array) -> Array:
 def _pooled_changes(
     models: _Models, sliced: PairedSlice, metric: Contrast, scope: ClassScope
 ) -> Iterator[MeasuredDisparities]:
-    """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
     strata = len(sliced.current.counts.strata)
     if not strata or "score" in metric.needs:
         return
     compared = _compared(sliced, metric, scope, overall=True)
     bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-    odds = is_odds_ratio(metric)
-    how = partial(_pooled_odds, sliced) if odds else partial(_pooled_means, models, sliced)
-    yield _recorded(models.spec, metric, bases, partial(how, metric, compared, strata))
+    made = partial(_pooled_means, models, sliced, metric, compared, strata)
+    yield _recorded(models.spec, metric, bases, made)
 
 
 def _pooled_means(
     models: _Models, sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
 ) -> _Change:
-    """Return a contrast of the means over strata of both sides."""
+    if is_odds_ratio(metric):  # which is no ratio of two numbers of the sides
+        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     if is_resampled(metric.of):
         raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
     slots = np.tile(np.arange(strata) + 1, len(compared.groups))
@@ -795,17 +762,6 @@ def _pooled_means(
     by_stratum = _change(models, sliced, metric.of, which, slots)
     sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
     return contrast_change(metric, sides, inside=compared.inside)
-
-
-def _pooled_odds(
-    sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
-) -> _Change:
-    """Return Mantel and Haenszel's odds ratio."""
-    if compared.inside:
-        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
-    both = np.stack([compared.groups, compared.references], axis=1).ravel()
-    table = sliced.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
-    return pooled_odds_change(metric, table, strata)
 
 
 def _compared(
@@ -844,7 +800,6 @@ def _compared(
 
 
 def _margin_tests(models: _Models) -> Iterator[MeasuredMargins]:
-    """Yield the tests of the margins, on all rows."""
     margins = rate_margins(models.spec)
     if not margins:
         return
@@ -861,7 +816,6 @@ def _margin_tests(models: _Models) -> Iterator[MeasuredMargins]:
 
 
 def _with_p_value(batch: MeasuredMargins, margin: float) -> MeasuredMargins:
-    """Return a test of all rows with its one-sided p-value."""
     (test,) = batch.tests
     if batch.gain is None or test.change.interval is None:
         return batch
@@ -917,7 +871,6 @@ def _held_against(
     margins: Mapping[str, float],
     by: Literal["difference", "ratio"],
 ) -> MeasuredMargins:
-    """Hold the change of a rate against a margin of every group, or of all rows."""
     groups = sliced.current.counts.groups
     which = np.array([groups.index(group) for group in margins])
     slots = np.zeros_like(which)
@@ -944,7 +897,6 @@ def _held_against(
 
 
 def _reclassified(models: _Models) -> Iterator[Reclassified]:
-    """Yield who is decided differently, in all rows and in the groups of every feature."""
     if models.resolution.task is not Task.BINARY:
         return
     labels: list[tuple[Among, Sequence[int]]] = [("all", (0, 1, 2))]
@@ -974,7 +926,6 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
 
 
 def _is_smallest_ratio(metric: Metric) -> bool:
-    """Return whether a metric is the smallest ratio over groups, whose changes are ratios too."""
     spreads = metric.of if isinstance(metric, Joint) else (metric,)
     return all(isinstance(each, Spread) and each.by == "smallest_ratio" for each in spreads)
 
@@ -982,12 +933,10 @@ def _is_smallest_ratio(metric: Metric) -> bool:
 def _without_numbers(
     bases: Sequence[DisparityChange], reason: Reason, status: Status = Status.NOT_APPLICABLE
 ) -> MeasuredDisparities:
-    """Return changes with the reason why they have no numbers."""
     return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))
 
 
 def _with_disparities(spec: Spec) -> Spec:
-    """Return the question with the disparities that are compared where none are named."""
     if spec.metrics != ("standard",):
         return spec
     names = [name for name in STANDARD if spec.label or "label" not in find_metric(name).needs]

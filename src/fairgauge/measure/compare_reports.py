@@ -80,7 +80,6 @@ Key = tuple[object, ...]
 
 
 def _refuse_estimated(*reports: Report) -> None:
-    """Refuse reports of groups of which only probabilities are known."""
     names = {each.feature for report in reports for each in report.estimators}
     if names:
         message = (
@@ -164,7 +163,6 @@ def _report(asked: Report | str | Path) -> Report:
 
 
 def _refuse_unlike(old: Report, new: Report) -> None:
-    """Refuse reports whose numbers mean different things."""
     problems = []
 
     def note(path: str, before: object, after: object) -> None:
@@ -225,7 +223,6 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
 
 
 def _unlike(recodings: object, others: object) -> object:
-    """Return the recodings of columns that others recode differently, or not at all."""
     if not isinstance(recodings, Mapping) or not isinstance(others, Mapping):
         return recodings
     return {column: each for column, each in recodings.items() if others.get(column) != each}
@@ -251,7 +248,6 @@ def _asked(spec: Mapping[str, object], key: str) -> object:
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
-    """Return whether both reports are of the same rows, and why no change has an interval then."""
     if stated is not None:
         return stated, _same_rows("stated") if stated else None
     if old.data.fingerprint == new.data.fingerprint:
@@ -264,7 +260,6 @@ def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason |
 
 
 def _same_table(old: Report, new: Report) -> bool:
-    """Return whether both count one table, as where one counts its people and one its rows."""
     tables = [(r.data.source, r.data.rows, _asked(dict(r.spec), "where")) for r in (old, new)]
     return tables[0] == tables[1]
 
@@ -359,7 +354,6 @@ def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate
 def _lonely(
     estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which
 ) -> Iterator[tuple[What, str | None, str, Which]]:
-    """Yield, for each estimate without a counterpart, what the other report lacks."""
     every = list(others)
     features = {e.feature for e in every}
     metrics = {e.metric for e in every}
@@ -432,7 +426,6 @@ _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING
 
 
 def _unevenness(note: Diagnostic) -> float:
-    """Return by how much more often one group, or one outcome, lacks something than another."""
     return note["most_share"] - note["least_share"] if note.code in _UNEVEN else 0.0
 
 
@@ -455,7 +448,6 @@ def _new_warnings(old: Report, new: Report) -> Iterator[Diagnostic]:
 
 
 def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
-    """Yield the groups of both reports, over all strata, each once."""
     sides = [
         {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
         for report in (old, new)
@@ -544,8 +536,6 @@ def changes(
 
 
 def _mirrored(records: Sequence[DisparityChange]) -> dict[int, int]:
-    """Return the records that only mirror another in both reports, each with that other."""
-
     def place(each: DisparityChange, group: str | None) -> tuple[object, ...]:
         return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
 
@@ -562,7 +552,6 @@ def _mirrored(records: Sequence[DisparityChange]) -> dict[int, int]:
 
 
 def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
-    """Return why a change has no interval, None where it has one."""
     for word, each in (("old", old), ("new", new)):
         if each.value is None:
             inner = () if each.reason is None else (each.reason,)
@@ -624,7 +613,6 @@ def _measured(
     correlation: float,
     confidence: float | None,
 ) -> MeasuredDisparities:
-    """Return the changes of a metric, each with an interval or the reason why it has none."""
     ratio = metric.neutral == 1 and metric.range[0] >= 0
     level = confidence or _USUAL  # without one there is no interval
 
@@ -678,7 +666,6 @@ def _measured(
 
 
 def _with_status(each: DisparityChange, reason: Reason | None) -> DisparityChange:
-    """Return a change with the reason why it has no interval, or no data, in either report."""
     old, new = each.before, each.after
     assert old is not None
     assert new is not None
@@ -709,7 +696,6 @@ def _p_of(each: Estimate) -> float:
 
 
 def _size(each: DisparityChange) -> float:
-    """Return how far a disparity went, in units that can be compared between metrics."""
     change = each.change or 0.0
     far = abs(math.log(change)) if each.by == "ratio" and change > 0 else abs(change)
     if not math.isfinite(far):
@@ -870,7 +856,6 @@ def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
 
 
 def _match_unfeatured(before: dict[_Key, Verdict], after: dict[_Key, Verdict]) -> None:
-    """Give a verdict on a named group that no feature has the key of the other report's verdict."""
     for mine, theirs in ((before, after), (after, before)):
         for key, verdict in list(mine.items()):
             if verdict.feature is not None or verdict.group is None or key in theirs:
@@ -889,7 +874,6 @@ def _unmatched(
     name: Which,
     other: Report,
 ) -> Iterator[UnmatchedVerdict]:
-    """Yield the verdicts of one report that the other has not, though it has the rule."""
     rules = {verdict.rule for verdict in theirs.values()}
     lacking = "new" if name == "old" else "old"
     for key, verdict in mine.items():

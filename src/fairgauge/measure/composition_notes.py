@@ -162,15 +162,6 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
     return p_values
 
 
-def _alone(gap: Gap) -> dict[str, Any]:
-    """Return the name of the reference, and the shares of both sides in strata of one alone."""
-    return {
-        "reference": str(gap.estimate.reference or "others"),
-        "alone_group": 1 - gap.support.share_group,
-        "alone_reference": 1 - gap.support.share_reference,
-    }
-
-
 def _note(gap: Gap) -> Iterator[Diagnostic]:
     composition, within = gap.part(GapPartKind.COMPOSITION), gap.part(GapPartKind.WITHIN)
     if composition.reason is not None or within.reason is not None:
@@ -192,7 +183,11 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
     }
     alone = gap.part(GapPartKind.NOT_COMPARABLE)
     if alone.interval is not None and min(gap.support.share_group, gap.support.share_reference) < 1:
-        values |= _alone(gap) | {
+        values |= {
+            "reference": str(gap.estimate.reference or "others"),
+            "alone_group": 1 - gap.support.share_group,
+            "alone_reference": 1 - gap.support.share_reference,
+        } | {
             "alone": alone.value,
             "alone_low": alone.interval.low,
             "alone_high": alone.interval.high,

@@ -168,9 +168,27 @@ def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
-    """Return everything that a rule is held against."""
     yield from _estimates(measured, rule)
-    yield from _rates(measured, rule)
+    held = set()
+    for group in measured.groups:
+        rate = group.rates.get(rule.metric)
+        if rate is None or group.scope != OVERALL or group.reference_kind is not None:
+            continue
+        if not group.class_scope.is_single:
+            continue
+        threshold = group.threshold if "prediction" in rule.row.needs else None
+        key = group.feature, group.group, group.class_scope, threshold
+        if key not in held and _is_for(rule, group):
+            held.add(key)
+            yield _Subject(
+                *key,
+                rate.value,
+                rate.interval,
+                rate.status,
+                rate.reason,
+                rate.bounds,
+                group.n,
+            )
 
 
 def _verdicts(
@@ -226,7 +244,6 @@ def _verdicts(
 
 
 def _of_probabilities(each: _Subject) -> bool:
-    """Return whether an interval is of probabilities of groups, which more rows need not settle."""
     return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
 
 
@@ -252,7 +269,6 @@ def is_judged(estimate: Estimate) -> bool:
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
-    """Return the estimates that a rule on a metric is held against."""
     for estimate in measured.estimates:
         if estimate.metric != rule.metric or not estimate.class_scope.is_single:
             continue
@@ -278,29 +294,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         yield replace(whole, status=Status.TOO_FEW, reason=all_of(adequate.reasons))
 
 
-def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
-    """Return the rates of groups that a rule on a rate is held against.
-
-    Groups are measured at every threshold: a rate that needs none is held against it once.
-    """
-    held = set()
-    for group in measured.groups:
-        rate = group.rates.get(rule.metric)
-        if rate is None or group.scope != OVERALL or group.reference_kind is not None:
-            continue
-        if not group.class_scope.is_single:
-            continue
-        threshold = group.threshold if "prediction" in rule.row.needs else None
-        key = group.feature, group.group, group.class_scope, threshold
-        if key not in held and _is_for(rule, group):
-            held.add(key)
-            yield _Subject(
-                *key, rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n,
-            )  # fmt: skip
-
-
 def _is_for(rule: Rule, of: Estimate | Group) -> bool:
-    """Return whether a rule is for a group."""
     if rule.features and not is_named(rule.features, of.feature, of.feature_id):
         return False
     return not rule.groups or is_named(rule.groups, of.group, of.group_id)
@@ -388,7 +382,6 @@ def _unmatched_features(
     matched: Collection[tuple[str | None, str | None]],
     names_by_feature: Mapping[str, Sequence[str]],
 ) -> Iterator[_Unmatched]:
-    """Yield the features that a rule is on and that have no verdict."""
     judged = {feature for feature, _ in matched}
     of_features = rule.definition is not None and rule.definition.scope in OF_FEATURES
     for feature, names in names_by_feature.items():
@@ -427,7 +420,6 @@ def _undecided(rule: Rule, reason: Reason) -> Decision:
 
 
 def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
-    """Return that there is no estimate of a group or a metric, with the nearest name."""
     near, held = closest(name, known), listing(known) if known else None
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
 
@@ -474,7 +466,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         return outcome, reason
     cases = _worst_cases(each, rule, measured)
     for worst in cases:
-        if by_value and _is_noted(worst, rule):
+        if by_value and (not worst.outcomes and rule.decide is Decide.POINT):
             continue
         if worst.outcomes and outcome is Outcome.FAIL:
             # to blank the predictions of a failing group must not take back the fail
@@ -501,11 +493,6 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
-
-
-def _is_noted(worst: WorstCase, rule: Rule) -> bool:
-    """Return whether the rows are of no group, without which a rule by the value is decided."""
-    return not worst.outcomes and rule.decide is Decide.POINT
 
 
 def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
@@ -608,14 +595,12 @@ def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision)
 
 
 def _shows_extreme(part: _Subject, rule: Rule) -> bool:
-    """Return whether a part is outside the limit beyond which all of an extreme is, too."""
     assert part.extreme is not None
     assert part.value is not None
     return part.value < rule.low if is_smallest(part.extreme) else part.value > rule.high
 
 
 def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
-    """Return how far the interval goes in the worst cases."""
     if each.value is None or each.interval is None:
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
@@ -635,7 +620,6 @@ def interval_reached(
 
 
 def _outcome(low: float, high: float, rule: Rule) -> Outcome:
-    """Return what a rule comes to for all values between two."""
     if rule.allows(low) and rule.allows(high):
         return Outcome.PASS
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
@@ -679,14 +663,12 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
 
 
 def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
-    """Return whether an interval includes the value of no difference."""
     assert rule.definition is not None
     low, high = interval
     return low <= rule.definition.neutral <= high
 
 
 def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
-    """Return the rows that leave a rule open however many more there are, and what they lack."""
     for worst in _worst_cases(each, rule, measured):
         if _outcome(worst.low, worst.high, rule) is Outcome.INCONCLUSIVE:
             return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
@@ -716,11 +698,9 @@ def _with_needs(
         ReasonCode.CROSSES,
         limit=reason["limit"],
         second=reason.get("second"),
-        needed=needed.rows if needed else None,
-        fewest=needed.fewest if needed else None,
-        most=needed.most if needed else None,
+        needed=needed,
         power=POWER,
-        on_limit=True if needed and needed.rows > _MOST_ROWS else None,
+        on_limit=True if needed and needed > _MOST_ROWS else None,
         rows=rows,
         of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
@@ -777,7 +757,6 @@ def _fails(outcomes: Sequence[Outcome]) -> int:
 
 
 def _judged(given: Verdict, strict: Verdict, family: int, *, familywise: bool) -> Verdict:
-    """Return the verdict, and of a fail by an interval whether it remains."""
     if given.outcome is not Outcome.FAIL or given.reason.code not in _OUTSIDE:
         return given
     if strict.outcome is Outcome.FAIL:

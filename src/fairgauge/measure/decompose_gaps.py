@@ -265,7 +265,6 @@ def _without_confounded(
 def _left_out(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
 ) -> Iterator[tuple[int, bool]]:
-    """Yield how many rows have no stratum, and whether excluding them moves a side of a gap."""
     slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
@@ -332,7 +331,6 @@ def _alone(
 
 
 def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
-    """Return a gap with the interval of it alone, not of all pairs that could be compared."""
     if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
         return estimate
     anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
@@ -354,7 +352,6 @@ def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec
 def _undone(
     gap: Gap, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float], tests: int
 ) -> WhyInconclusive | None:
-    """Return what is missing that could change a verdict, or of whom it is."""
     metric = _contrast(gap.estimate)
 
     def is_lower(estimate: Estimate) -> bool:
@@ -431,13 +428,11 @@ def _with_adjusted(
 
 
 def _holm(p_values: Sequence[float], others: int) -> list[float]:
-    """Return p-values adjusted for all of them and for so many other tests, which show nothing."""
     adjusted: list[float] = holm([*p_values, *[1.0] * others]).tolist()
     return adjusted[: len(p_values)]
 
 
 def _with_adjusted_regressions(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
-    """Return the gaps with p-values of their regressions, adjusted for all of these (Holm)."""
     fits = [gap.adjusted for gap in gaps]
     known = [fit.p_value for fit in fits if fit and fit.p_value is not None]
     if len(known) < 2:
@@ -462,19 +457,16 @@ _CLAIMS = (
 
 
 def _is_gap(estimate: Estimate) -> bool:
-    """Return whether an estimate is of a group that is compared with others."""
     alone = estimate.reference is None or estimate.reference.group == estimate.group
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
 def _contrast(estimate: Estimate) -> Contrast:
-    """Return the metric of a gap."""
     assert isinstance(estimate.definition, Contrast)
     return estimate.definition
 
 
 def _other_group(estimate: Estimate, groups: Sequence[str]) -> str | None:
-    """Return the one group that all others are, of two groups."""
     others = [group for group in groups if group != estimate.group]
     reference = estimate.reference
     if reference is None or reference.kind is not ReferenceKind.OTHERS or len(others) != 1:
@@ -485,7 +477,6 @@ def _other_group(estimate: Estimate, groups: Sequence[str]) -> str | None:
 def _sides_in(
     estimate: Estimate, part: Slice, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
-    """Return both sides of a gap in every stratum, and the strata in the same order."""
     metric = _contrast(estimate)
     numbers = numbers_of_sides(estimate, part)
     sides, order = gap_sides(part, *numbers, metric.of, ratio=metric.by == "ratio")
@@ -505,7 +496,6 @@ def _gap(
     *,
     listed: bool,
 ) -> Gap:
-    """Return the gap, one of so many, with its verdict by itself and without regression."""
     metric, spec = _contrast(estimate), part.spec
     ratio = metric.by == "ratio"
     margin = None if ratio else margins.get(metric.of.name)
@@ -677,7 +667,6 @@ def _verdict(
 
 
 def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool:
-    """Return whether an interval shows a difference, and is not wholly within the margin."""
     low, high = interval
     return neutral not in interval and not (margin and -margin < low and high < margin)
 
@@ -699,7 +688,6 @@ def _unless_by_regression(gap: Gap, fit: AdjustedGap | None) -> Gap:
 
 
 def _varies_untested(sides: GapSides) -> bool:
-    """Return whether strata that cannot be tested for variation hold more than half of a side."""
     of_both, tested = int(sides.common.sum()), sides.tested
     if of_both < 2 or tested.sum() == of_both:
         return False
@@ -708,7 +696,6 @@ def _varies_untested(sides: GapSides) -> bool:
 
 
 def _is_shown_in_some(sides: GapSides, confidence: float, *, lower: bool) -> bool:
-    """Return whether a stratum shows a difference in the direction of the gap (Bonferroni)."""
     held = sides.tested
     rates = [
         quotient(x[held], n[held]) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
@@ -719,14 +706,12 @@ def _is_shown_in_some(sides: GapSides, confidence: float, *, lower: bool) -> boo
 
 
 def _p_in_strata(sides: GapSides) -> Array:
-    """Return the p-value of no difference in each stratum."""
     if sides.squares is None:
         return score_p(*sides.counts)
     return mean_differences(*sides.counts, sides.squares)[0].p
 
 
 def _is_one_sided(parts: GapParts, neutral: float) -> bool:
-    """Return whether strata of one side alone make up more of a gap than composition."""
     alone, composition = (
         abs(_distance(float(each.value), neutral))
         for each in (parts.not_comparable, parts.composition)
@@ -767,12 +752,10 @@ def _without_gap(
 
 
 def _comparable(parts: GapParts) -> bool:
-    """Return whether enough of both sides is in strata that both have."""
     return min(float(parts.support_group), float(parts.support_reference)) >= LEAST_COMMON
 
 
 def _distance(value: float, neutral: float) -> float:
-    """Return how far a difference, or the logarithm of a ratio, is from none."""
     return math.log(value) if neutral and value > 0 else value - neutral
 
 
@@ -789,7 +772,6 @@ def _towards_gap(
 
 
 def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
-    """Return a gap adjusted for the columns, which have the same effects on both sides."""
     if min(gap.support.share_group, gap.support.share_reference) < LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
@@ -837,7 +819,7 @@ def _adjusted_record(found: AdjustedEffect, confidence: float, z: float) -> Adju
     """Return the record of a regression; ``z`` is the critical value of the odds ratio."""
 
     def interval(low: float, high: float) -> Interval:
-        return Interval(low, high, confidence, (IntervalMethod.SANDWICH,))
+        return Interval(low, high, confidence, (IntervalMethod.INFLUENCE,))
 
     ratio = found.ratio if all(map(math.isfinite, found.ratio)) else None
     log_odds, reach = found.log_odds, z * found.log_odds_error
@@ -870,7 +852,7 @@ def _parts(
     low, high = estimate.interval or (metric.neutral, metric.neutral)
     shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
-    method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
+    method = IntervalMethod.INFLUENCE
     bounded = sides.squares is None and metric.by == "difference"
 
     def made(
@@ -896,7 +878,7 @@ def _parts(
             interval=Interval(low, high, confidence, (method,)) if known else None,
             share=share[0] if divided else None,
             share_interval=(
-                Interval(share[1], share[2], confidence, (IntervalMethod.FIELLER,))
+                Interval(share[1], share[2], confidence, (IntervalMethod.STUDENT_T,))
                 if divided
                 else None
             ),
@@ -916,14 +898,13 @@ def _parts(
         return  # of clusters that are in several strata these intervals would be too narrow
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
-        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
+        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.SCORE)
     elif metric.by == "difference":
         _, average = mean_differences(*sides.counts, sides.squares)
         yield made(GapPartKind.WITHIN, average.part(critical(confidence)), pooled)
 
 
 def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:
-    """Return the difference or the ratio within strata with the weights of Mantel and Haenszel."""
     used = sides.common
     if not used.any():
         undefined = np.asarray(math.nan)
@@ -965,7 +946,7 @@ def _strata(
         means, _ = mean_differences(*sides.counts, sides.squares)
         _, low, high, _ = means.part(z)
         widest = means.part(together)[1:3]
-        method = IntervalMethod.DELTA
+        method = IntervalMethod.INFLUENCE
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
         for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))

@@ -106,7 +106,16 @@ def explored(
         The question has no rate with a closed form, or is no binary audit.
     """
     refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
-    _refuse(spec)
+    for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
+        if option:
+            raise CubeError(
+                f"the rows are {what} ({quote(option)}), and intervals of {what} rows are not "
+                "computed in a page; audit them (fairgauge audit), or count without this column"
+            )
+    if spec.profile is not Profile.DOCUMENTED:
+        raise SpecError(Problem("profile", "the page computes the documented profile alone"))
+    if spec.method is not Method.DEFAULT:
+        raise SpecError(Problem("method", "the page computes the default intervals alone"))
     models = list(_models(cube, spec))
     resolution = models[0][1]
     spec = resolution.spec
@@ -186,26 +195,11 @@ def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic])
 
 
 def _models(cube: Cube, spec: Spec) -> Iterator[tuple[Cube, Resolution]]:
-    """Yield the counts of the model in use and of each candidate, and what they mean."""
     one = replace(spec, candidate=(), margins=())
     yield cube, resolve(cube, one)
     for axis in candidate_axes(cube):
         counts = alone(cube, axis)
         yield counts, resolve(counts, asked_of(spec, axis))
-
-
-def _refuse(spec: Spec) -> None:
-    """Refuse counts that closed forms are not made for."""
-    for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
-        if option:
-            raise CubeError(
-                f"the rows are {what} ({quote(option)}), and intervals of {what} rows are not "
-                "computed in a page; audit them (fairgauge audit), or count without this column"
-            )
-    if spec.profile is not Profile.DOCUMENTED:
-        raise SpecError(Problem("profile", "the page computes the documented profile alone"))
-    if spec.method is not Method.DEFAULT:
-        raise SpecError(Problem("method", "the page computes the default intervals alone"))
 
 
 def _refuse_question(resolution: Resolution) -> None:
@@ -269,7 +263,6 @@ def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, obje
 
 
 def _rows(statistic: Statistic) -> list[object]:
-    """Return the sums of cells the smallest of which a statistic rests on, as its ``size``."""
     if isinstance(statistic, Blend):
         return [list(coefficients(rate.among, rate.needs)) for rate in statistic.of]
     if isinstance(statistic, Rate):
@@ -285,7 +278,6 @@ def _ends(limits: tuple[float, float]) -> list[object]:
 
 
 def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
-    """Return the groups of a column, and how a specification names them."""
     column = grouping.axis.column
     feature = spec.feature(column).to_dict()
     written: Json = column if len(feature) == 1 else cast("Json", feature)
@@ -346,7 +338,6 @@ def _tables(
     groupings: Sequence[Grouping],
     thresholds: Sequence[float | None],
 ) -> list[_Table]:
-    """Return the tables of scores and of decisions, without those that others hold."""
     audited = [each.threshold for each in resolution.outcomes]
     slides = len(thresholds) > len(audited)
     tables: list[_Table] = []
@@ -365,7 +356,6 @@ def _tables(
 
 
 def _widest(cube: Cube, groupings: Sequence[Grouping], axis: Axis | None) -> list[list[int]]:
-    """Return the columns of every table that holds labels and an axis, none a part of another."""
     label = cube.plan.axis(Role.LABEL)
     needed = {a for a in (label, axis) if a}
     found = [
@@ -449,7 +439,6 @@ def _reached(
 
 
 def _smallest(tables: Sequence[_Table]) -> int:
-    """Return the smallest count of persons that the page holds."""
     held = [each.counts[each.counts > 0] for each in tables]
     return min((int(each.min()) for each in held if len(each)), default=FEWEST_PERSONS)
 
@@ -457,7 +446,6 @@ def _smallest(tables: Sequence[_Table]) -> int:
 def _check_cells(
     tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> None:
-    """Refuse more cells than a page should hold, and small ones that were not allowed."""
     cells = sum(int(np.count_nonzero(each.counts)) for each in tables)
     if cells > MOST_CELLS:
         widest = max(groupings, key=lambda each: len(each.groups))
@@ -536,7 +524,6 @@ def _limits(
     verdicts: Sequence[Verdict],
     threshold: float | None,
 ) -> Iterator[dict[str, object]]:
-    """Yield the limits of rules that the page can draw, with their verdicts at the audited view."""
     features = {each.feature: each for each in resolution.features}
     position = {each.axis.column: i for i, each in enumerate(groupings)}
     subjects: dict[str, tuple[int, str]] = {}
@@ -601,7 +588,6 @@ def _start(
 
 
 def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> Iterator[int]:
-    """Yield the number of the group in each column."""
     of_column = {each.axis.column: each for each in groupings}
     for column, part in zip(feature.feature_id.columns, group.parts, strict=True):
         yield of_column[column].groups.index(part)
@@ -612,7 +598,6 @@ def _checks(
     groupings: Sequence[Grouping],
     rates: Mapping[Statistic, list[Contrast]],
 ) -> Iterator[list[object]]:
-    """Yield numbers of the audit, each group against all others, for the page to compute again."""
     spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
     position = {each.axis.column: i for i, each in enumerate(groupings)}
     metrics = [(i, metric) for i, several in enumerate(rates.values()) for metric in several]
@@ -625,17 +610,14 @@ def _checks(
                     continue
                 codes: list[object] = list(_codes(each.group_id, feature, groupings))
                 ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
-                numbers = [_finite(number) for number in (each.value, *ends)]
+                numbers = [
+                    (number if number is None or np.isfinite(number) else str(number))
+                    for number in (each.value, *ends)
+                ]
                 yield [by, codes, i, metric.by, *numbers]
 
 
-def _finite(number: float | None) -> object:
-    """Return a number that JSON can hold: an infinite one as text."""
-    return number if number is None or np.isfinite(number) else str(number)
-
-
 def _model(spec: Spec) -> dict[str, object]:
-    """Return a model's column and its options that the page keeps in what it exports, as TOML."""
     usual, own = Spec().to_dict(), spec.to_dict()
     kept = {
         key: value
@@ -724,7 +706,6 @@ def _chosen(
     places: Sequence[int],
     turned: bool,
 ) -> Iterator[object]:
-    """Yield the number of admissible groups, the largest, and the best by each rate."""
     rows = counts.sum(axis=(1, 2))
     large = rows >= minimum
     yield int((large & people).sum())

@@ -1,28 +1,22 @@
-"""Subgroups in which a rate is worse: counted, tested together, and summarised.
-
-A list of subgroups discloses the few people by whom one differs from one that holds it: who knows
-both counts knows how many these are, and what became of them.
-"""
+"""Subgroups in which a rate is worse: counted, tested together, and summarised."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.enums import SearchedReference, SubgroupStatus, Worse
+from fairgauge.enums import SubgroupStatus, Worse
 from fairgauge.measure._claims_summary import explain_claims
 from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
 from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.results.subgroup_search import (
-    FEW,
     Detectable,
     Funnel,
     FunnelMark,
@@ -42,13 +36,6 @@ from fairgauge.stats.signed_roots import (
     signed_root,
 )
 from fairgauge.stats.significance import normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from _typeshed import DataclassInstance
-
-    Shown = TypeVar("Shown", bound=DataclassInstance)
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
@@ -117,8 +104,7 @@ class _Tested:
         self.rows, self.total, self.events = searched.rows, searched.n, searched.events
         self.n, self.x = every.n[at], every.events[at]
         self.others_n, self.others_x = self.total - self.n, self.events - self.x
-        self.tolerances = question.tolerance / self._scale()
-        self.roots = signed_root(self.x, self.n, self.others_x, self.others_n, self.tolerances)
+        self.roots = signed_root(self.x, self.n, self.others_x, self.others_n, question.tolerance)
         self.tails = SimultaneousTails(self.n, self.events, self.total)
         self.c, self.other_c = self._critical_values()
         self.status = np.where(
@@ -132,15 +118,7 @@ class _Tested:
         if len(self.listed):
             self.p_adjusted[self.listed] = self.tails.adjusted(self.roots[self.listed], self.c)
 
-    def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
-        """Return what a difference to all other rows is times to be one to the reference."""
-        n = self.n if at is None else self.n[at]
-        if self.question.reference is SearchedReference.OVERALL and self.total:
-            return np.asarray(1 - n / self.total)
-        return np.ones(len(n))
-
     def _critical_values(self) -> tuple[float, float]:
-        """Return the critical values of "worse" and of "not worse"."""
         alpha = self.question.alpha
         other = SimultaneousTails(self.n, self.total - self.events, self.total)
         return self.tails.critical_value(alpha), other.critical_value(alpha)
@@ -163,7 +141,7 @@ class _Tested:
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
         worse = self.listed[self.status[self.listed] == WORSE]
-        lows = self.low[worse] * self._scale(worse)
+        lows = self.low[worse]
         best = int(worse[np.argmax(lows)]) if len(worse) else None
         large = self.n >= _LARGE * self.total
         return Largest(
@@ -180,19 +158,15 @@ class _Tested:
             n = int(share * self.total)
             if n < _FEWEST_COUNTED or not len(self.at):
                 continue
-            overall = self.question.reference is SearchedReference.OVERALL
-            scale = 1 - share if overall else 1.0
-            tolerance = self.question.tolerance / scale
-            gap = detectable_gap(n, self.total, rate, self.c, tolerance, POWER)
-            yield Detectable(share=share, n=n, difference=None if gap is None else gap * scale)
+            gap = detectable_gap(n, self.total, rate, self.c, self.question.tolerance, POWER)
+            yield Detectable(share=share, n=n, difference=gap)
 
     def _sign(self) -> float:
-        """Return what a difference on the worse side is times to be one of the rate."""
         return -1.0 if self.question.worse is Worse.LOWER else 1.0
 
     def marks(self) -> tuple[FunnelMark, ...]:
         """Return the subgroups by size and difference, those that are alike together."""
-        apart = (self.x / self.n - self.others_x / self.others_n) * self._scale() * self._sign()
+        apart = (self.x / self.n - self.others_x / self.others_n) * self._sign()
         return funnel_marks(self.n, apart, self.status)
 
     def edge(self) -> Iterator[FunnelPoint]:
@@ -200,19 +174,14 @@ class _Tested:
         if not len(self.at):
             return
         sizes = edge_sizes(self.n)
-        share = sizes / self.total
-        overall = self.question.reference is SearchedReference.OVERALL
-        scale = 1 - share if overall else np.ones(len(sizes))
-        fewest = fewest_exceeding(
-            sizes, self.events, self.total, self.c, self.question.tolerance / scale
-        )
+        tolerances = np.full(len(sizes), self.question.tolerance)
+        fewest = fewest_exceeding(sizes, self.events, self.total, self.c, tolerances)
         apart = fewest / sizes - (self.events - fewest) / (self.total - sizes)
         possible = fewest <= np.minimum(sizes, self.events)
-        for n, gap in zip(sizes[possible], (apart * scale)[possible], strict=True):
+        for n, gap in zip(sizes[possible], apart[possible], strict=True):
             yield FunnelPoint(int(n), float(gap * self._sign()))
 
     def _listed(self) -> NDArray[np.intp]:
-        """Return the subgroups that are worse, and the undecided ones of the largest estimates."""
         undecided = np.flatnonzero(self.status == UNDECIDED)
         differences = (self.x / self.n - self.others_x / self.others_n)[undecided]
         first = undecided[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
@@ -220,7 +189,7 @@ class _Tested:
 
     def _ends(self) -> tuple[Array, Array]:
         """Return both ends of what is listed, on the sides that the statuses are; NaN elsewhere."""
-        at, edge = self.listed, self.tolerances[self.listed]
+        at, edge = self.listed, self.question.tolerance
         claimed = self.status[at] == WORSE
         low, high = np.full((2, len(self.at)), np.nan)
         if len(at):
@@ -235,17 +204,15 @@ class _Tested:
         at = np.flatnonzero(kept)
         if not len(at):
             return None
-        return largest_upper_end(*self._counts(at), self.other_c, self._scale(at))
+        return largest_upper_end(*self._counts(at), self.other_c)
 
     def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
-        """Return events and rows of some subgroups, and those of all other rows."""
         return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
     def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
         if not len(at):
             return []
-        scale = self._scale(at)
-        low, high = (self.low[at] * scale).tolist(), (self.high[at] * scale).tolist()
+        low, high = self.low[at].tolist(), self.high[at].tolist()
         return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
 
     def _subgroup(self, i: int, low: float, high: float) -> Subgroup:
@@ -254,10 +221,7 @@ class _Tested:
             low, high, x, all_x = -high, -low, n - x, self.total - self.events
         else:
             all_x = self.events
-        if self.question.reference is SearchedReference.OVERALL:
-            reference = all_x / self.total
-        else:
-            reference = (all_x - x) / (self.total - n)
+        reference = (all_x - x) / (self.total - n)
         name, conditions = self._name(i)
         status = STATUS[int(self.status[i])]
         undecided = status is SubgroupStatus.UNDECIDED
@@ -279,7 +243,6 @@ class _Tested:
         )
 
     def _name(self, i: int) -> tuple[str, dict[str, str]]:
-        """Return the name of a subgroup, and its conditions by the names of their features."""
         conditions = conditions_of(self.every, int(self.at[i]), self.question)
         return name_of_conditions(conditions), conditions
 
@@ -333,115 +296,11 @@ def funnel_marks(n: Array, apart: Array, status: Index) -> tuple[FunnelMark, ...
 
 
 def _steps(values: Array, number: int) -> Index:
-    """Return in which of so many equal steps between the ends each value is."""
     low, high = float(values.min()), float(values.max())
     return ((values - low) / max(high - low, 1e-9) * (number - 1)).round().astype(np.int64)
 
 
 def _unclear(text: str, *separators: str) -> str:
-    """Return a text in quotation marks where it holds what separates conditions."""
     if text.startswith('"') or any(each in text for each in separators):
         return json.dumps(text, ensure_ascii=False)
     return text
-
-
-_COUNTS = ("rows", "n", "events")
-_NEAREST = ("rate", "reference_rate", "difference", "p_adjusted")
-_DOWN, _UP = ("low", "by_at_least"), ("high", "by_at_most", "by_at_most_of_large")
-
-
-def with_few_disclosed(found: dict[str, Any], min_cell: int | None) -> dict[str, Any]:
-    """Return the fields of a search as they are listed, and how many subgroups are close.
-
-    Of ``close`` subgroups one differs from a listed one that holds it, or from all rows, by fewer
-    than ``min_cell`` people, or than the usual number. Where ``min_cell`` is stated these are not
-    listed; counts are then rounded to its multiples, rates to whole percentages, and the evidence
-    and the rows that are needed, which follow from them, too.
-    """
-    overall = found["overall"]
-    every = {each.name: each for each in (*found["worse"], *found["undecided"])}
-    by_conditions: dict[frozenset[tuple[str, str]], Subgroup] = {}
-    close: dict[str, str | None] = {}
-    for each in sorted(every.values(), key=lambda each: len(each.conditions)):
-        for holding in (overall, *_holding(each, by_conditions)):
-            apart = holding.rows - each.rows, holding.n - each.n
-            if any(0 < people < (min_cell or FEW) for people in apart):
-                close[each.name] = None if holding is overall else holding.name
-                break
-        if min_cell is None or each.name not in close:
-            by_conditions[frozenset(each.conditions.items())] = each
-    if min_cell is None:
-        return found | {"close": len(close)}
-    kept = {name: each for name, each in every.items() if name not in close}
-    lists = {
-        kind: tuple(
-            _rounded(_explained(each, close, kept), min_cell)
-            for each in found[kind]
-            if each.name in kept
-        )
-        for kind in ("worse", "undecided")
-    }
-    largest, funnel = found["largest"], found["funnel"]
-    if largest.guaranteed in close:
-        largest = replace(largest, guaranteed=next((each.name for each in lists["worse"]), None))
-    return found | lists | {
-        "close": len(close),
-        "overall": _rounded(overall, min_cell),
-        "largest": _rounded(largest, min_cell),
-        "detectable": tuple(_rounded(each, min_cell) for each in found["detectable"]),
-        "funnel": replace(
-            funnel,
-            marks=tuple(_rounded(each, min_cell) for each in funnel.marks),
-            edge=tuple(_rounded(each, min_cell) for each in funnel.edge),
-        ),
-    }  # fmt: skip
-
-
-def _holding(
-    each: Subgroup, listed: Mapping[frozenset[tuple[str, str]], Subgroup]
-) -> Iterator[Subgroup]:
-    """Yield the listed subgroups that some of the conditions of one make."""
-    for k in range(1, len(each.conditions)):
-        for some in combinations(each.conditions.items(), k):
-            if (holding := listed.get(frozenset(some))) is not None:
-                yield holding
-
-
-def _explained(
-    each: Subgroup, close: Mapping[str, str | None], kept: Mapping[str, Subgroup]
-) -> Subgroup:
-    """Return a subgroup that is explained by one that is listed: in place of one close to it."""
-    by = each.explained_by
-    if by is None or by in kept:
-        return each
-    instead = close.get(by)
-    if instead is None or instead == each.name:
-        return replace(each, explained_by=None)
-    member = kept[instead].explained_by if instead in kept else None
-    return replace(each, explained_by=member if member in kept else instead)
-
-
-def rounded_count(number: float, base: int) -> int:
-    """Return the nearest multiple of a base.
-
-    >>> rounded_count(594, 10), rounded_count(3, 10)
-    (590, 0)
-    """
-    return round(number / base) * base
-
-
-def _rounded(shown: Shown, base: int) -> Shown:
-    """Return rounded numbers; what is guaranteed stays so."""
-    how: dict[str, Callable[[float], float]] = {
-        **dict.fromkeys(_COUNTS, lambda count: rounded_count(count, base)),
-        **dict.fromkeys(_NEAREST, lambda share: round(share, 2)),
-        **dict.fromkeys(_DOWN, lambda share: math.floor(100 * share) / 100),
-        **dict.fromkeys(_UP, lambda share: math.ceil(100 * share) / 100),
-        "evidence": lambda root: round(root, 1),
-        "rows_needed": lambda rows: int(float(f"{rows:.2g}")),
-    }
-    held = {each.name: getattr(shown, each.name) for each in fields(shown)}
-    changed: dict[str, Any] = {
-        name: how[name](value) for name, value in held.items() if name in how and value is not None
-    }
-    return replace(shown, **changed)

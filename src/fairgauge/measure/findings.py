@@ -128,7 +128,6 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
 
 
 def _named(report: Report) -> Iterator[str]:
-    """Yield the metrics that are asked for by name, not only with a set of them."""
     for name in report.spec.get("metrics", ()):
         with suppress(LookupError):  # the import path of one of the user's own
             yield from () if name in SETS else (m.name for m in report.catalogue.expand([name]))
@@ -207,7 +206,6 @@ def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding
 
 
 def _worst(searched: _Searched) -> Estimate | None:
-    """Return the significant contrast of the group that fares worst, else the largest one."""
     sign = searched.worse_sign
     significant = [_worse_side(searched, each) for each in searched.significant]
     worse = [each for each in significant if searched.has_direction and gap(each) * sign > 0]
@@ -219,7 +217,6 @@ def _worst(searched: _Searched) -> Estimate | None:
 
 
 def _worse_side(searched: _Searched, estimate: Estimate) -> Estimate:
-    """Return a comparison seen from the group that fares worse, where two groups mirror."""
     known = searched.adverse != 0 or (
         better_of(searched.row, searched.favourable) is not Better.NEITHER
     )
@@ -240,12 +237,10 @@ def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence
 
 
 def _mirrors(section: FeatureResults) -> set[str | None]:
-    """Return both of two groups that mirror each other."""
     return {group for each in section.mirrors for group in (each.group, each.mirror_of)}
 
 
 def _with_others_beside(of: _Searched, finding: Finding, searched: _Searched) -> Finding:
-    """Return a finding with the other groups of the rate that it states beside its own."""
     stated = finding.beside
     if of.section is not searched.section or stated is None:
         return finding
@@ -255,7 +250,6 @@ def _with_others_beside(of: _Searched, finding: Finding, searched: _Searched) ->
 
 
 def _others(searched: _Searched, stated: Estimate) -> tuple[Estimate, ...]:
-    """Return the significant contrasts of a rate besides the one stated, the largest first."""
     if searched.section.mirrors:
         return ()
     others = [e for e in searched.significant if e.group != stated.group]
@@ -326,7 +320,6 @@ def _reasons(
 
 
 def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[float, ...]:
-    """Return the limits of rules on the difference or the ratio of a rate, under any name of it."""
     asked = report.spec.get("rules", ())
     limits: list[float] = []
     for rule in (each for one in asked for each in (one, *one.get("alternatives", ()))):
@@ -342,7 +335,6 @@ def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[floa
 
 
 def _fails(verdict: Verdict, worst: Estimate) -> bool:
-    """Return whether a verdict is that a rule on the rate fails for the group of a finding."""
     return before_counting(verdict) is Outcome.FAIL and is_about(verdict, worst)
 
 

@@ -303,7 +303,6 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Measure what is one number of all rows, and whether outcomes are the wrong way round."""
     binary = resolution.task is Task.BINARY
     of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
     diagnostics = [*reversed_outcomes_of(resolution)]
@@ -341,7 +340,6 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
 def _of_rows(
     resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Compute the metrics of rows that can be, and give the reason where they cannot."""
     asked = [metric for metric in resolution.metrics if isinstance(metric.metric, RowMetric)]
     unread = None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)
     estimates = [
@@ -373,7 +371,6 @@ def _of_rows(
 def _subjects(
     metric: object, features: Sequence[GroupCounts]
 ) -> Iterator[tuple[str | None, str | None]]:
-    """Return the features and groups that a metric of rows is one number of."""
     assert isinstance(metric, RowMetric)
     if metric.one_per == "table":
         yield None, EVERYONE
@@ -410,7 +407,6 @@ def _thresholds(
 
 
 def _depends(metric: Metric, *, ordered: bool) -> bool:
-    """Return whether a metric depends on the threshold, or on the cut of ordered levels."""
     if ordered:
         return not isinstance(metric, (Distance, Imbalance, Representation))
     return "prediction" in metric.needs
@@ -461,7 +457,6 @@ def _groups_of_classes(
     *,
     total: bool,
 ) -> Iterator[Group]:
-    """Yield the groups, or all together, of each class, of all classes and of their averages."""
     names = {rate.name for rate in rates}
     by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
     for slice_ in slices:
@@ -479,7 +474,6 @@ def _by_class(
     simultaneous: Sequence[Slice],
     whole: Slice,
 ) -> Iterator[Estimate]:
-    """Measure one metric of each class against all others, of the worst one, and averages."""
     for each in slices:
         yield from _of_slice(each, asked)
     of_group: dict[tuple[object, ...], list[Estimate]] = {}  # the best one differs by class
@@ -497,7 +491,6 @@ def _by_class(
 def _of_classes(
     whole: Slice, metric: Metric, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
-    """Measure the same comparison of a statistic of all classes."""
     if isinstance(metric, Spread):
         estimates = whole.across(replace(metric, of=of), class_scope=class_scope)
     else:
@@ -508,7 +501,6 @@ def _of_classes(
 
 
 def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
-    """Measure one metric in one slice, within strata and pooled over them."""
     metric, obstacle = asked.metric, asked.obstacle
     if isinstance(metric, Across):
         return list(each.across(metric, obstacle))
@@ -519,7 +511,6 @@ def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
 
 
 def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Diagnostic]:
-    """Note how many rows a conditional metric rests on, where it is not all."""
     if part.spec.profile is not Profile.DOCUMENTED:
         return
     for asked in metrics:

@@ -1,7 +1,7 @@
 """Measuring groups that nobody recorded, from their probabilities.
 
 Each comparison is estimated in several ways, each right under an assumption of its own. One of them
-decides: by default both usual ones together, which have to agree.
+decides: by default the likelihood.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from fairgauge.inference.unrecorded_rates import (
     KnownRate,
     RateEstimator,
     UnrecordedRate,
-    concentration,
     contrast_value,
     methods_of,
     p_value,
@@ -70,11 +69,8 @@ _LEAST_SLOPE = 0.05
 _FIT_LEVEL = 0.01
 _SHOWN = 0.05
 """The half width of the interval that people's own answers are to leave."""
-_ALTERNATIVES = (
-    Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.WEIGHTED, Estimator.BOUNDS,
-)  # fmt: skip
+_ALTERNATIVES = (Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.BOUNDS)
 _DECIDING = {
-    Assume.BRACKET: Estimator.BRACKET,
     Assume.GIVEN_GROUP: Estimator.LIKELIHOOD,
     Assume.NOTHING: Estimator.BOUNDS,
 }
@@ -211,7 +207,6 @@ class _Feature:
         return {limit.metric for _, limit in self._spec.limits}
 
     def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
-        """Return the estimator that decides."""
         if self._random and rate.validated is not None:
             return Estimator.VALIDATED
         chosen = _DECIDING[self._counts.asked.assume]
@@ -225,7 +220,6 @@ class _Feature:
     def _insufficient(
         self, rate: UnrecordedRate, sides: Sequence[int], estimator: Estimator
     ) -> tuple[Status, Reason | None]:
-        """Return whether the sides have enough information, and if not, why."""
         unidentified = rate.mixture.unidentified
         if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
             return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
@@ -276,7 +270,6 @@ class _Feature:
             )
 
     def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
-        """Return the rates of all rows that rates are of, which no probability enters."""
         values = {}
         for rate in rates:
             cells = self._counts.rate(rate, outcome).cells
@@ -339,7 +332,6 @@ class _Feature:
         return replace(self._unmeasured(metric), status=Status.NOT_APPLICABLE, reason=reason)
 
     def _compare(self, metric: Contrast, row: Rate, outcome: OutcomeMasks) -> None:
-        """Compare every group with its reference in one metric."""
         rate = self._counts.rate(row, outcome)
         estimator = self._deciding(rate, row.name, outcome)
         mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
@@ -367,7 +359,6 @@ class _Feature:
         self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, estimator: Estimator,
         sides: tuple[int, int, int, int], status: Status, reason: Reason | None,
     ) -> None:  # fmt: skip
-        """Add one comparison by the estimator that decides, and by every other."""
         one, other, group, reference = sides
         made, by, level = rate.by(estimator), metric.by, self._spec.confidence
         value = contrast_value(by, made.value(one), made.value(other))
@@ -411,7 +402,6 @@ class _Feature:
         return round(float(self._counts.answers.sum()))
 
     def _known_of(self, side: Masks) -> float:
-        """Return how many people are known to be of a side."""
         return float(self._counts.answers[:, side].sum())
 
     def _shown(
@@ -469,7 +459,6 @@ class _Feature:
         return Reason.of(ReasonCode.ANSWERS_CONTRADICT, **self._compared_with(found))
 
     def _compared_with(self, found: KnownRate) -> dict[str, str | int | float]:
-        """Return the rate of known people beside the one that is estimated, for a sentence."""
         return {
             "known": found.known,
             "p": found.p,
@@ -493,7 +482,7 @@ class _Feature:
         for each in dict.fromkeys((deciding, *_ALTERNATIVES)):
             if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
                 continue
-            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED, Estimator.BRACKET):
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
                 status, _ = self._insufficient(rate, [group, reference], each)
                 if status is Status.UNDEFINED:
                     continue
@@ -508,7 +497,7 @@ class _Feature:
                 threshold=estimate.threshold,
                 estimator=each,
                 decides=each is deciding,
-                value=None if each is Estimator.BRACKET else as_number(value),
+                value=as_number(value),
                 interval=Interval(low, high, level, methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:
@@ -517,29 +506,7 @@ class _Feature:
             if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
                 people = min(rate.effective_people(side, each) for side in (group, reference))
                 row = replace(row, effective_people=round(people) if people < 1e15 else None)
-            if each is Estimator.LIKELIHOOD:
-                row = replace(row, tipping_slope=self._tipping_slope(metric, rate, row, one, other))
             yield row
-
-    def _tipping_slope(
-        self, metric: Contrast, rate: UnrecordedRate, row: ByEstimator, one: int, other: int
-    ) -> float | None:
-        """Return the slope within groups at which the likelihood's interval reaches a limit."""
-        cells = rate.cells
-        if metric.by != "difference" or cells.n.shape[1] > 2 or cells.strata is not None:
-            return None
-        limits = [
-            bound
-            for _, rule in self._spec.limits
-            if rule.metric == metric.name
-            for bound in (rule.low, rule.high)
-            if math.isfinite(bound)
-        ] or [0.0]
-        room = 1 - concentration(rate, one, other)
-        if room <= 0:
-            return None
-        ends = [(end - limit) / room for limit in limits for end in row.interval]
-        return min(ends, key=abs)
 
     def _information(self) -> dict[str, str | int]:
         """Return the groups of the least and most information in the first rate, as people.

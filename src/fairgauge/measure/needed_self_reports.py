@@ -7,7 +7,7 @@ Those who are asked are drawn at random. Their answers correct what probabilitie
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -56,8 +56,6 @@ class NeededAnswers:
         if expects is Estimator.VALIDATED:
             assert cells.known is not None
             answers = cells.known
-        elif expects is Estimator.WEIGHTED:
-            answers = cells.n[:, :, None] * cells.p[:, None, :]
         else:
             answers = cells.n[:, :, None] * group_given_kind(rate.theta, cells.p)
         self._of_one = answers / answers.sum()
@@ -108,7 +106,6 @@ class NeededAnswers:
         return LinearEstimator(made)
 
     def _is_enough(self, made: LinearEstimator, people: int, side: int) -> bool:
-        """Return whether so many answers would probably suffice for the rate of a side."""
         mask: Array = self._rate.sides[side]
         if mask.all():
             return True
@@ -166,41 +163,33 @@ def _of_rule(
             if isinstance(row, Contrast):
                 by = row.by
                 sides = (group, side) if row.order == "group - reference" else (side, group)
-            for expects in _expected(counts, rate, sides):
-                if expects not in by_what_is_right:
-                    by_what_is_right[expects] = NeededAnswers(
-                        rate, expects, resolution.spec.confidence, power
-                    )
-                needed = by_what_is_right[expects]
-                answers, alone = (
-                    math.ceil(each * times) if math.isfinite(each) else each
-                    for each in (
-                        needed.answers(sides, by, (rule.low, rule.high), alone=alone)
-                        for alone in (False, True)
-                    )
+            # answers that there are, or what probabilities make of all people
+            answered = counts.drawn and can_be_validated(rate, sides)
+            expects = Estimator.VALIDATED if answered else Estimator.LIKELIHOOD
+            if expects not in by_what_is_right:
+                by_what_is_right[expects] = NeededAnswers(
+                    rate, expects, resolution.spec.confidence, power
                 )
-                yield SelfReports(
-                    metric=rule.metric,
-                    definition=row,
-                    feature=counts.feature,
-                    group=counts.groups[group],
-                    reference=str(reference) if by else None,
-                    rule=str(rule),
-                    class_scope=outcome.class_scope,
-                    threshold=outcome.threshold,
-                    expects=expects,
-                    expected=needed.value(sides, by),
-                    self_reports=answers,
-                    at_most=max(answers, alone),
-                    answered=counts.drawn,
+            needed = by_what_is_right[expects]
+            answers, alone = (
+                math.ceil(each * times) if math.isfinite(each) else each
+                for each in (
+                    needed.answers(sides, by, (rule.low, rule.high), alone=alone)
+                    for alone in (False, True)
                 )
-
-
-def _expected(
-    counts: EstimatedGroups, rate: UnrecordedRate, sides: Sequence[int]
-) -> list[Estimator]:
-    """Return what is taken to be right: answers that there are, or both usual assumptions."""
-    if counts.drawn and can_be_validated(rate, sides):
-        return [Estimator.VALIDATED]
-    usual = [Estimator.WEIGHTED]
-    return usual if rate.mixture.unidentified.any() else [Estimator.LIKELIHOOD, *usual]
+            )
+            yield SelfReports(
+                metric=rule.metric,
+                definition=row,
+                feature=counts.feature,
+                group=counts.groups[group],
+                reference=str(reference) if by else None,
+                rule=str(rule),
+                class_scope=outcome.class_scope,
+                threshold=outcome.threshold,
+                expects=expects,
+                expected=needed.value(sides, by),
+                self_reports=answers,
+                at_most=max(answers, alone),
+                answered=counts.drawn,
+            )

@@ -409,11 +409,9 @@ class Slice:
 
     @cached_property
     def _without_stratum(self) -> RowsWithoutStratum:
-        """Return the rows that no comparison within strata has."""
         return RowsWithoutStratum(self.counts, self.outcome, self.spec, self._per_class)
 
     def _left_out(self) -> Reason:
-        """Return that an adjusted comparison leaves out rows that change it by themselves."""
         rows, total = self._without_stratum.rows, self._without_stratum.total
         return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, **self.spec.unit)
 
@@ -543,7 +541,6 @@ class Slice:
         return self.references(None)
 
     def _compared_with(self, references: References, *, overall: bool) -> Compared:
-        """Return the comparison of every group with its reference, unless it is that itself."""
         groups = np.arange(len(self.counts.groups))
         which = groups[references.sides != groups]
         slots = np.zeros_like(which)
@@ -554,13 +551,11 @@ class Slice:
         return Compared(which, references.sides[which], slots, each, mirrored)
 
     def _mirror_of(self, metric: ComparisonMetric, compared: Compared, group: int) -> str | None:
-        """Return the other one of two groups that are one comparison, of the one that mirrors."""
         if group != compared.mirrored or not metric.symmetric:
             return None
         return self.counts.groups[1 - group]
 
     def _made(self, metric: ComparisonMetric, compared: Compared) -> _Results:
-        """Compute all comparisons of a metric at once."""
         profile = self.spec.profile
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group.side, evidence.reference.side
@@ -607,7 +602,6 @@ class Slice:
         side: ConfusionCounts,
         at: int,
     ) -> Reason | None:
-        """Return why data are insufficient, with the part of the rows that is, if not all are."""
         if reason is None or reason.code is not ReasonCode.FEW_ROWS or len({*of.denominators}) < 2:
             return reason
         counts = side.counts(of.needs)[at]
@@ -621,17 +615,14 @@ class Slice:
         return made.on(reason.side) if reason.side else made
 
     def _protection(self, metric: Metric) -> Reason | None:
-        """Return why a metric has no bounds under protected counts."""
         return None if self.ranges is None else protection_obstacle(metric, self.spec)
 
     def _range(self, which: Index, slots: Index) -> Range:
-        """Return the least and the greatest counts of some sides."""
         assert self.ranges is not None
         low, high = (sides.pick(which, slots) for sides in self.ranges)
         return low, high
 
     def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Results:
-        """Compute the bounds of all comparisons of a metric of protected counts at once."""
         assert isinstance(metric, Contrast)
         group, reference = self.both(self.sides, metric, compared)
         margin = compared.slots == 0
@@ -661,7 +652,6 @@ class Slice:
         return result, together
 
     def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
-        """Return that a contrast is not adjusted for strata where counts are protected."""
         for i in np.flatnonzero(compared.slots == 0).tolist():
             yield replace(
                 self._unmeasured(metric),
@@ -675,7 +665,6 @@ class Slice:
     def _bounded_worst_cases(
         self, metric: Metric, sides: tuple[Index, Index]
     ) -> dict[ComparisonKey, WorstCase]:
-        """Return the worst cases of a contrast over all tables that agree with protected counts."""
         rows = int(self.counts.unknown["high"][:, 0].sum())
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
@@ -701,7 +690,6 @@ class Slice:
         }
 
     def _unmeasured(self, metric: Metric, class_scope: ClassScope | None = None) -> Estimate:
-        """Return an estimate of a metric here, without its group, reference and value."""
         return Estimate(
             metric=metric.name,
             definition=metric,
@@ -716,13 +704,11 @@ class Slice:
 
     @property
     def _has_cells(self) -> bool:
-        """Whether TP, FP, FN and TN mean something here."""
         if self._per_class or self.spec.task is Task.REGRESSION:
             return False
         return self.counts.has_labels and self.counts.has_predictions
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
-        """Repeat the groups overall and for every stratum."""
         slots = np.arange(1 + len(self.counts.strata))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
@@ -732,7 +718,6 @@ _Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] 
 
 
 def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Result:
-    """Return the sizes and the numbers of both sides of one comparison."""
     return {
         "n_group": as_count(sizes[0][i]),
         "n_reference": as_count(sizes[1][i]),

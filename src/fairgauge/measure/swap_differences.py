@@ -123,7 +123,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     span = 1.0 if question.decides else float(np.ptp(answers.mean[answers.n > 0]))
     drafts = [
         _draft(
-            cells, side, effects[cells.code], question, span,
+            cells, side, effects[cells.code], question, span, answers.family_of,
             doubtful.get((cells.code, side.groups)),
         )
         for cells in models
@@ -205,6 +205,7 @@ def _draft(
     placebo: Array,
     question: SwapQuestion,
     span: float,
+    family_of: Index | None,
     doubt: LackingAnswers | None,
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
@@ -235,13 +236,17 @@ def _draft(
         return _Draft(cells, sides, result, reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
-    found = crossed_difference(item, variant, in_group, both.y, both.n)
+    family = None
+    if family_of is not None:
+        families, family = np.unique(family_of[both.item], return_inverse=True)
+        result = replace(result, families=len(families))
+    found = crossed_difference(item, variant, in_group, both.y, both.n, family)
     result = replace(
         result, value=found.value, mean_group=found.mean_group, mean_reference=found.mean_reference
     )
     if min(variants) == 1:
         result = replace(result, reason=SwapReason.ONE_VARIANT)
-        if len(items) >= FEWEST_ITEMS and _varies(found.items, both):
+        if result.units >= FEWEST_ITEMS and _varies(found.items, both):
             result = _with_interval(result, found.items)
     else:
         result = _of_names(result, found, both, placebo, question)
@@ -267,9 +272,8 @@ def _of_names(
     placebo: Array,
     question: SwapQuestion,
 ) -> SwapDifference:
-    """Return the difference over names and items, of which both are samples."""
     confidence, margin = question.spec.confidence, question.margin
-    if result.items < FEWEST_ITEMS:
+    if result.units < FEWEST_ITEMS:
         return replace(result, reason=SwapReason.FEW_ITEMS)
     totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
     edits = None
@@ -296,7 +300,6 @@ def _of_names(
 
 
 def _varies(variance: Variance, cells: _Cells) -> bool:
-    """Return whether a variance is more than what rounding adds."""
     return variance.value > (_ROUNDING * float(np.abs(cells.y).max())) ** 2
 
 
@@ -367,7 +370,6 @@ def _placebo_effects(answers: Answers, cells: _Cells) -> Array:
 
 
 def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterator[SwapVariant]:
-    """Yield every variant, beside the mean of all names over the same items."""
     named = np.isin(cells.group, answers.named)
     size = len(answers.items)
     count = np.bincount(cells.item[named], minlength=size)
@@ -377,8 +379,9 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
         mask = held.variant == v
         y, centred = held.y[mask], held.y[mask] - base[held.item[mask]]
         width = None
-        if len(y) > 1:
-            width = half_width(mean_variance(centred), question.spec.confidence)
+        family = None if answers.family_of is None else answers.family_of[held.item[mask]]
+        if len(y if family is None else np.unique(family)) > 1:
+            width = half_width(mean_variance(centred, family), question.spec.confidence)
         mean = float(centred.mean())
         group = int(answers.group_of[v])
         yield SwapVariant(
@@ -395,7 +398,6 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
 
 
 def _group_means(variants: Sequence[SwapVariant]) -> Iterator[SwapGroup]:
-    """Yield the mean of the names of every group, in every model."""
     names: dict[tuple[str | None, str], list[float]] = {}
     for each in variants:
         if not each.placebo:
@@ -429,7 +431,9 @@ def _spread(
 
 def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
     """Return what the answers of a model vary by: the mean over comparisons, by moments."""
-    runs = _runs_variance(answers, cells)
+    mask = (answers.n > 1) & (answers.model == cells.code)
+    degrees = float((answers.n[mask] - 1).sum())
+    runs = float(answers.squares[mask].sum()) / degrees if degrees else 0.0
     own = [each.difference for each in drafts if each.cells is cells and each.result.variance]
     found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
     for each in filter(None, own):
@@ -450,13 +454,6 @@ def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> Sw
         interaction=deviation("interaction"),
         runs=math.sqrt(runs) if cells.n.max() > 1 else None,
     )
-
-
-def _runs_variance(answers: Answers, cells: _Cells) -> float:
-    """Return the variance of runs of a cell, 0 where none is seen."""
-    mask = (answers.n > 1) & (answers.model == cells.code)
-    degrees = float((answers.n[mask] - 1).sum())
-    return float(answers.squares[mask].sum()) / degrees if degrees else 0.0
 
 
 # ---- notes --------------------------------------------------------------------------------------

@@ -120,7 +120,6 @@ class Range:
         return above and (high < 0 or (self.has_high and high == 0))
 
     def _moment(self, value: Value) -> dt.datetime:
-        """Return the time that a value is, in UTC if it has a zone."""
         moment = _moment(value) if isinstance(value, str) else None
         if moment is None:
             form = quote(form_of(name_of(value)))
@@ -172,7 +171,6 @@ def _end_text(end: End) -> str:
 
 
 def _moment(text: str) -> dt.datetime | None:
-    """Return the time that a text is, the first of the day where it is a date."""
     if not _MOMENT.fullmatch(text):
         return None
     try:
@@ -189,7 +187,6 @@ def _in_utc(moment: dt.datetime) -> dt.datetime:
 
 
 def _number(value: Value) -> float:
-    """Return the number that a value is, NaN where it is none."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -197,7 +194,6 @@ def _number(value: Value) -> float:
 
 
 def _order(value: float | dt.datetime, end: End) -> int:
-    """Return 1 or -1 where a value is beyond an end or before it, 0 where it is neither."""
     if not isinstance(value, dt.datetime):
         return (value > end) - (value < end)  # type: ignore[operator]
     if not isinstance(end, dt.date):  # it is infinite
@@ -209,7 +205,6 @@ def _order(value: float | dt.datetime, end: End) -> int:
 
 
 def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
-    """Return the first time of a day, or a time, and the first after it, in UTC."""
     if isinstance(end, dt.datetime):
         return _in_utc(end), _in_utc(end) + dt.timedelta(microseconds=1)
     day = dt.datetime(end.year, end.month, end.day)
@@ -416,7 +411,6 @@ def _joined(one: RowCondition, other: RowCondition) -> RowCondition | None:
 
 
 def _mixed(conditions: Conditions, path: str) -> Iterator[Problem]:
-    """Yield the columns of which values, numbers and dates are asked at once."""
     for each in conditions:
         ends = [end for part in each.ranges for end in (part.low, part.high) if not _is_open(end)]
         kinds = {isinstance(end, dt.date) for end in ends}
@@ -458,7 +452,6 @@ def _read_range(table: Mapping[str, object], path: str, problems: Problems) -> R
 
 
 def _read_table(column: str, values: object, path: str, problems: Problems) -> RowCondition:
-    """Read the values of a column, or ``{not = values}``, which are no ranges."""
     if not (isinstance(values, Mapping) and set(values) == {NOT}):
         return RowCondition(column, _parts(values, path, problems))
     parts = _parts(values[NOT], path, problems)
@@ -511,7 +504,6 @@ def _misread_date(text: str) -> str:
 
 
 def _unquoted(word: str) -> str:
-    """Return a value without the quotation marks that it stands in."""
     try:
         value = json.loads(word) if word.startswith('"') else word
     except ValueError:
@@ -531,7 +523,6 @@ def _compared(text: str) -> RowCondition | None:
 
 
 def _comparison(text: str) -> tuple[str, Range | MissingValue] | None:
-    """Read ``COLUMN < END``, ``END < COLUMN``, ``END < COLUMN < END`` or ``COLUMN = (missing)``."""
     column, equal, value = text.partition("=")
     if equal and value.strip() == MISSING_NAME:
         return column.strip(), MissingValue()

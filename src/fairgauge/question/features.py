@@ -301,7 +301,6 @@ def _feature_of_table(
 def _value_sets(
     values: object, path: str, problems: list[Problem]
 ) -> tuple[tuple[Value, ...], ...]:
-    """Read one value, one set, or several sets."""
     every = items(values)
     if every and all(isinstance(each, Sequence) and not isinstance(each, str) for each in every):
         return tuple(read_values(each, f"{path}[{i}]", problems) for i, each in enumerate(every))

@@ -162,5 +162,4 @@ def presets() -> tuple[Preset, ...]:
 
 
 def _columns(sensitive: object) -> list[str]:
-    """Return the columns of features, in any form that they are written in, each once."""
     return [each.column for each in read_features(sensitive, "sensitive", [])]

@@ -43,7 +43,7 @@ class Probabilities:
     columns: tuple[tuple[str, str], ...]
     known: str | None = None
     known_drawn: KnownDrawn = KnownDrawn.UNKNOWN
-    assume: Assume = Assume.BRACKET
+    assume: Assume = Assume.GIVEN_GROUP
     tolerance: float = TOLERANCE
     table: str | None = None
     on: str | None = None
@@ -76,7 +76,7 @@ class Probabilities:
     def counted(self) -> Probabilities:
         """Return what decides the counts alone; of a table its name, wherever it lay."""
         table = self.table and PurePath(self.table).name
-        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.BRACKET, table=table)
+        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file."""
@@ -87,7 +87,7 @@ class Probabilities:
             table["known_drawn"] = str(self.known_drawn)
         if self.table is not None:
             table |= {"table": self.table, "on": self.on}
-        if self.assume is not Assume.BRACKET:
+        if self.assume is not Assume.GIVEN_GROUP:
             table["assume"] = str(self.assume)
         if self.tolerance != TOLERANCE:
             table["tolerance"] = self.tolerance
@@ -100,7 +100,7 @@ def probabilities(
     *,
     known: str | None = None,
     known_drawn: str = "unknown",
-    assume: str = "bracket",
+    assume: str = "given_group",
     tolerance: float = TOLERANCE,
     table: str | PurePath | None = None,
     on: str | None = None,
@@ -120,10 +120,10 @@ def probabilities(
     known_drawn : {"unknown", "random"}
         Whether the rows of known group are a random sample of all rows: then, and only then, they
         make estimates that are right whatever the probabilities are.
-    assume : {"bracket", "given_group", "nothing"}
-        What decides verdicts: both usual estimates, of which one is right if outcome and group
-        vary together in one direction; the one that is right if the outcome does not depend on the
-        probabilities within a group; or no assumption but right probabilities.
+    assume : {"given_group", "nothing"}
+        What decides verdicts: the estimate that is right if the outcome does not depend on the
+        probabilities within a group, or the range that no assumption but right probabilities
+        leaves.
     tolerance : float
         How far the probabilities of a row may be from 1 together.
     table : str or Path, optional
@@ -241,7 +241,7 @@ def _read_table(
     if drawn is KnownDrawn.RANDOM and known is None:
         message = "needs the column of the groups that are known (known)"
         problems.append(Problem(f"{path}.known_drawn", message))
-    assume = read_word(Assume)(table.get("assume", Assume.BRACKET), f"{path}.assume", problems)
+    assume = read_word(Assume)(table.get("assume", Assume.GIVEN_GROUP), f"{path}.assume", problems)
     tolerance = table.get("tolerance", TOLERANCE)
     if not is_finite(tolerance) or not 0 <= float(tolerance) < 0.5:
         message = f"must be a number from 0 to below 0.5, not {shown(tolerance)}"
@@ -257,7 +257,6 @@ def _read_table(
 def _read_place(
     table: Mapping[str, Any], path: str, problems: list[Problem]
 ) -> tuple[str | None, str | None]:
-    """Read the file that the columns are in, and the column that it is joined by."""
     file, on = table.get("table"), table.get("on")
     if file is not None and not isinstance(file, str):
         problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))

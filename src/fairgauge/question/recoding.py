@@ -205,7 +205,6 @@ def ranges_of(text: str) -> list[tuple[float, float]]:
 
 
 def _number(value: Value) -> float | None:
-    """Return the number that a value is, also as a text of a file."""
     if isinstance(value, str):
         return plain_number(value)
     return value if is_number(value) else None
@@ -239,7 +238,6 @@ def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
 
 
 def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]:
-    """Return what is given for every column."""
     from fairgauge.question.file_formats import Unreadable, parse  # not for --help
 
     try:
@@ -276,7 +274,6 @@ def _read_line(text: str) -> object:
 def _categories(
     column: str, given: Iterable[object], path: str, problems: Problems
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
-    """Read the categories of one column, each value in one of them."""
     category_of: dict[str, str] = {}
     found: dict[str, list[Value]] = {}
     for key, values in (pair for each in given for pair in _listed(each, path, problems).items()):

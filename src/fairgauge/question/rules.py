@@ -386,7 +386,6 @@ def _always_met(rule: Rule, path: str) -> Iterator[Problem]:
 
 
 def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
-    """Yield the groups of a number that all groups have together, and the features of all rows'."""
     from fairgauge.catalogue.row_metrics import RowMetric  # not for --help
 
     metric = rule.definition

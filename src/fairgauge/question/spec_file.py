@@ -161,7 +161,6 @@ def without_baselines(config: Config) -> str | None:
 
 
 def _of_baselines(rules: object) -> list[int]:
-    """Return the positions of the rules of a monitor that have a baseline, which no audit has."""
     return [
         i
         for i, rule in enumerate(items(rules))
@@ -219,7 +218,6 @@ def import_code(path: str | Path) -> None:
 
 
 def _import_paths(keys: object) -> list[str]:
-    """Return the import paths by which a specification names metrics."""
     from fairgauge.catalogue.own_by_name import import_paths  # not for --help
 
     keys = keys if isinstance(keys, Mapping) else {}
@@ -233,7 +231,6 @@ def _import_paths(keys: object) -> list[str]:
 
 
 def _located(recode: object, folder: Path) -> object:
-    """Return recodings with the paths of their files, which are relative to the specification."""
     if isinstance(recode, str):
         return recode if "=" in recode else str(folder / recode)
     if isinstance(recode, list):

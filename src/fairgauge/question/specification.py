@@ -142,7 +142,6 @@ def _option(problem: Problem) -> str:
 
 
 def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
-    """Yield what lacks a column or another option, unless that option was given but is wrong."""
     if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         return
     from fairgauge.question.needs import unmet_needs  # not for --help
@@ -168,7 +167,6 @@ def _unknown_option(name: str) -> Problem:
 
 
 def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the options with those of a preset that are not given themselves."""
     name = options.get("preset")
     if not isinstance(name, str) or name not in preset_names():
         return options
@@ -178,7 +176,6 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
 def _contradictions(
     spec: Spec, given: Collection[str], columns: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with options that contradict each other."""
     if not spec.sensitive and not spec.intersections and not spec.probabilities:
         message = "name at least one sensitive feature (--sensitive COL)."
         yield Problem("sensitive", f"{message}{proposal(columns)}".rstrip("."))
@@ -202,9 +199,20 @@ def _contradictions(
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
     yield from _wrong_probabilities(spec)
-    yield from _wrong_strata(spec)
+    predicted = (spec.prediction, spec.score, *spec.candidate)
+    for column in (each.column for each in spec.strata):
+        if column in predicted:
+            instead = "name a column that is known before the decision"
+            yield Problem("strata", same_in_a_stratum(column, "the prediction", instead))
     yield from _wrong_recodings(spec)
-    yield from _wrong_people(spec, given)
+    if spec.person is None:
+        for name in {"per_person", "order"} & set(given):
+            if getattr(spec, name) != getattr(Spec(), name):
+                yield Problem(name, "needs the column that identifies people (person, --person)")
+    elif not spec.of_people and spec.cluster not in (None, spec.person):
+        yield Problem("cluster", f"the decisions of a person, {quote(spec.person)}, cluster")
+    elif spec.of_people:
+        yield from _wrong_decisions_of_people(spec)
     if spec.missing is Missing.GROUP and spec.preset and preset(spec.preset).states_unknown:
         message = (
             "group gives those without a category a rate and a ratio of their own, and the preset "
@@ -222,7 +230,6 @@ _OF_AMOUNTS = (Favourable.HIGHER, Favourable.LOWER, Favourable.NEITHER)
 
 
 def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
-    """Yield why what is favourable is none of the outcome's, of the preset's, or leaves no best."""
     of_amounts, favourable = spec.task is Task.REGRESSION, spec.favourable
     allowed, what = (_OF_AMOUNTS, "amounts") if of_amounts else (_OF_OUTCOMES, "outcomes")
     unstated = of_amounts and favourable in (None, Favourable.POSITIVE)
@@ -260,7 +267,6 @@ def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
 
 
 def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
-    """Yield what features of probabilities cannot be combined with."""
     if not spec.probabilities:
         return
     names = {each.name for each in spec.probabilities}
@@ -305,15 +311,6 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         yield Problem("profile", "of smclarify knows recorded groups alone; remove it")
 
 
-def _wrong_strata(spec: Spec) -> Iterator[Problem]:
-    """Yield why nothing can be adjusted for the strata: they are what is compared."""
-    predicted = (spec.prediction, spec.score, *spec.candidate)
-    for column in (each.column for each in spec.strata):
-        if column in predicted:
-            instead = "name a column that is known before the decision"
-            yield Problem("strata", same_in_a_stratum(column, "the prediction", instead))
-
-
 def same_in_a_stratum(
     column: str,
     what: str = "a sensitive feature",
@@ -337,20 +334,7 @@ def strata_alone(spec: Spec) -> Iterator[Problem]:
             yield Problem("strata", same_in_a_stratum(column))
 
 
-def _wrong_people(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
-    """Yield what people cannot be counted with, and what belongs to people alone."""
-    if spec.person is None:
-        for name in {"per_person", "order"} & set(given):
-            if getattr(spec, name) != getattr(Spec(), name):
-                yield Problem(name, "needs the column that identifies people (person, --person)")
-    elif not spec.of_people and spec.cluster not in (None, spec.person):
-        yield Problem("cluster", f"the decisions of a person, {quote(spec.person)}, cluster")
-    elif spec.of_people:
-        yield from _wrong_decisions_of_people(spec)
-
-
 def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
-    """Yield why it is not known what counts of a person."""
     each = "count each decision (per_person, --per-person each)"
     last = spec.per_person is Person.LAST
     if last and spec.order is None:
@@ -413,7 +397,6 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
 
 
 def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
-    """Yield the columns that have favourable values and no outcomes, or the reverse."""
     if not isinstance(spec.positive, ByColumn):
         return
     stated = [column for column, _ in spec.positive.columns]
@@ -429,7 +412,6 @@ def _wrong_columns_of_positive(spec: Spec) -> Iterator[Problem]:
 
 
 def _wrong_order(spec: Spec) -> Iterator[Problem]:
-    """Yield what ordered levels cannot be combined with."""
     if not isinstance(spec.positive, Ordered):
         return
     if spec.score is not None and spec.prediction is None:
@@ -448,7 +430,6 @@ def _wrong_order(spec: Spec) -> Iterator[Problem]:
 
 
 def _unaudited(spec: Spec) -> Iterator[Problem]:
-    """Yield the references, populations and rules of features that are not audited."""
     single = {feature.column for feature in spec.sensitive}
     parts = single | {column for columns in spec.intersections for column in columns}
     parts |= {each.name for each in spec.probabilities}
@@ -470,7 +451,6 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
 def _wrong_references(
     spec: Spec, references: NamedReferences, columns: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield the named references of no feature, or of other columns than the feature has."""
     crossed = {name: each for name, each in spec.recorded.items() if len(each.columns) > 1}
     for name, group in references:
         path = f"reference.{name}"
@@ -502,13 +482,11 @@ def _reference_of_none(name: str, features: Collection[str], references: NamedRe
 
 
 def _not_audited(name: str, features: Collection[str]) -> str:
-    """Return that a feature is not among those that are audited, and which are."""
     hint = nearest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
     return f"{quote(name)} is not an audited feature.{hint}"
 
 
 def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
-    """Yield the candidates that cannot be compared with the model in use."""
     in_use = spec.prediction or spec.score
     if spec.candidate and in_use is None:
         message = "needs the model in use, whose decisions are its prediction or its score"
@@ -571,7 +549,6 @@ def _metric(spec: Spec, name: str) -> Metric | None:
 
 
 def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
-    """Yield what is wrong with a threshold that is given, or with the default of a given range."""
     if spec.prediction is not None or spec.score is None:
         if given and spec.prediction is not None:
             message = (
@@ -604,7 +581,6 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]
 
 
 def _instead(path: str, name: str, columns: Sequence[str]) -> str:
-    """Name the column that may have been meant, or the columns that there are."""
     if path.startswith(("sensitive", "probabilities")) and (proposed := proposal(columns)):
         return proposed
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed

@@ -21,7 +21,7 @@ SHARED = (
     "unknown", "recode", "count", "margins", "confidence", "seed", "accept",
 )  # fmt: skip
 """The options that mean what they mean in an audit."""
-COLUMNS = ("item", "variant", "model")
+COLUMNS = ("item", "variant", "model", "family")
 """The options that name columns of the table of answers."""
 _REFUSED = {
     "cluster": "items and variants are the clusters of this design",
@@ -38,6 +38,7 @@ class SwapQuestion:
     Attributes
     ----------
     item, variant, model : the columns of what was asked, under which name, and of which model.
+    family : the column of the text that items are made from; None where each is of its own.
     placebo : values of the sensitive feature whose variants are irrelevant edits.
     spec : the options that are shared with audits.
     """
@@ -45,6 +46,7 @@ class SwapQuestion:
     item: str
     variant: str
     model: str | None
+    family: str | None
     placebo: tuple[Value, ...]
     spec: Spec
 
@@ -139,7 +141,8 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     assert item is not None
     assert variant is not None
     question = SwapQuestion(
-        item=item, variant=variant, model=own.get("model"), placebo=placebo, spec=spec,
+        item=item, variant=variant, model=own.get("model"), family=own.get("family"),
+        placebo=placebo, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
     refuse(twice)
@@ -163,19 +166,6 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         message = "name the column of answers, either a score or a prediction (a decision)"
         yield Problem("score", f"{message}, not {what}")
     rate = "score" if spec.prediction is None else "selection_rate"
-    yield from _wrong_margins(spec, rate)
-    if spec.reference in ("overall", "best"):
-        message = "must be others, largest, or a group (COL=VALUE)"
-        yield Problem("reference", f"{message}, not {spec.reference}")
-    elif isinstance(spec.reference, tuple) and features == 1:
-        names = [*spec.audited]
-        for column, _ in spec.reference:
-            if column not in names:
-                message = f"names {quote(column)}, which is not the sensitive feature"
-                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
-
-
-def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
     for name, margin in spec.margins:
         path = f"margins.{name}"
         if name != rate:
@@ -185,6 +175,15 @@ def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
         elif margin >= 1 and rate == "selection_rate":
             share = "of a share, 0.05 is 5 percentage points"
             yield Problem(path, f"must be below 1, not {margin:g}: {share}")
+    if spec.reference in ("overall", "best"):
+        message = "must be others, largest, or a group (COL=VALUE)"
+        yield Problem("reference", f"{message}, not {spec.reference}")
+    elif isinstance(spec.reference, tuple) and features == 1:
+        names = [*spec.audited]
+        for column, _ in spec.reference:
+            if column not in names:
+                message = f"names {quote(column)}, which is not the sensitive feature"
+                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
 
 
 def _used_twice(question: SwapQuestion) -> Iterator[Problem]:

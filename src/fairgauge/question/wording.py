@@ -69,7 +69,6 @@ WORD_KEYS = {
 def _given(
     value: object, keys: Mapping[str, str], path: str, problems: list[Problem]
 ) -> dict[str, Any]:
-    """Return the keys of a table that are given, in the order of all keys."""
     if not isinstance(value, Mapping):
         problems.append(Problem(path, f"must be a table of {', '.join(keys)}, not {shown(value)}"))
         return {}
@@ -183,7 +182,6 @@ def read_document(value: object, path: str, problems: list[Problem]) -> Document
 
 
 def _is_date(value: object) -> TypeGuard[dt.date]:
-    """Return whether a value is a date, as TOML and YAML read them, without a time."""
     return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
 
 

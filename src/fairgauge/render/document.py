@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, document_of
+from fairgauge.render.documents.document_parts import TONES, document_of
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.streams import field, layouts, stream, streams_of
 from fairgauge.render.words import numbers

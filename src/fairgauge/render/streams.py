@@ -73,7 +73,7 @@ class FlatTable:
 
 def tables_of(kind: str) -> Mapping[str, Any]:
     """Return the layouts of the tables of a kind by their names, the default one first."""
-    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
+    every = layouts()["csv"].get(layouts().get(kind, {}).get("tables_of", kind), {})
     return {name: every[table.get("like", name)] for name, table in every.items()}
 
 

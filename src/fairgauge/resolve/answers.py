@@ -34,6 +34,7 @@ class Answers:
     models : their names; one that is None where no column names them.
     items, variants, groups : their names.
     group_of : the group of every variant.
+    family_of : the family of every item; None where none are asked for.
     placebo : whether every group is of irrelevant edits.
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
@@ -47,6 +48,7 @@ class Answers:
     variants: tuple[str, ...]
     groups: tuple[str, ...]
     group_of: Index
+    family_of: Index | None
     placebo: tuple[bool, ...]
     model: Index
     item: Index
@@ -62,6 +64,12 @@ class Answers:
     def named(self) -> tuple[int, ...]:
         """Return the groups that are compared, those of irrelevant edits excepted."""
         return tuple(g for g, edit in enumerate(self.placebo) if not edit)
+
+    @property
+    def families(self) -> int | None:
+        """Return how many families the items with answers are of; None where none are asked for."""
+        there = self.item[self.n > 0]
+        return None if self.family_of is None else len(np.unique(self.family_of[there]))
 
 
 def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
@@ -87,7 +95,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     groups, group = _groups(cube, table.axes, codes, features, question)
     reasons = {
         f"missing {role}": codes[:, axes[role]] < 0
-        for role in (Role.ITEM, Role.VARIANT, Role.MODEL)
+        for role in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.FAMILY)
         if role in axes
     }
     reasons["missing group"] = group < 0
@@ -98,6 +106,15 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         kept &= ~lacks
     variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
     problems += _two_groups(variant[kept], group[kept], levels, groups, question)
+    family_of = None
+    if Role.FAMILY in axes:
+        item, family = (codes[kept, axes[role]] for role in (Role.ITEM, Role.FAMILY))
+        family_of = np.full(len(cube.levels[table.axes[axes[Role.ITEM]]]), -1)
+        family_of[item] = family
+        if (mixed := family_of[item] != family).any():
+            name = quote(_names(cube, table.axes[axes[Role.ITEM]])[item[mixed][0]])
+            message = f"item {name} is in several families of {quote(question.family or '')}"
+            problems.append(Problem("family", f"{message}; an item is made from one text"))
     left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
     if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
         excluded["excluded group"] = lacking
@@ -139,6 +156,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         variants=levels,
         groups=names,
         group_of=position[group_of],
+        family_of=family_of,
         placebo=tuple(is_one_of(name, question.placebo) for name in names),
         model=cells[:, 0],
         item=cells[:, 1],
@@ -198,7 +216,6 @@ def _two_groups(
     groups: Sequence[str],
     question: SwapQuestion,
 ) -> Iterator[Problem]:
-    """Yield the variants that belong to two groups."""
     both, _ = _distinct(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
     mixed = several[count > 1].tolist()
@@ -216,7 +233,6 @@ def _two_groups(
 def _positive(
     cube: Cube, axis: Axis, question: SwapQuestion, problems: list[Problem]
 ) -> NDArray[np.float64]:
-    """Return 1 for every favourable decision, 0 for others and for a missing one."""
     if axis.cuts:
         return np.array([0.0, 1.0, 0.0])
     levels, asked = cube.levels[axis], question.spec.positive_of(axis.column)
@@ -258,7 +274,6 @@ def unknown_values(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
-    """Yield the groups that are asked for and that the data do not have."""
     known = [name for name in groups if name]
     feature = " * ".join(question.feature)
     asked = [("placebo", name_of(value)) for value in question.placebo]

@@ -60,7 +60,6 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
 
 
 def _is_beside_errors(metric: Metric, cube: Cube) -> bool:
-    """Return whether a metric is of numbers of one column, where the errors of two are standard."""
     return metric.tasks == {Task.REGRESSION} and len(metric.needs) == 1 < len(_available(cube))
 
 
@@ -130,7 +129,6 @@ def _available(cube: Cube) -> frozenset[Need]:
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
-    """Return why a metric cannot be computed from these data, None if it can."""
     if task not in metric.tasks:
         return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
     missing = " and ".join(sorted(metric.needs - _available(cube)))

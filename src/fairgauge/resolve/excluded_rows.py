@@ -161,7 +161,6 @@ def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
 
 
 def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
-    """Return the rows that are in no cell, by reason."""
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
     if weightless := cases_of_no_weight(cube):
         reasons[OF_NO_WEIGHT] = weightless

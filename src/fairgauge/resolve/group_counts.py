@@ -289,7 +289,6 @@ def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
 
 
 def _with_outcome(cells: Array, counts: GroupCounts) -> Array:
-    """Add cells up over outcomes, without the one that lacks all of which there is a column."""
     lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not counts.all_decided)
     return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
@@ -529,7 +528,6 @@ def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index
 
 
 def _sizes(parts: Sequence[Grouping]) -> list[int]:
-    """Return how many codes of groups each column has, those of no group included."""
     return [len(part.groups) - _EXCLUDED for part in parts]
 
 
@@ -619,7 +617,6 @@ def unknown_levels(
 
 
 def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
-    """Return the groups without those that hold absent levels alone."""
     held = np.unique(group_of[~absent & (group_of >= 0)])
     position = np.full(len(groups) + 1, _OTHER)
     position[held] = np.arange(len(held))
@@ -734,7 +731,6 @@ def _arranged(
 
 
 def _by_slot(dense: Array) -> Array:
-    """Return counts with the margin before the strata, in which alone are rows without one."""
     return np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
 
 
@@ -827,7 +823,6 @@ def _cluster_table(
 
 
 def _or_last(codes: Index, last: int) -> Index:
-    """Return codes with ``last`` where they are missing."""
     return np.where(codes < 0, last, codes)
 
 

@@ -213,14 +213,12 @@ def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> 
 
 
 def _plain_levels(cube: Cube) -> list[Sequence[Value]]:
-    """Return the values of label and prediction, those that are not cut."""
     return [cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins]
 
 
 def _classes(
     cube: Cube, labels: Sequence[Value], predictions: Sequence[Value], most: int
 ) -> tuple[OutcomeMasks, ...]:
-    """Return one mask for every class that labels or predictions have, if they are not too many."""
     if any(axis.bins for axis in cube.plan.outcomes):
         message = "a multiclass audit needs a prediction of classes, not a score or a cut"
         raise SpecError(Problem("task", message))
@@ -243,7 +241,6 @@ def _classes(
 
 
 def _too_many_classes(classes: int, most: int, outcomes: Sequence[Axis]) -> Problem:
-    """Return which option has too many classes, and what to do."""
     columns = list(dict.fromkeys(quote(axis.column) for axis in outcomes))
     together = " and ".join(columns)
     which = f"columns {together} together have" if columns[1:] else f"column {together} has"
@@ -332,7 +329,6 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
 
 
 def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
-    """Return how favourable values of label and prediction are stated that have other words."""
     named = {}
     for column, levels in zip((spec.label, spec.prediction), present, strict=True):
         names = [*map(name_of, levels)]

@@ -247,7 +247,6 @@ def last_decisions(
 def _numbers_differ(
     plan: Plan, axis: Axis, of: Index, last: Mask, sums: Mapping[str, Array], people: int
 ) -> Mask:
-    """Return of whom the last numbers of an outcome that is averaged differ."""
     own = {len(m.factors): m.name for m in plan.moments if m.columns == (axis.column,)}
     if not own:
         return np.zeros(people, dtype=bool)
@@ -256,7 +255,6 @@ def _numbers_differ(
 
 
 def _means(of: Index, at: Mask, sums: Mapping[str, Array], measure: str, people: int) -> Array:
-    """Return for every person the mean of a measure over the rows of some cells, 0 without any."""
     total, rows = (np.bincount(of[at], sums[m][at], people) for m in (measure, "rows"))
     return total / np.maximum(rows, 1)
 
@@ -316,7 +314,6 @@ def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:
 
 
 def _is_date(text: str) -> bool:
-    """Return whether a text is a date that there is, or begins with one."""
     try:
         date.fromisoformat(text[:_DAY])
     except ValueError:

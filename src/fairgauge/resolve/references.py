@@ -349,7 +349,6 @@ def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
-    """Return the statistic by which one group is the best."""
     if isinstance(metric, Contrast):
         return metric.of
     if metric is None or not (counts.has_labels or counts.has_predictions):

@@ -128,7 +128,6 @@ def held_exclusions(cube: Cube, spec: Spec) -> tuple[str, ...]:
 
 
 def _excludable(cube: Cube, spec: Spec) -> set[str]:
-    """Return what may be written for the groups of all features, those of probabilities too."""
     counted = count_groups(cube, replace(spec, exclude_groups=()))
     texts = {
         text
@@ -141,7 +140,6 @@ def _excludable(cube: Cube, spec: Spec) -> set[str]:
 
 
 def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
-    """Yield the populations in which a share is nobody's, or a group has no share."""
     populations = {FeatureId((column,)): shares for column, shares in spec.population}
     for feature in features:
         shares = populations.get(feature.feature_id)

@@ -168,7 +168,6 @@ def searched_rows(
 
 
 def _unknown_values(cube: Cube, axes: Sequence[Axis], spec: Spec) -> tuple[str, ...]:
-    """Return the values listed as unknown that columns hold."""
     held = [level for axis in axes for level in cube.levels[axis]]
     return tuple(name_of(value) for value in spec.unknown if is_one_of(value, held))
 
@@ -176,7 +175,6 @@ def _unknown_values(cube: Cube, axes: Sequence[Axis], spec: Spec) -> tuple[str, 
 def _lacking(
     features: Sequence[_MadeFeature], absent: Sequence[Axis], parts: Iterable[CodedRows]
 ) -> dict[str, tuple[Array, ...]]:
-    """Return by each outcome that rows lack, and each feature, how many of each value do."""
     sizes = [len(feature.feature.values) + 1 for feature in features]
     found = {axis: [np.zeros(size) for size in sizes] for axis in absent}
     for part in parts:
@@ -190,13 +188,11 @@ def _lacking(
 
 
 def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
-    """Return the cells by some axes, as rows that stand for several."""
     table = cube.marginal(axes)
     return CodedRows(dict(zip(axes, table.codes.T, strict=True)), table.cases)
 
 
 def _summed(values: Index, cells: CodedRows, number: int) -> Array:
-    """Return the rows of each of so many values."""
     return np.bincount(values, cells.cases, number).astype(np.float64)
 
 
@@ -207,7 +203,6 @@ def most_cells(cube: Cube) -> float:
 
 
 def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
-    """Return what rows are to a rate, by the codes of their label and prediction."""
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
     if task is not Task.BINARY or len(masks) > 1:
@@ -226,13 +221,12 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     cell = _CELL_OF[label, prediction]
     known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
     counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
-    of, among = (np.array(each.coefficients)[cell] for each in (rate.of, rate.among))
+    of, among = (np.array(each)[cell] for each in (rate.of, rate.among))
     found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
 def _unlike(name: str, others: Sequence[str]) -> str:
-    """Return a name of ours, in as many quotation marks as it takes to be no value of the data."""
     while name in others:
         name = f'"{name}"'
     return name
@@ -258,7 +252,6 @@ class _MadeFeature:
 
 
 def _values(part: Grouping, cube: Cube) -> _MadeFeature:
-    """Return a column as a feature."""
     cells = _cells(cube, [part.axis])
     (codes,) = cells.codes.values()
     levels = len(part.group_of) - 1
@@ -307,7 +300,6 @@ def _number_of(group: Part) -> float:
 
 
 def _fifths(groups: Sequence[Part], group_of: Index, rows: Array) -> tuple[float, ...]:
-    """Return the cuts that leave about a fifth of the rows in each interval."""
     at = np.array([i for i, group in enumerate(groups) if isinstance(group, ValueSet)])
     numbers = np.array([_number_of(groups[i]) for i in at.tolist()])
     inside = group_of >= 0

@@ -89,7 +89,6 @@ class CountsBySide:
     def _sums_over(
         self, sums: Mapping[str, Array], labels: slice, predictions: slice
     ) -> dict[str, Array]:
-        """Return sums, and the rows, over some labels and predictions of every side."""
         at = (..., labels, predictions)
         found = {name: with_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
         return {"n": self._counts[at].sum(axis=(2, 3)), **found}
@@ -139,7 +138,6 @@ class CountsBySide:
         return states
 
     def _joint(self, raw: Array) -> Array:
-        """Return the rows by class of label and prediction, where both are known."""
         labels, predictions = (
             np.stack([getattr(each, of) for each in self._classes]).astype(float)
             for of in ("labels", "predictions")
@@ -168,7 +166,6 @@ def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:
 
 
 def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
-    """Return the moments that are summed times the same power of the weight, by their names."""
     moments = {name: sums for name, sums in counts.items() if name not in COUNTS}
     suffixes = tuple(f"_{name}" for name in WEIGHTS[1:])
     own = f"_{measure}"
@@ -231,7 +228,6 @@ def _by_label(counts: Array, positive: Mask) -> Array:
 
 
 def _states(counts: Array, outcome: OutcomeMasks, profile: Profile) -> Array:
-    """Collapse labels and predictions to positive, negative and missing."""
     states = counts
     for axis, positive in ((2, outcome.labels), (3, outcome.predictions)):
         known = np.take(states, range(states.shape[axis] - 1), axis=axis)

@@ -15,7 +15,7 @@ from fairgauge.enums import KnownDrawn, Role
 from fairgauge.errors import Problem, SpecError, cells, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
+from fairgauge.scan.probability_columns import WHOLE, digits_of
 from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.significance import homogeneity
@@ -33,8 +33,7 @@ class RateCells:
 
     Attributes
     ----------
-    p, within : array of shape (cells, groups)
-        Mean probabilities, and their variance between the rows of a cell.
+    p : array of shape (cells, groups), the mean probabilities.
     n : array of shape (cells, kinds)
         Rows, or their weight.
     squares : the same of squared weights; None without weights.
@@ -51,7 +50,6 @@ class RateCells:
     """
 
     p: Array
-    within: Array
     n: Array
     squares: Array | None
     sums: Array
@@ -92,7 +90,6 @@ class UnrecordedGroups:
 
     @cached_property
     def _table(self) -> CountTable:
-        """Return the counts by outcome, known group and cell, of the rows with probabilities."""
         return self._part(self._every, [True])
 
     @cached_property
@@ -207,16 +204,12 @@ class UnrecordedGroups:
             some = groups[used] >= 0
             known = np.zeros((*shape, p.shape[1]))
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
-        within = _within(p, digits)
         clusters = self._clusters(rate, outcome, unique, everyone=everyone)
         of_strata = strata if self._strata else None
         beside, open_ = self._beside(rate, outcome)
-        return RateCells(
-            p, within, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata
-        )
+        return RateCells(p, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata)
 
     def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
-        """Return the rows of a rate without probabilities, and how many are of no known group."""
         table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:
@@ -241,7 +234,6 @@ class UnrecordedGroups:
         return [axis for axis in self.cube.plan.axes if axis.role is Role.STRATUM]
 
     def _part(self, table: CountTable, probable: Sequence[bool]) -> CountTable:
-        """Return counts of the rows that have probabilities, that have none, or both."""
         at, last, codes = table.axes.index(self._proxy), len(self._cells), table.codes.copy()
         codes[codes[:, at] < 0, at] = last - 1
         kept = np.isin(codes[:, at] < last - 1, probable)
@@ -278,7 +270,6 @@ class UnrecordedGroups:
         return np.where(proxy == last, strata * (last + 1) + last, stratum * (last + 1) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
-        """Return the position of the known group of each entry, -1 where it is not known."""
         axis = next((axis for axis in table.axes if axis.role is Role.KNOWN), None)
         if axis is None:
             return None
@@ -297,7 +288,6 @@ class UnrecordedGroups:
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
     def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
-        """Return the kind of the rows of each entry, -1 where what the rate needs is missing."""
         masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
         positive, known = {}, np.ones(len(table.codes), dtype=bool)
         for role in OUTCOMES:
@@ -311,14 +301,13 @@ class UnrecordedGroups:
                 known &= codes >= 0
         label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
         cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
-        of, among = (np.array(cells.coefficients)[cell] for cells in (rate.of, rate.among))
+        of, among = (np.array(cells)[cell] for cells in (rate.of, rate.among))
         kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
         return np.where(known, kind, _UNKNOWN)
 
     def _clusters(
         self, rate: Rate, outcome: OutcomeMasks, cells: Index, *, everyone: bool
     ) -> Clusters | None:
-        """Return the rows of a rate by cluster, cell, kind and known group."""
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None
@@ -338,14 +327,3 @@ def _means(sums: Array) -> Array:
     total, every = sums.sum(axis=1, keepdims=True), sums.sum(axis=0)
     mean = every / every.sum() if every.any() else np.full(len(every), 1 / len(every))
     return np.where(total > 0, sums / np.where(total > 0, total, 1.0), mean)
-
-
-def _within(p: Array, digits: Index) -> Array:
-    """Return the variance of probabilities within a cell, as if they were even over its width.
-
-    Never more than the mean leaves room for: where all are at the edge of a cell there is none.
-    """
-    low = digits / GRID
-    high = np.where(digits == GRID, 1.0, np.minimum((digits + 1) / GRID, 1.0))
-    room = np.maximum((p - low) * (high - p), 0.0)
-    return np.minimum((high - low) ** 2 / 12, room)

@@ -142,7 +142,7 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.check:fault_statement", str(self.code), self
         )
         return said

@@ -220,8 +220,8 @@ def reading(what: str) -> Iterator[None]:
 
 def plain(value: object) -> Json:
     """Return a value of strict JSON: infinities are words, tuples lists, enums their words."""
-    if isinstance(value, float) and math.isinf(value):
-        return _WORDS_OF_INFINITY[value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return _WORDS_OF_INFINITY.get(value)
     if isinstance(value, StrEnum):
         return str(value)
     if value is None or isinstance(value, (str, bool, int, float)):
@@ -268,18 +268,17 @@ class _Codec:
 class _Keyed:
     """What a field of a dataclass is among the keys of an object: one key, or those of a record."""
 
-    put: Callable[[Any, Plain], None]
     take: Callable[[Saved], Any]
     properties: Callable[[Schema], Schema]
     nulls: Plain
     name: str | None
     """The parameter that is read; None of derived values, which are not read."""
-    direct: tuple[str, str, _Codec] | None = None
-    """The attribute, the key and the codec of a value with a key of its own.
-
-    Records write and read these without a call of ``put`` and ``take``: large reports have hundreds
-    of thousands of them.
-    """
+    write: Callable[[Any], Any] | None = None
+    """What writes the value of the attribute: to a plain value, or inline to an object."""
+    attribute: str = ""
+    """Empty where ``write`` takes the owner, or where nothing is written."""
+    codec: _Codec | None = None
+    """Of a value with a key of its own: records then read it without a call of ``take``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,44 +305,49 @@ def _record(kind: type) -> _Record:
     parts = [_part(each.name, hints[each.name]) for each in saved_fields(kind)]
     before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
     parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
-    writers = [(part.put, *_direct(part, "write")) for part in parts]
-    readers = [(part.name, part.take, *_direct(part, "read")) for part in parts if part.name]
+    writers = [
+        (part.attribute, "" if part.codec is None else next(iter(part.nulls)), part.write,
+         part.nulls, part.write in _NUMBERS)
+        for part in parts if part.nulls
+    ]  # fmt: skip
+    readers = [
+        (part.name, part.take, next(iter(part.nulls), ""), part.codec)
+        for part in parts
+        if part.name
+    ]
     amend = getattr(kind, "amend", None)
 
     def write(value: Any) -> Plain:
+        # a large report has hundreds of thousands of values: none of a finite number, a text or
+        # null takes a call
         written: Plain = {}
-        for put, attribute, key, write_value in writers:
-            if attribute is None:
-                put(value, written)
-            elif write_value is None:
-                written[key] = getattr(value, attribute)
+        for attribute, key, write_value, nulls, is_number in writers:
+            inner = getattr(value, attribute) if attribute else value
+            if inner is None and not key:
+                written.update(nulls)
+            elif inner is None or write_value is None or (is_number and math.isfinite(inner)):
+                written[key] = inner
+            elif not key:
+                written.update(write_value(inner))
             else:
-                written[key] = write_value(getattr(value, attribute))
+                written[key] = write_value(inner)
         if amend is not None:
             amend(value, written)
         return written
 
     def read(values: Saved) -> Any:
         arguments = {}
-        for name, take, attribute, key, read_value in readers:
-            if attribute is not None:
-                arguments[name] = values[key] if read_value is None else read_value(values[key])
-            else:
+        for name, take, key, codec in readers:
+            if codec is None:
                 arguments[name] = take(values)
+            else:
+                arguments[name] = values[key] if codec.read is None else codec.read(values[key])
         return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
         return {k: v for part in parts for k, v in part.properties(definitions).items()}
 
     return _Record(write, read, properties, {k: v for part in parts for k, v in part.nulls.items()})
-
-
-def _direct(part: _Keyed, way: str) -> tuple[str | None, str, Callable[[Any], Any] | None]:
-    """Return the attribute, the key, and what writes or reads the value; no attribute without."""
-    if part.direct is None:
-        return None, "", None
-    attribute, key, codec = part.direct
-    return attribute, key, getattr(codec, way)
 
 
 def _derived(kind: type, name: str) -> _Keyed:
@@ -364,23 +368,19 @@ def _part(name: str, hint: Any) -> _Keyed:
     codec = _codec(hint)
     worded = next((mark.by for mark in marks if isinstance(mark, Worded)), "")
 
-    def put(value: Any, written: Plain) -> None:
-        written[key] = codec.written(getattr(value, name))
-
-    def put_worded(value: Any, written: Plain) -> None:
-        written[key] = _write_reason(getattr(value, name), getattr(value, worded))
+    def write_worded(value: Any) -> Plain:
+        return {key: _write_reason(getattr(value, name), getattr(value, worded))}
 
     def take(values: Saved) -> Any:
         return codec.taken(values[key])
 
-    return _Keyed(
-        put_worded if worded else put,
-        take,
-        lambda defs: {key: codec.schema(defs)},
-        {key: codec.none},
-        name,
-        direct=None if worded else (name, key, codec),
-    )
+    def properties(definitions: Schema) -> Schema:
+        return {key: codec.schema(definitions)}
+
+    nulls = {key: codec.none}
+    if worded:
+        return _Keyed(take, properties, nulls, name, write_worded)
+    return _Keyed(take, properties, nulls, name, codec.write, name, codec)
 
 
 def _stored(stored: StoredAs) -> _Record:
@@ -401,7 +401,7 @@ def _restored(name: str, restored: Restored) -> _Keyed:
     def take(values: Saved) -> Any:
         return restored.read(codec.taken(values[restored.key]))
 
-    return _Keyed(lambda _value, _written: None, take, lambda _definitions: {}, {}, name)
+    return _Keyed(take, lambda _definitions: {}, {}, name)
 
 
 def _inline(name: str, hint: Any) -> _Keyed:
@@ -410,10 +410,6 @@ def _inline(name: str, hint: Any) -> _Keyed:
     stored = next((mark for mark in _marks(hint) if isinstance(mark, StoredAs)), None)
     record = _record(kind) if stored is None else _stored(stored)
     first = next(iter(record.nulls))
-
-    def put(value: Any, written: Plain) -> None:
-        inner = getattr(value, name)
-        written.update(record.nulls if inner is None else record.write(inner))
 
     def take(values: Saved) -> Any:
         return None if nullable and values[first] is None else record.read(values)
@@ -424,7 +420,7 @@ def _inline(name: str, hint: Any) -> _Keyed:
             return described
         return {k: v if record.nulls[k] == [] else _nullable(v) for k, v in described.items()}
 
-    return _Keyed(put, take, properties, record.nulls, name)
+    return _Keyed(take, properties, record.nulls, name, record.write, name)
 
 
 # ---- the types of fields ------------------------------------------------------------------------
@@ -496,15 +492,15 @@ def _reader_of_words(kind: type[StrEnum]) -> Callable[[Any], Any]:
 def _or_none(codec: _Codec) -> _Codec:
     write_value, read_value = codec.write, codec.read
 
-    def write(value: Any) -> Any:
-        # not a number is an undefined value, which is null
-        return None if value is None or value != value else codec.written(value)
-
     def read(value: Any) -> Any:
         return None if value is None else codec.taken(value)
 
+    def write(value: Any) -> Any:
+        return None if value is None else codec.written(value)
+
+    written = None if write_value is None else write
     return _Codec(
-        None if write_value is None else write,
+        _number_or_none if write_value is _write_number else written,
         None if read_value is None else read,
         lambda definitions: _nullable(codec.schema(definitions)),
     )
@@ -543,6 +539,7 @@ def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
     """Return the codec of a mapping; the words of an enum are all its keys."""
     key, item = types
     read_key, codec = _codec(key).taken, _codec(item)
+    write_item = codec.write
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
     def schema(definitions: Schema) -> Schema:
@@ -552,7 +549,10 @@ def _mapping(types: tuple[Any, ...], keys: tuple[str, ...]) -> _Codec:
         return {"type": "object", "additionalProperties": described}
 
     return _Codec(
-        write=lambda values: {str(name): codec.written(value) for name, value in values.items()},
+        write=lambda values: {
+            str(name): value if write_item is None else write_item(value)
+            for name, value in values.items()
+        },
         read=lambda values: {read_key(name): codec.taken(v) for name, v in values.items()},
         schema=schema,
     )
@@ -599,6 +599,14 @@ def _described_object(properties: Schema) -> Schema:
 
 def _write_number(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else _WORDS_OF_INFINITY[value]
+
+
+def _number_or_none(value: float | None) -> float | str | None:
+    # not a number is an undefined value, which is null
+    return None if value != value else _write_number(value)
+
+
+_NUMBERS = (_write_number, _number_or_none)
 
 
 def _read_number(value: Any) -> Any:

@@ -38,8 +38,7 @@ class OfRow(Generic[Row]):
                             metadata=NOT_SAVED)  # fmt: skip
 
     def __post_init__(self) -> None:
-        name = _name_of(self)
-        if self.definition is None and name is not None:
+        if self.definition is None and (name := _name_of(self)) is not None:
             object.__setattr__(self, "definition", BUILT_IN.row(name))
 
 

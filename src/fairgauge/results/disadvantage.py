@@ -100,7 +100,7 @@ def favours_the_least(row: Statistic, favourable: Favourable | None) -> bool:
     better = better_of(row, favourable)
     if better is not Better.NEITHER:
         return better is Better.LOWER
-    of_negatives = isinstance(row, Rate) and not row.of.coefficients[0]
+    of_negatives = isinstance(row, Rate) and not row.of[0]
     return of_negatives != (favourable is Favourable.NEGATIVE)
 
 
@@ -164,7 +164,7 @@ def is_of_fit(row: Rate) -> bool:
 
 
 def _overlap(event: Cells, among: Cells) -> Cells:
-    coefficients = zip(event.coefficients, among.coefficients, strict=True)
+    coefficients = zip(event, among, strict=True)
     return Cells(*(a * b for a, b in coefficients))
 
 

@@ -60,9 +60,9 @@ def disparity(row: Metric | Statistic) -> Hashable:
     if isinstance(row, Distance | StandardisedDifference | OverallStandardisedDifference):
         of_label = isinstance(row, Distance) and row.of == "label"
         parts = (TP + FN, TN + FP) if of_label else (TP + FP, TN + FN)
-        return frozenset(part.coefficients for part in parts)
+        return frozenset(parts)
     if isinstance(row, Imbalance | Representation):
-        return type(row)
+        return type(row).__name__
     tests = frozenset(map(tested_as, row.statistics if isinstance(row, Metric) else ()))
     return tests if len(tests) > 1 else next(iter(tests), row.name)
 
@@ -191,13 +191,14 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
     Each is the comparison of all rows and the adjusted one. Of the difference and the ratio of a
     rate it is the one that comes first, of a rate and its odds the rate.
     """
+    pooled = [e for e in estimates if e.scope.kind is ScopeKind.POOLED and is_significant(e)]
+    if not pooled:
+        return []
     overall = {each.key: each for each in estimates if each.scope.kind is ScopeKind.OVERALL}
     found: dict[tuple[object, ...], tuple[Estimate, Estimate]] = {}
-    for each in _contrasts(estimates):
+    for each in _contrasts(pooled):
         whole = overall.get(replace(each, scope=OVERALL).key)
-        if whole is None or each.scope.kind is not ScopeKind.POOLED:
-            continue
-        if is_significant(each) and not is_significant(whole):
+        if whole is not None and not is_significant(whole):
             found.setdefault(_compared(each), (whole, each))
     return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
+from typing import Annotated, Any, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -43,9 +43,6 @@ class ByEstimator:
     interval : its confidence interval; of bounds the range that the data leave, widened by it.
     set_low, set_high : the range that the data leave, of bounds.
     effective_people : as how many people of known group, in the side with fewer, it is as precise.
-    tipping_slope : of the likelihood, by how much the rate of people of one group would have to
-        change from a probability of 0 to one of 1 for its interval to reach the limit of the rule,
-        or no difference.
     """
 
     metric: str
@@ -60,7 +57,6 @@ class ByEstimator:
     set_low: float | None = None
     set_high: float | None = None
     effective_people: Finite | None = None
-    tipping_slope: Finite | None = None
 
 
 EVERYONE = str(GroupKind.EVERYONE)
@@ -95,7 +91,6 @@ class Estimate(OfRow[Metric]):
         the report in a single step (Sidak): below one minus the level just where ``simultaneous``
         excludes "no difference". The second is None where nothing is decided: insufficient data,
         single strata.
-    p_holm : adjusted for the same step by step (Holm); no sentence and no mark uses it.
     n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
     error : the most that the value can be off because scores were binned, None where it is exact.
@@ -103,8 +98,6 @@ class Estimate(OfRow[Metric]):
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     metric: str
     set: str
@@ -122,7 +115,6 @@ class Estimate(OfRow[Metric]):
     simultaneous: Interval | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
-    p_holm: Share | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
     rate_group: float | None = None
@@ -207,9 +199,6 @@ class RateValue:
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact.
     interval : its confidence interval, None where there is none.
-    partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
-        the group has; for looking at many groups, never for a verdict. None with fewer than three
-        groups, and for what is not a share of rows.
     error : the most that the value can be off because scores were binned, None where it is exact.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
@@ -219,7 +208,6 @@ class RateValue:
     denominator: Finite | None = None
     weighted_denominator: Finite | None = None
     interval: Inline[Interval | None] = None
-    partially_pooled: Finite | None = None
     error: float | None = None
     bounds: Bounds | None = None
     status: Status = Status.OK
@@ -254,8 +242,6 @@ class GroupPair(OfRow[Statistic]):
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     """
-
-    DERIVED: ClassVar = ("says",)
 
     feature: str
     rate: str

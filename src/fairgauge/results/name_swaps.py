@@ -72,7 +72,7 @@ class SwapNote:
     @property
     def message(self) -> str:
         """Return it as a sentence."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:note_statement", str(self.code), self
         )
         return said
@@ -90,6 +90,7 @@ class AnswerCounts:
     items, variants, models : how many there are; one model where no column names them.
     runs : the most answers to one item under one variant.
     excluded : rows that do not take part, by reason.
+    families : how many texts items are made from; None where none were named.
     """
 
     source: str
@@ -101,6 +102,7 @@ class AnswerCounts:
     models: int
     runs: int
     excluded: Mapping[str, int]
+    families: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,7 @@ class SwapDifference:
     mean_group, mean_reference : the means of both sides.
     variants_group, variants_reference : how many names there are.
     items, items_excluded : the items with names of both sides, and those with names of one.
+    families : of how many texts these items are made; None where none were named.
     complete : whether every item has every name.
     variance : the variance and its terms; None without an interval over names.
     margin : the margin of equivalence, None where none was given.
@@ -169,6 +172,7 @@ class SwapDifference:
     variants_reference: int
     items: int
     items_excluded: int
+    families: int | None = None
     complete: bool
     variance: SwapVariance | None = None
     margin: Finite | None
@@ -182,6 +186,11 @@ class SwapDifference:
     def of_decisions(self) -> bool:
         """Return whether the numbers are shares of decisions, not scores."""
         return self.rate == "selection_rate"
+
+    @property
+    def units(self) -> int:
+        """Return of how many independent items it is, or families of items."""
+        return self.items if self.families is None else self.families
 
     @property
     def unequal(self) -> bool:
@@ -204,7 +213,7 @@ class SwapDifference:
     @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
-        said: str = function_at("fairgauge.render.page:said")(
+        said: str = function_at("fairgauge.render.page:stated")(
             "fairgauge.statements.swaps:swap_statement", "says", self
         )
         return said

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -150,17 +150,21 @@ class ShownResult(ABC):
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
         return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
-    def save(self, path: str | Path) -> None:
+    def save(
+        self, path: str | Path, *, lang: str = "en", words: Mapping[str, Any] | None = None
+    ) -> None:
         """Write the result in full; the format follows the suffix.
 
-        The file is written whole or not at all.
+        The file is written whole or not at all. Its first page is in the language ``lang`` ("en",
+        "de"), with ``words`` for groups and decisions in that language.
 
         Raises
         ------
         DataError
-            The suffix is of no known format, or the file cannot be written.
+            The suffix is of no known format, there is no such language, or the file cannot be
+            written.
         """
-        function_at("fairgauge.render.formats:save")(self, path)
+        function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
     def __str__(self) -> str:
         text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)

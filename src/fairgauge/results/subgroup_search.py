@@ -12,7 +12,6 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     DiagnosticCode,
     Missing,
-    SearchedReference,
     SearchedValues,
     SubgroupStatus,
     Worse,
@@ -27,8 +26,6 @@ from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
-FEW = 10
-"""People of whom fewer are few, where no ``min_cell`` is stated."""
 HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
 """What is warned of where rows that lack something could hide that a subgroup is worse."""
 
@@ -74,12 +71,9 @@ class SearchQuestion(OfRow[Rate]):
     worse : which side is the worse one.
     tolerance : by how much a rate must differ at least to be worse.
     depth, min_rows : the most conditions of a subgroup, and the fewest rows.
-    reference : what each subgroup is compared with.
     alpha : the error rate in each direction.
     missing : what a missing value of a feature is.
     features : the features and their values.
-    min_cell : the fewest people by which listed subgroups, one inside the other, differ; counts are
-        rounded to its multiples, and rates to whole percentages. None where all are listed.
     """
 
     rate: str
@@ -87,11 +81,9 @@ class SearchQuestion(OfRow[Rate]):
     tolerance: Share
     depth: int
     min_rows: int
-    reference: SearchedReference
     alpha: Share
     missing: Missing
     features: tuple[SearchedFeature, ...]
-    min_cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +239,6 @@ class SubgroupSearch(ResultOfMetrics):
     too_few : subgroups that were not tested, because they or all others have fewer than 20 rows
         that the rate is a share of.
     duplicates : conjunctions with the same rows as one of fewer conditions, which stands for them.
-    close : subgroups that differ from a listed one that holds them, or from all rows, by fewer
-        people than ``min_cell``, and are not listed; without it, by fewer than 10, and are listed.
     critical_value, other_critical_value : what the evidence must exceed to be worse, and its
         opposite not to be.
     largest : what holds for all subgroups at once.
@@ -281,7 +271,6 @@ class SubgroupSearch(ResultOfMetrics):
     not_worse_count: int
     too_few: int
     duplicates: int
-    close: int = 0
     critical_value: Finite
     other_critical_value: Finite
     largest: Largest
@@ -310,10 +299,7 @@ class SubgroupSearch(ResultOfMetrics):
 
     @property
     def is_constant(self) -> bool:
-        """Return whether the rate is 0% or 100% of all rows, so that no subgroup can differ.
-
-        Of rounded counts it is so where they do not show that any differs.
-        """
+        """Return whether the rate is 0% or 100% of all rows, so that no subgroup can differ."""
         return not self.worse and self.overall.events in (0, self.overall.n)
 
     def __getitem__(self, name: str) -> Subgroup:

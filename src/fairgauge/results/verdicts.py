@@ -97,7 +97,7 @@ class Verdict(OfRow[Metric | Statistic]):
 
 def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
     """Return why a verdict is open that no number of rows would decide, and what it is open for."""
-    needed = dict.fromkeys(("needed", "fewest", "most", "on_limit"))
+    needed = dict.fromkeys(("needed", "on_limit"))
     return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 

@@ -36,8 +36,7 @@ from fairgauge.stats.cumulative import (
     Cumulative,
     TwoSamples,
     cumulative_errors,
-    cumulative_p,
-    expected_cumulative_distance,
+    cumulative_test,
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
@@ -359,14 +358,14 @@ def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool)
     if not apart:
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
     limits = paired_difference(better, worse, n, critical(spec.confidence))
-    method = (IntervalMethod.TANGO, IntervalMethod.REFERENCE_FIXED)
+    method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
     return _one(limits, paired_p(better, worse), method, min(n, m))
 
 
 def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
     """Return the interval of consistency, from the disagreement of all rows and without blocks."""
     low, high = jackknifed_share(away, rows, spec.confidence)
-    method = (IntervalMethod.ROW_JACKKNIFE, IntervalMethod.WILSON)
+    method = (IntervalMethod.JACKKNIFE, IntervalMethod.WILSON)
     return _one((1 - high, 1 - low), np.nan, method, rows)
 
 
@@ -393,12 +392,12 @@ def distant(
     value = every.distance(kind)
     errors = cumulative_errors(*sides, steps, kind, rng, draws)
     radius, outside = ball(errors, value, spec.confidence)
-    p = np.fmax(outside, cumulative_p(*sides, steps, kind, rng, draws))
-    floor = (1 - part) * expected_cumulative_distance(*sides, steps, kind, rng, draws)
+    tested, expected = cumulative_test(*sides, steps, kind, rng, draws)
+    p, floor = np.fmax(outside, tested), (1 - part) * expected
     low = value - radius if p < 1 - spec.confidence else 0.0  # as the permuted rows have it
     limits = ((1 - part) * max(low, 0.0), (1 - part) * (value + radius))
     rows = min(len(ours), len(theirs))
-    method = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
+    method = (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP)
     return _one(limits, p, method, rows, floor=float(floor))
 
 
@@ -432,7 +431,7 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
     return _one(
         (_of_the_whole(low, part), _of_the_whole(high, part)),
         top_p(held, places, n, n + m),
-        (IntervalMethod.WILSON_ODDS, IntervalMethod.RANKS_FIXED),
+        (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL),
         min(n, m),
         expected=places * min(n, m) / (n + m),
     )
@@ -443,7 +442,7 @@ def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Interval
     limits = top_skew(held, places, n, total, critical(spec.confidence))
     fewest = min(n, total - n)
     p = top_p(held, places, n, total)
-    method = (IntervalMethod.WILSON, IntervalMethod.RANKS_FIXED)
+    method = (IntervalMethod.WILSON, IntervalMethod.CONDITIONAL)
     return _one(limits, p, method, fewest, expected=places * fewest / total)
 
 
@@ -458,7 +457,7 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     if np.isnan(low):
         raise NoInterval(ReasonCode.ONE_RANK)
     limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
-    method = (IntervalMethod.TILTED_SCORE, IntervalMethod.RANKS_FIXED)
+    method = (IntervalMethod.SCORE, IntervalMethod.CONDITIONAL)
     return _one(limits, p, method, min(len(ours), len(theirs)))
 
 
@@ -473,7 +472,7 @@ def even_tops(
     tops = Tops.of(ranking, codes, groups)
     draws, rng = _draws(spec, tops.cost), generator(spec, key)
     low, high, p, floor = ranking_divergence_interval(value, tops, spec.confidence, rng, draws)
-    method = (IntervalMethod.ROOT_BALL, IntervalMethod.PERMUTATION)
+    method = (IntervalMethod.BALL, IntervalMethod.CONDITIONAL)
     return _one((low, high), p, method, len(codes), floor=floor)
 
 

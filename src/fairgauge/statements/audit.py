@@ -68,10 +68,10 @@ from fairgauge.statements.compared import (
     Compared,
     event,
     measure,
+    page,
     step,
     swapped,
     unit_of,
-    words_of,
 )
 from fairgauge.statements.missing_outcomes import could_leave_none, could_reverse
 
@@ -104,9 +104,7 @@ def audit_page(report: Any) -> Page:
         *made.limits(),
         *made.steps(),
     ]
-    return Page(
-        kind="audit", statements=tuple(every), grid=made.grid(), words=words_of(report.spec)
-    )
+    return replace(page("audit", report.spec, every, values=made.values), grid=made.grid())
 
 
 class _Audit(Compared):
@@ -732,9 +730,7 @@ class _Audit(Compared):
         ends = verdict.interval and Range(
             verdict.interval.low, verdict.interval.high, verdict.interval.level
         )
-        bracket = verdict.interval and IntervalMethod.BRACKET in verdict.interval.methods
-        value = None if bracket else verdict.value
-        judged = replace(judged, value=value, interval=ends, facts=facts)
+        judged = replace(judged, value=verdict.value, interval=ends, facts=facts)
         if contrast is None or contrast.reference is None or contrast.group is None:
             return judged
         own = self.statement(contrast, "judged", turn=False, alone=True)
@@ -1172,10 +1168,13 @@ class _Audit(Compared):
                 compared.setdefault((e.feature, e.group), []).append(e)
         parts = []
         for whom, of in compared.items():
-            if any(e.status is Status.TOO_FEW and not _is_small(e.reason) for e in of):
-                usable = any(e.status is Status.OK for e in of)
-                facts = {"some": usable}
-                parts.append(Statement(code="judged", who=self.side(*whom), facts=facts))
+            few = [e for e in of if e.status is Status.TOO_FEW and not _is_small(e.reason)]
+            if few:
+                facts = {"some": any(e.status is Status.OK for e in of)}
+                of_reference = {e.reason and e.reason.side for e in few} == {"reference"}
+                than = self.reference(few[0]) if of_reference and few[0].reference else None
+                who = self.side(*whom)
+                parts.append(Statement(code="judged", who=who, than=than, facts=facts))
         if parts:
             yield Statement(code="sparse", parts=tuple(parts))
 

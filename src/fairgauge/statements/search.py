@@ -54,19 +54,16 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
     )
     lacking = {n["reason"] for n in search.diagnostics if n.code is DiagnosticCode.EXCLUDED}
     described = question.definition.among.described
-    constant = search.is_constant and question.min_cell is None  # rounded counts hide it
     members = tuple(_subgroup(search, each) for each in search.worse if each.explained_by is None)
     by_share = {d.share: d.difference for d in search.detectable if d.difference is not None}
     usual = _USUAL_SHARE if _USUAL_SHARE in by_share else next(iter(by_share), None)
     facts = {
         "worse": str(question.worse),
-        "reference": str(question.reference),
         "alpha": question.alpha,
         "tolerance": question.tolerance,
         "depth": min(question.depth, len(question.features)),
         "features": len(question.features),
         "min_rows": question.min_rows,
-        "rounded": search.is_constant and question.min_cell,
         "counted": None if described == "rows" else described,
         "among": [reasons[reason] for reason in reasons if reason in lacking],
         "rows": search.overall.rows,
@@ -84,7 +81,7 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
     code = "found_worse" if members else "found_none"
     if not search.examined:
         code = "none_examined"
-    elif constant:
+    elif search.is_constant:
         code = "same_everywhere"
     of = measure(search.spec, question.definition)
     head = Statement(code=code, of=of, parts=members, facts=facts, sources=("worse", "question"))
@@ -94,7 +91,7 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
     yield from members[:3]
     if len(members) > 3:
         yield step("more_subgroups", n=len(members) - 3)
-    if search.examined and not constant:
+    if search.examined and not search.is_constant:
         yield replace(head, code="decided", sources=("undecided_count", "not_worse_count"))
         yield replace(head, code="at_most", sources=("largest",))
         yield replace(head, code="would_have_been_found", sources=("detectable",))

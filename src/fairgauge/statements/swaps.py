@@ -51,6 +51,8 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         "digits": min(max(digits, 0), _MOST_DECIMALS),
         "model": d.model,
         "items": d.items,
+        "families": d.families,
+        "units": d.units,
         "complete": d.complete,
         "ratio": d.ratio,
         "edits": d.variance is not None and d.variance.placebo is not None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial
+from operator import attrgetter
 from typing import ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,9 +16,13 @@ Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 
+_PAIRWISE = 8
+"""Numbers from which on numpy adds pairs first."""
 BLOCK = 4_000_000
 """Random numbers drawn at once; more strata are worked off in blocks."""
 
+_as_floats = partial(np.asarray, dtype=np.float64)
+_shape = attrgetter("shape")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -30,13 +35,7 @@ def quiet(function: Callable[P, R]) -> Callable[P, R]:
     >>> float(quiet(np.divide)(1.0, 0.0))
     inf
     """
-
-    @wraps(function)
-    def silent(*args: P.args, **kwargs: P.kwargs) -> R:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return function(*args, **kwargs)
-
-    return silent
+    return np.errstate(divide="ignore", invalid="ignore", over="ignore")(function)
 
 
 def floats(*values: ArrayLike) -> tuple[Array, ...]:
@@ -53,11 +52,20 @@ def floats(*values: ArrayLike) -> tuple[Array, ...]:
     >>> n.tolist()
     [10.0, 10.0]
     """
-    arrays = [np.asarray(value, dtype=np.float64) for value in values]
-    shape = arrays[0].shape
-    if all(array.shape == shape for array in arrays):
-        return tuple(arrays)
-    return tuple(np.broadcast_arrays(*arrays))
+    arrays = tuple(map(_as_floats, values))
+    if len(set(map(_shape, arrays))) == 1:
+        return arrays
+    shape = np.broadcast(*arrays).shape
+    return tuple([_filled(shape, array) for array in arrays])
+
+
+def _filled(shape: tuple[int, ...], array: Array) -> Array:
+    """Return an array in a larger shape; a view of it (`np.broadcast_to`) costs twenty calls."""
+    if array.shape == shape:
+        return array
+    filled = np.empty(shape)
+    filled[...] = array
+    return filled
 
 
 @quiet
@@ -71,6 +79,22 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     """
     over, under = floats(numerator, denominator)
     return np.asarray(over / under)
+
+
+def sum_of_cells(values: Array) -> Array:
+    """Sum along the last axis, the same numbers as ``values.sum(-1)``.
+
+    Of thousands of tables of few cells numpy's takes ten times as long, as it loops over each.
+
+    >>> sum_of_cells(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    if not 1 <= values.shape[-1] < _PAIRWISE:
+        return np.asarray(values.sum(-1))
+    total: Array = values[..., 0]
+    for k in range(1, values.shape[-1]):
+        total = total + values[..., k]
+    return total
 
 
 def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
@@ -121,3 +145,11 @@ def in_blocks(function: Callable[..., Array], draws: int, *arrays: Array) -> Arr
     step = max(1, BLOCK // (draws * arrays[0].shape[-1]))
     parts = [function(*(x[i : i + step] for x in flat)) for i in range(0, len(flat[0]), step)]
     return np.concatenate([np.empty(0), *parts]).reshape(strata)
+
+
+def sparse_products(values: Array, at: tuple[Array, Array], shape: tuple[int, int]) -> Array:
+    """Return the products of all pairs of rows of a matrix that is 0 but for some places."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array((values, at), shape=shape)
+    return np.asarray((matrix @ matrix.T).toarray())

@@ -12,7 +12,7 @@ Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,9 +27,11 @@ class Variance:
     ----------
     parts : independent estimates that it is the sum of, each with its degrees of freedom; those of
         what is subtracted are negative.
+    most_degrees : of freedom, however many those of the parts are.
     """
 
     parts: tuple[tuple[float, float], ...]
+    most_degrees: float = math.inf
 
     @property
     def value(self) -> float:
@@ -40,7 +42,7 @@ class Variance:
     def degrees_of_freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom."""
         spread = math.fsum(value**2 / df for value, df in self.parts if df > 0)
-        return self.value**2 / spread if spread > 0 else math.inf
+        return min(self.value**2 / spread if spread > 0 else math.inf, self.most_degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +71,18 @@ class CrossedDifference:
     def total(self, names: Variance | None = None) -> Variance:
         """Return the variance; ``names`` is another term for names in place of its own.
 
-        It is never below a term alone, because what is subtracted is itself an estimate.
+        It is never below a term alone, because what is subtracted is itself an estimate. Of few
+        families, Satterthwaite's degrees of freedom follow the estimates too closely.
         """
         names = self.names if names is None else names
         subtracted = tuple((-value, df) for value, df in self.residual.parts)
         both = Variance((*names.parts, *self.items.parts, *subtracted))
-        return max(both, names, self.items, key=lambda term: term.value)
+        total = max(both, names, self.items, key=lambda term: term.value)
+        return replace(total, most_degrees=self.items.most_degrees)
 
 
 def crossed_difference(
-    item: Index, name: Index, in_group: Mask, y: Array, answers: Array
+    item: Index, name: Index, in_group: Mask, y: Array, answers: Array, family: Index | None = None
 ) -> CrossedDifference:
     """Return the difference between two groups of names, over items that have names of both.
 
@@ -88,6 +92,8 @@ def crossed_difference(
     in_group : whether the name of each cell is in the group, else in the reference
     y, answers : the mean answer of each cell, and of how many answers it is; where every item has
         every name cells count alike, otherwise answers do
+    family : codes from 0 of what the item of each cell is made from: families are then the sample,
+        and not their items
 
     Notes
     -----
@@ -109,14 +115,19 @@ def crossed_difference(
     influence = weight * centred_side * (centred - value * centred_side) / scale
     of_name = np.bincount(name, weight * centred_side) / scale
     by_name = np.bincount(name, influence).astype(np.float64)
-    shares = np.bincount(item, weight * centred_side**2) / scale
-    by_item = np.bincount(item, influence).astype(np.float64)
+    of = item if family is None else family
+    shares = np.bincount(of, weight * centred_side**2) / scale
+    by_item = np.bincount(of, influence).astype(np.float64)
+    items = Variance((_clustered(by_item),))
+    if family is not None:
+        of_families = _of_parts(by_item, shares)
+        items = Variance((of_families,), most_degrees=of_families[1])
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
         names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
-        items=Variance((_clustered(by_item),)),
+        items=items,
         residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
         of_names=_squares(of_name),
         of_items=_squares(shares),
@@ -157,14 +168,31 @@ def _squares(values: Array) -> float:
 
 
 def _clustered(sums: Array) -> tuple[float, float]:
-    """Return the variance of a sum of independent sums with mean 0, and its degrees of freedom."""
     n = len(sums)
     return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
 
 
-def mean_variance(values: Array) -> Variance:
-    """Return the variance of the mean of values of items."""
-    return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
+def mean_variance(values: Array, family: Index | None) -> Variance:
+    """Return the variance of the mean of values of items, or of items that are of families."""
+    if family is None:
+        return Variance(((float(values.var(ddof=1)) / len(values), len(values) - 1),))
+    _, family = np.unique(family, return_inverse=True)
+    sums = np.bincount(family, values - values.mean()) / len(values)
+    return Variance((_of_parts(sums, np.bincount(family) / len(values)),))
+
+
+def _of_parts(sums: Array, shares: Array) -> tuple[float, float]:
+    """Return the variance of a mean of families with these shares, and its degrees of freedom.
+
+    Unbiased where families vary alike, as of Bell and McCaffrey (2002): of n equal ones, there are
+    n - 1 degrees of freedom, fewer where some are larger.
+    """
+    if len(sums) == 1:
+        return 0.0, 0
+    influence = shares[:, None] * (np.eye(len(shares)) - shares)
+    squares = influence.T @ influence
+    factor = _squares(shares) / float(np.trace(squares))
+    return factor * _squares(sums), float(np.trace(squares) ** 2 / (squares**2).sum())
 
 
 def _residual(
@@ -192,7 +220,6 @@ def _residual(
 
 
 def _within(item: Index, y: Array, weight: Array) -> Array:
-    """Return numbers less the weighted mean of their item."""
     total = np.bincount(item, weight)
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
 
@@ -233,7 +260,6 @@ def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
 
 
 def _interaction(item: Index, name: Index, y: Array, weight: Array) -> tuple[float, int]:
-    """Return the sum of squares of item by name, and its degrees of freedom."""
     _, item = np.unique(item, return_inverse=True)
     _, name = np.unique(name, return_inverse=True)
     fit = _name_fit(item, name, y, weight)

@@ -393,13 +393,11 @@ def kitagawa(
 
 
 def _in_common(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
-    """Return which strata both sides have, and the rows of either in these, 0 in others."""
     common = (n_d > 0) & (n_a > 0)
     return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
 
 
 def _contributions(w_d: Array, w_a: Array, r_d: Array, r_a: Array) -> StratumParts:
-    """Return what strata contribute, from the shares and rates of both sides."""
     mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
     from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
     return StratumParts((w_d - w_a) * from_mean, mean_share * (r_d - r_a))
@@ -491,7 +489,6 @@ class _Means(NamedTuple):
         self, row: Array, group: tuple[Array, Array], reference: tuple[Array, Array],
         sampling: Sampling,
     ) -> float:  # fmt: skip
-        """Return by how much clusters raise the variance of a sum of the means."""
         if sampling.clusters is None:
             return 1.0
         levels, slopes = [], []
@@ -543,7 +540,6 @@ class _Crossing(NamedTuple):
     def margins(
         self, w_d: Array, w_a: Array, r_d: Array, r_a: Array
     ) -> tuple[Array, Array, Array, Array]:
-        """Return shares and rates of both sides in the stratum that each of the finest is in."""
         if self.codes is None:
             return w_d, w_a, r_d, r_a
         codes = self.codes
@@ -573,7 +569,6 @@ def _crossing(columns: Sequence[Index], subset: tuple[int, ...]) -> _Crossing:
 
 
 def _subsets(columns: int) -> list[tuple[int, ...]]:
-    """Return the subsets of columns of which margins are needed, all columns first."""
     every = tuple(range(columns))
     smaller = range(columns - 1, 0, -1) if columns > 1 else ()
     return [every, *(subset for size in smaller for subset in combinations(every, size))]
@@ -614,7 +609,6 @@ def _coefficients(columns: int, subsets: Sequence[tuple[int, ...]]) -> list[Arra
 def _part(
     of_counts: _Means, centred: _Means, covariance: Array, row: Array, z: float, *, ratio: bool
 ) -> Part:
-    """Return a part, whose interval is about its centre and holds its value."""
     if ratio:
         # a mean that a part does not hold may be 0
         value, centre = (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import noncentrality
-from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient, sum_of_cells
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
 from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
@@ -193,13 +193,13 @@ def norm_interval(
 
 def _shares(a: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
     a, d = floats(a, d)
-    return quotient(a, a.sum(-1, keepdims=True)), quotient(d, d.sum(-1, keepdims=True))
+    return quotient(a, sum_of_cells(a)[..., None]), quotient(d, sum_of_cells(d)[..., None])
 
 
 @quiet
 def _kl(p: Array, q: Array) -> Array:
     terms = np.where(p == 0, 0.0, p * np.log(p / q))
-    return np.asarray(np.maximum((terms + 0.0 * q).sum(-1), 0.0))
+    return np.asarray(np.maximum(sum_of_cells(terms + 0.0 * q), 0.0))
 
 
 def _js(p: Array, q: Array) -> Array:
@@ -232,7 +232,6 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
 
 
 def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:
-    """Return a divergence smoothed by 0.5 per cell, and it over kappa, the scale of chi-square."""
     na, nd = a.sum(-1), d.sum(-1)
     p, q = _shares(a + 0.5, d + 0.5)
     middle = (p + q) / 2

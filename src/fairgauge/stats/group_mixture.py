@@ -75,7 +75,6 @@ class ProfileCurve:
 
     @cached_property
     def _slopes(self) -> Array:
-        """Return the slope at every root: the harmonic mean of those of both neighbours."""
         width, steps = np.diff(self.roots), np.diff(self.values) / np.diff(self.roots)
         one, other = 2 * width[1:] + width[:-1], width[1:] + 2 * width[:-1]
         with np.errstate(divide="ignore"):
@@ -131,7 +130,6 @@ class GroupMixture:
 
     @cached_property
     def _log_likelihood(self) -> float:
-        """Return the largest log likelihood."""
         return float(self._log_likelihoods(self.theta[None])[0])
 
     @cached_property
@@ -144,7 +142,6 @@ class GroupMixture:
         return np.asarray((np.abs(null) > _SINGULAR**0.5).any(axis=1) | (self.sizes <= 0))
 
     def _weights(self, side: Masks) -> Array:
-        """Return the share of every group among the groups of a side."""
         held = np.where(side, self.sizes, 0.0)
         return np.asarray(held / held.sum())
 
@@ -264,7 +261,6 @@ class GroupMixture:
         return self._curve(constraint, float(np.arctan2(a, b)), slope, (0.0, np.pi / 2))
 
     def _parts(self, side: Masks) -> tuple[float, float]:
-        """Return the share of a side that a rate counts, and of those that it does not."""
         weights = self._weights(side)
         return float(self.theta[0] @ weights), float(self.theta[1] @ weights)
 
@@ -283,7 +279,6 @@ class GroupMixture:
 
     @cached_property
     def _information(self) -> Array:
-        """Return the expected information on the coordinates of the basis."""
         means = self.p @ self.smoothed.T
         blocks = np.einsum("ck,ci->ki", self.n.sum(axis=1, keepdims=True) / means, self._outer)
         whole = np.zeros((self.kinds * self.groups,) * 2)
@@ -294,7 +289,6 @@ class GroupMixture:
 
     @cached_property
     def _scores(self) -> Array:
-        """Return the score of a row of each cell and kind on the coordinates of the basis."""
         means = self.p @ self.smoothed.T
         basis = self._basis.reshape(self.kinds, self.groups, -1)
         return np.asarray(np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None])
@@ -359,7 +353,6 @@ class GroupMixture:
         values: Array,
         ends: tuple[float, float],
     ) -> tuple[Array, Array]:
-        """Return values inside their range, with the estimate, and the signed root of each."""
         inside = np.unique(values[(values >= ends[0]) & (values <= ends[1])])
         inside = inside[np.abs(inside - estimate) > _LEAST]
         rows = constraint(inside).reshape(len(inside), 1, self.kinds * self.groups)
@@ -505,6 +498,5 @@ class StratifiedMixture:
 
 
 def _length(value: Array, step: Array) -> Array:
-    """Return how much of a step keeps values positive."""
     most = np.where(step < 0, -value / step, np.inf).min(axis=1, keepdims=True)
     return np.asarray(np.minimum(1.0, _STAY * most))

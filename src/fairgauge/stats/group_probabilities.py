@@ -1,10 +1,9 @@
 """Rates of groups of which only probabilities are known, under other assumptions or none.
 
-Weighted rates are right where outcome and group are independent given the probabilities, sharp
-bounds wherever the probabilities are, and rates validated by a random sample in any case.
+Sharp bounds are right wherever the probabilities are, and rates validated by a random sample in any
+case.
 
-References: Chen, Kallus, Mao, Svacha & Udell (2019), FAT* 2019, 339-348; Elzayn et al. (2023),
-arXiv 2310.01959; Kallus, Mao & Zhou (2022), Management Science 68, 1959-1981.
+References: Kallus, Mao & Zhou (2022), Management Science 68, 1959-1981.
 """
 
 from __future__ import annotations
@@ -57,42 +56,26 @@ class LinearRates:
 
 
 @quiet
-def weighted_rates(
-    sums: Array, p: Array, within: Array, squares: Array, sides: Masks,
-    clusters: Clusters | None = None,
-) -> LinearRates:  # fmt: skip
-    """Return the rates that count every row in every group by its probability.
+def design_effect(n: Array, squares: Array | None, clusters: Clusters | None) -> float:
+    """Return by how much weights and clusters raise the variance of the rate of all rows.
 
     Parameters
     ----------
-    sums : array of shape (kinds, groups)
-        The sum of the probabilities of the rows of each kind.
-    p, within : array of shape (cells, groups)
-        Mean probabilities of each cell, and their variance between the rows of a cell.
-    squares : array of shape (cells, kinds)
-        The sum of squared weights.
-    sides : array of shape (sides, groups)
-    clusters : tuple of arrays, optional
-        As of `GroupMixture`.
+    n, squares, clusters : as of `validated_rates`.
     """
-    counted, rest = sums[0] @ sides.T, sums[1] @ sides.T
-    rates = counted / (counted + rest)
-    share = p @ sides.T
-    slope = np.stack([1 - rates, -rates]) / (counted + rest)
+    counted, rest = n[:, :2].sum(axis=0)
+    rate, size = counted / (counted + rest), counted + rest
+    influence = np.array([1 - rate, -rate, *[0.0] * (n.shape[1] - 2)]) / size
     if clusters is None:
-        both = np.einsum("ck,cs,ct,ks,kt->st", squares[:, :2], share, share, slope, slope)
-        own = np.einsum("ck,cs,ks->s", squares[:, :2], within @ sides.T, slope**2)
-        everyone = sides.all(axis=1)  # whose probabilities sum to 1 in every row
-        covariance = both + np.diag(np.where(everyone, 0.0, own))
-        return LinearRates(rates, counted + rest, covariance)
-    cluster, cell, kind, weight, _ = clusters
-    of_kind = np.concatenate([slope, np.zeros((1, len(sides)))])
-    influence = share[cell] * of_kind[kind] * weight[:, None]
-    return LinearRates(rates, counted + rest, *_between_clusters(cluster, influence))
+        variance = (n if squares is None else squares).sum(axis=0) @ influence**2
+    else:
+        cluster, _, kind, weight, _ = clusters
+        variance = _between_clusters(cluster, (influence[kind] * weight)[:, None])[0][0, 0]
+    alone = rate * (1 - rate) / size
+    return max(float(variance / alone), 1.0) if alone > 0 else 1.0
 
 
 def _between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
-    """Return the covariance of sums of influences, clusters being independent, and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
     sums = np.zeros((number, influence.shape[1]))
@@ -132,7 +115,10 @@ def validated_rates(
     known : array of shape (cells, kinds, groups)
         The known rows by their group.
     sides : array of shape (sides, groups)
-    squares, clusters : as of `weighted_rates`.
+    squares : array of shape (cells, kinds), optional
+        The sum of squared weights.
+    clusters : tuple of arrays, optional
+        As of `GroupMixture`.
     """
     expected = group_given_kind(theta, p) @ sides.T
     of_known = known.sum(axis=2)
@@ -228,7 +214,6 @@ def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -
 
 
 def _expected_excess(distance: Array, noise: Array) -> Array:
-    """Return by how much the smaller of a noisy share and a number is too small on average."""
     scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
     density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
     return np.where(

@@ -259,7 +259,6 @@ def cells_of(n_d: Array, n_a: Array, columns: Sequence[Index]) -> CellsOfSides |
 
 
 def _collinear(columns: Sequence[Index], at: Index, kept: list[int]) -> Iterator[int]:
-    """Yield how many effects of each column are excluded that its levels with rows would have."""
     start = 2
     for each in columns:
         effects = len(np.unique(each)) - 1
@@ -346,7 +345,6 @@ def adjusted_effect(
     z = z if sampling is None else sampling.critical(z)
 
     def influences(by_group: float, by_reference: float) -> tuple[Array, Array, Array]:
-        """Return what a row moves both rates by: its cell, a failure, and a success more."""
         of_cell = by_group * ours - by_reference * theirs
         slope = by_group * slopes[0] - by_reference * slopes[1]
         from_mean = (of_cell - (n * of_cell).sum() / total) / total
@@ -354,7 +352,6 @@ def adjusted_effect(
         return from_mean, from_mean - of_rate * rate, of_rate
 
     def error(by_group: float, by_reference: float, raised: Sequence[float] = (1, 1)) -> float:
-        """Return the standard error of a combination of the two standardised rates."""
         from_mean, *moved = influences(by_group, by_reference)
         variance = float(squared.variance(*moved))
         if alike or max(raised) > 1:  # of few successes residuals are too small: the model's
@@ -485,7 +482,6 @@ def adjusted_mean(
     fits, averages = [side @ beta for side in sides], [side.sums(n) / total for side in sides]
 
     def error(by_group: float, by_reference: float) -> float:
-        """Return the standard error of a combination of the two standardised means."""
         of_cell = by_group * fits[0] - by_reference * fits[1]
         slope = by_group * averages[0] - by_reference * averages[1]
         # what a row moves it by: this much, and its residual times a slope
@@ -520,7 +516,6 @@ def _not_owned(leverage: Array) -> Array:
 
 
 def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
-    """Return the sums of squared weights of the cells that have rows, the group's first."""
     sides = zip((sampling.group, sampling.reference), held, strict=True)
     found = [[each[at] for each in side] for side, at in sides]
     return SquaredWeights(*(np.concatenate(each) for each in zip(*found, strict=True)))
@@ -529,7 +524,6 @@ def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
 def _design_effect(
     sampling: Sampling | None, held: tuple[Mask, ...], level: Array, slope: Array
 ) -> float:
-    """Return by how much clusters raise a variance, from influences of the cells that have rows."""
     if sampling is None:
         return 1.0
     every = np.zeros((2, 2, len(held[0])))  # 0 without rows
@@ -606,5 +600,4 @@ def _likelihood(design: Regressors, x: Array, n: Array, beta: Array) -> float:
 
 
 def _expit(logit: Array) -> Array:
-    """Return the probability of log odds."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -700, 700))))

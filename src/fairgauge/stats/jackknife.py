@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.stats.arrays import Array, Index, Limits, quiet
-from fairgauge.stats.intervals import critical_t
-from fairgauge.stats.norm_ball import Norm, norm
 
 _ROUNDING = 1e-13
 """The relative error of a statistic of counts, at most."""
@@ -99,78 +97,6 @@ def scaled_limits(
     known = (error > 0) & np.isfinite(error) & (below > 0) & (above > 0) & ~np.isnan(critical)
     low, high = np.where(np.isinf(critical), least, low), np.where(np.isinf(critical), most, high)
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
-
-
-@quiet
-def jackknife_norm_interval(
-    gaps: Array, deviation: Array, kind: Norm, confidence: float, degrees: Array,
-    rng: np.random.Generator, draws: int,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return the interval of a norm of the difference of two distributions, from the jackknife.
-
-    By the triangle inequality ``| ||d*|| - ||d|| | <= ||d* - d||``, so that the norm -/+ the
-    quantile of ``||d* - d||`` is valid, and calibrated where the two distributions are equal.
-    ``d* - d`` is drawn as a multivariate t with the jackknife covariance: the deviations times
-    independent normal numbers, over the root of a chi-square.
-
-    Parameters
-    ----------
-    gaps : array of shape (n, K)
-        Differences of the shares of K categories.
-    deviation : array of shape (B, n, K)
-        Their deviations, as `deviations` gives them.
-    kind : {"tvd", "ks", "lp"}
-        As for `norm_ball.norm`.
-    degrees : array of shape (n,)
-        Degrees of freedom of t.
-
-    Returns
-    -------
-    low, high, p : array of shape (n,)
-        ``p`` is the share of draws at least as large as the observed norm, the level at which
-        `low` is 0. Two categories are one number, and need no draws. nan where a deviation is
-        unknown.
-
-    References
-    ----------
-    Liu (1988), Annals of Statistics 16, 1696-1708 (multipliers).
-
-    Examples
-    --------
-    >>> gaps, deviation = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
-    >>> rng, degrees = np.random.default_rng(0), np.array([30.0])
-    >>> low, high, p = jackknife_norm_interval(gaps, deviation, "tvd", 0.95, degrees, rng, 9)
-    >>> low.round(3).tolist(), high.round(3).tolist(), p.round(3).tolist()
-    ([0.0], [0.202], [0.055])
-    """
-    from scipy.special import stdtr
-
-    value = norm(gaps, kind)
-    if gaps.shape[1] == 2:
-        error = norm(np.sqrt((deviation**2).sum(axis=0)), kind)
-        reach = critical_t(confidence, degrees) * error
-        p = 2 * stdtr(np.maximum(degrees, 1.0), -value / error)
-        known = np.isfinite(error) & (error > 0)
-    else:
-        reach, p = np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
-        known = (
-            np.isfinite(deviation).all(axis=(0, 2))
-            & (deviation != 0).any(axis=(0, 2))
-            & (degrees > 0)
-        )
-        seed = int(rng.integers(2**62))
-        for i in np.flatnonzero(known):
-            # every comparison by the same draws, so that two sides that mirror each other agree
-            rng = np.random.default_rng(seed)
-            drawn = rng.standard_normal((draws, len(deviation))) @ deviation[:, i]
-            drawn /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
-            sizes = norm(drawn, kind)
-            reach[i] = np.quantile(sizes, confidence)
-            p[i] = (1 + np.count_nonzero(sizes >= value[i])) / (draws + 1)
-    low, high = np.maximum(value - reach, 0.0), value + reach
-    return (
-        np.where(known, low, np.nan), np.where(known, high, np.nan), np.where(known, p, np.nan),
-    )  # fmt: skip
 
 
 _Bits: TypeAlias = NDArray[np.uint64]

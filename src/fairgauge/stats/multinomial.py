@@ -396,7 +396,6 @@ def minority_rows(cells: ArrayLike) -> Array:
 
 
 def _moments(share: Array, moved: Array, rows: Array) -> tuple[Array, Array]:
-    """Return the variance of the mean influence, and the degrees of freedom of that variance."""
     axes = (-1, -2)
     square, cube, fourth = ((share * moved**power).sum(axes) for power in (2, 3, 4))
     unexplained = fourth - square**2 - cube**2 / square

@@ -159,7 +159,6 @@ def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
 
 _FURTHEST, _STEP = 9.0, 1 / 16
 _LARGEST_RANGE = 60.0
-_POINTS, _WIDE = 2001, 12.0
 
 
 def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
@@ -234,48 +233,6 @@ def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
     return np.where(known, np.maximum(tukey_p(z, np.full(z.shape, groups)), alone), np.nan)
 
 
-def expected_range(rate: float, n: ArrayLike) -> float:
-    """Return the mean range of observed rates, expected under no difference between groups.
-
-    Parameters
-    ----------
-    rate : number in [0, 1]
-        The rate that all groups share.
-    n : array-like of shape (G,)
-        Trials per group, rounded to whole numbers; at least 1.
-
-    Returns
-    -------
-    expected : the integral over t of 1 - P(all rates <= t) - P(all rates > t), of binomial counts.
-
-    Examples
-    --------
-    >>> round(expected_range(0.3, [50] * 10), 3)
-    0.198
-    """
-    if not 0 < rate < 1:
-        return 0.0
-    sizes, groups = np.unique(np.rint(n).astype(np.int64), return_counts=True)
-    around = _WIDE * math.sqrt(rate * (1 - rate) / sizes[0])
-    edges = np.linspace(max(0.0, rate - around), min(1.0, rate + around), _POINTS)
-    all_below, all_above = np.ones((2, _POINTS - 1))
-    for size, many in zip(sizes.tolist(), groups.tolist(), strict=True):
-        below = _binomial_below(np.floor((edges[1:] + edges[:-1]) / 2 * size), size, rate)
-        all_below, all_above = all_below * below**many, all_above * (1 - below) ** many
-    return float(((1 - all_below - all_above) * np.diff(edges)).sum())
-
-
-def _binomial_below(k: Array, n: int, rate: float) -> Array:
-    """Return the probability of k successes or fewer, none beyond 12 deviations of the mean."""
-    around = _WIDE * math.sqrt(n * rate * (1 - rate))
-    least, most = max(0, math.floor(n * rate - around)), min(n, math.ceil(n * rate + around))
-    fewer = np.arange(least, most)
-    logs = np.append(0.0, np.cumsum(np.log((n - fewer) / (fewer + 1) * rate / (1 - rate))))
-    below = np.cumsum(np.exp(logs - logs.max()))
-    at = np.clip(k - least, -1, most - least).astype(np.int64)
-    return np.append(below / below[-1], 0.0)[at]
-
-
 @quiet
 def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Return the variance of the rates between groups, observed and without sampling variance.
@@ -309,47 +266,6 @@ def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     sampling = np.where(included, rate * (1 - rate) / (n - 1), 0.0).sum(-1) / groups
     single = groups < 2
     return np.where(single, np.nan, naive), np.where(single, np.nan, naive - sampling)
-
-
-@quiet
-def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
-    """Return partially pooled estimates of the groups' rates (empirical Bayes).
-
-    A normal-normal model with DerSimonian and Laird's variance between groups.  It over-shrinks
-    true differences and is for display, not for verdicts.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-
-    Returns
-    -------
-    rates : array of shape (..., G)
-        nan for empty groups.
-
-    References
-    ----------
-    DerSimonian & Laird (1986), Controlled Clinical Trials 7, 177-188.
-
-    Examples
-    --------
-    >>> shrunken_rates([2, 30, 60], [20, 100, 200]).round(3).tolist()
-    [0.245, 0.288, 0.292]
-    """
-    x, n = floats(x, n)
-    included = n > 0
-    rate = np.where(included, x / n, 0.0)
-    pooled = (x.sum(-1) / n.sum(-1))[..., None]
-    variance = np.where(included, np.maximum(pooled * (1 - pooled), 1e-12) / n, np.inf)
-    weight = 1 / variance
-    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
-    q = (weight * (rate - mean) ** 2).sum(-1, keepdims=True)
-    total, square = weight.sum(-1, keepdims=True), (weight**2).sum(-1, keepdims=True)
-    groups = np.count_nonzero(included, axis=-1)[..., None]
-    tau2 = np.fmax((q - (groups - 1)) / (total - square / total), 0.0)
-    weight = 1 / (variance + tau2)
-    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
-    return np.where(included, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
 
 
 @lru_cache(maxsize=512)

@@ -397,7 +397,6 @@ def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
 
 
 def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
-    """Return Cochran's statistic, and the variance of true differences that it implies."""
     w, wd, wdd, ww = sums
     statistic = np.maximum(wdd - wd**2 / w, 0.0)
     excess = (statistic - (strata - 1)) / (w - ww / w)

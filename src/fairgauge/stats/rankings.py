@@ -101,7 +101,6 @@ class Ranking:
         return max(float((kl * discount).sum() / discount.sum()), 0.0)  # rounding errors
 
     def _tied(self, values: Array) -> Array:
-        """Return the mean of the values of each rank's tie."""
         mean: Array = np.bincount(self.ties, weights=values) / np.bincount(self.ties)
         return mean[self.ties]
 

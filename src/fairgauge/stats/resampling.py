@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quotient
+from fairgauge.stats.arrays import Array, Limits, floats, quotient, sum_of_cells
 from fairgauge.stats.intervals import tail_of
 
 _ROUNDING = 1e-12
@@ -77,7 +77,7 @@ def dirichlet_cells(counts: ArrayLike, draws: int, rng: np.random.Generator) -> 
     """
     (table,) = floats(counts)
     gamma = rng.standard_gamma(table + _PRIOR_ROWS, size=(draws, *table.shape))
-    return np.asarray(gamma * (table.sum(-1, keepdims=True) / gamma.sum(-1, keepdims=True)))
+    return np.asarray(gamma * (sum_of_cells(table)[..., None] / sum_of_cells(gamma)[..., None]))
 
 
 def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:

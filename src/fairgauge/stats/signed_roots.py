@@ -60,7 +60,6 @@ def signed_root(
 
 
 def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array) -> Array:
-    """Return by how much the logarithm of the likelihood falls from its best to two rates."""
     return np.asarray(
         deviance(x1, n1, p1)
         + deviance(n1 - x1, n1, 1 - p1)
@@ -193,7 +192,6 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
 
 
 def _hypergeometric(x: Array, n: Array, events: float, total: float) -> Array:
-    """Return the probability of x events among n of all rows."""
     ways = _log_choose(events, x) + _log_choose(total - events, n - x) - _log_choose(total, n)
     return np.asarray(np.exp(ways))
 
@@ -322,24 +320,24 @@ def detectable_gap(
     return float(min(high / n + more * (needed - high / n), 1.0) - rate)
 
 
-def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float, scale: Array) -> float:
-    """Return the largest of all upper ends times their scales, without computing them all.
+def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float) -> float:
+    """Return the largest of all upper ends, without computing them all.
 
     Examples
     --------
     >>> n, x = np.array([100.0, 50.0, 20.0]), np.array([30.0, 10.0, 1.0])
-    >>> round(largest_upper_end(x, n, 50.0 - x, 400.0 - n, 3.0, np.ones(3)), 4)
+    >>> round(largest_upper_end(x, n, 50.0 - x, 400.0 - n, 3.0), 4)
     0.3851
     """
     difference = x1 / n1 - x2 / n2
     width = np.sqrt((x1 + 1) * (n1 - x1 + 1) / n1**3 + (x2 + 1) * (n2 - x2 + 1) / n2**3)
-    likely = np.argsort(-(difference + c * width) * scale)[:_FEW_ENDS]
+    likely = np.argsort(-(difference + c * width))[:_FEW_ENDS]
 
     def ends(at: NDArray[np.intp]) -> Array:
-        return np.asarray(upper_end(x1[at], n1[at], x2[at], n2[at], c) * scale[at])
+        return np.asarray(upper_end(x1[at], n1[at], x2[at], n2[at], c))
 
     largest = float(ends(likely).max())
-    beyond = signed_root(x1, n1, x2, n2, np.minimum(largest / scale, 1.0)) > -c
+    beyond = signed_root(x1, n1, x2, n2, min(largest, 1.0)) > -c
     beyond[likely] = False
     others = np.flatnonzero(beyond)
     return max(largest, float(ends(others).max())) if len(others) else largest

@@ -117,7 +117,6 @@ class _Places:
     large: Mask
 
     def lowest(self, at: int) -> float:
-        """Return the smallest ratio of a category."""
         ratios = [self._lowest_to(at, int(other)) for other in self._others(at)]
         return min([*ratios, *[1.0] * (self._may_be_large(at) or not ratios)])
 
@@ -176,7 +175,6 @@ class _Places:
 def _split_between(
     own: tuple[float, float], other: tuple[float, float], unknown: float, rejected: float
 ) -> float:
-    """Return the ratio of two categories: rejected people join one, the others the other."""
     chosen = unknown - rejected
     rate = (other[0] + chosen) / (other[1] + chosen)
     return own[0] / (own[1] + rejected) / rate if rate > 0 else 1.0
@@ -193,7 +191,6 @@ def _lowered(selected: Array, n: Array, rejected: float) -> float:
 
 
 def _least(of: Callable[[float], float], end: float) -> float:
-    """Return the smallest value of a quasi-convex function on [0, end], by golden sections."""
     low, high = 0.0, float(end)
     a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_a, at_b = of(a), of(b)

@@ -405,7 +405,6 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     """The tables begin with it, too, and those of few rows follow, however large theirs is."""
     few = of_strata([("F", "few", 0, 2), ("M", "few", 2, 2)])
     found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
-    found.brief().headline.text
     strata = [each.stratum["dept"] for each in found.gaps[0].strata]
     assert (strata[0], strata[-1]) == ("b39", "few")
     (gap,) = found.gaps
@@ -472,7 +471,6 @@ def test_the_headline_states_how_the_outlying_branch_is_unlike_the_others(
 def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
     """Of an uncut number a value of one person is a stratum of one side alone."""
     rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
-    alone = of_strata([("F", f"f{i}", i % 2, 1) for i in range(600)])
     few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
     found = decomposed(pl.concat([rows, few]), reference=to_men)
     assert "not compared" not in found.brief().headline.text

@@ -208,18 +208,6 @@ def test_numbers_without_cuts_are_cut_into_fifths_and_many_values_pooled():
     assert "50 most frequent values" in notes
 
 
-def test_the_reference_overall_scales_differences_and_changes_no_verdict_at_no_tolerance():
-    others = fg.find(PLANTED, features=CUT, **ASKED)
-    overall = fg.find(PLANTED, features=CUT, reference="overall", **ASKED)
-    found = {each.name: each for each in overall.worse}
-    assert set(found) == {each.name for each in others.worse}
-    for each in others.worse:
-        share = 1 - each.n / others.overall.n
-        scaled = (share * each.difference, share * each.low, share * each.high)
-        one = found[each.name]
-        assert (one.difference, one.low, one.high) == pytest.approx(scaled)
-
-
 def test_saved_and_read_again_it_is_the_same(tmp_path):
     found = fg.find(PLANTED, features=CUT, **ASKED)
     found.save(tmp_path / "find.json")

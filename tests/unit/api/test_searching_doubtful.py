@@ -69,7 +69,6 @@ def test_values_that_mean_a_missing_one_are_warned_of(find, value):
     (marker,) = warnings_of(find(blank))
     assert (marker.code, marker.feature, marker["rows"]) == ("missing_marker", "race", 100)
     assert warnings_of(find(blank, unknown=[value])) == []
-    assert warnings_of(find(blank, min_cell=30))[0]["rows"] == 90
 
 
 @pytest.mark.parametrize("code", [9999, -1, 999])
@@ -113,12 +112,6 @@ def test_refusals_of_one_group_that_are_missing_hide_no_subgroup(find):
     assert "would probably have been found" not in text.split("\n\n", 1)[0]
     assert "among the rows with a prediction" in text
     assert "confidence no subgroup" not in text
-
-
-def test_with_a_smallest_cell_shares_of_missing_decisions_are_rounded(find):
-    missing = warnings_of(find(LACKING, min_cell=25))[-1]
-    assert missing["rows"] % 25 == missing["total"] % 25 == 0
-    assert missing["most_share"] == round(missing["most_share"], 2)
 
 
 @pytest.mark.parametrize("share", [0.002, 0.1])

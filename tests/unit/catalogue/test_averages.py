@@ -141,7 +141,7 @@ def test_limits_of_the_worst_class_hold_for_all_classes_at_once() -> None:
     alone = one(strict, "true_positive_rate.difference", of_class("c"))
     assert (worst.low, worst.high) == pytest.approx((alone.low, alone.high))
     assert worst.confidence == 0.95
-    steps = (IntervalMethod.SIMULTANEOUS_CLASSES, *alone.interval.methods)
+    steps = (IntervalMethod.SIMULTANEOUS, *alone.interval.methods)
     assert worst.interval.methods == steps
     assert worst.p_value == pytest.approx(min(1, 3 * alone.p_value))
     assert "(95% CI " in worst.says

@@ -119,10 +119,10 @@ def test_a_function_has_the_interval_of_the_same_formula_as_a_kind():
 
 def test_a_quotient_without_a_closed_form_is_drawn():
     drawn = audited([COST])["cost_ratio.ratio", "sex", "F"].interval
-    assert drawn.methods == (IntervalMethod.DIRICHLET_POSTERIOR,)
+    assert drawn.methods == (IntervalMethod.JEFFREYS,)
     plain = fg.quotient("misses_per_alarm", over=fg.FN, under=fg.FP)
     closed = audited([plain])["misses_per_alarm.ratio", "sex", "F"].interval
-    assert IntervalMethod.WILSON_ODDS in closed.methods
+    assert IntervalMethod.WILSON in closed.methods
 
 
 @pytest.mark.parametrize("metric", EVERY, ids=lambda each: each.name)

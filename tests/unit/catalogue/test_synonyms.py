@@ -117,7 +117,6 @@ def test_a_metric_with_another_parameter_is_explained_too():
         ("recall.ratio", "true_positive_rate.ratio"),
         ("Selection Rate.largest gap", "selection_rate.largest_gap"),
         ("precision.smallest_ratio", "positive_predictive_value.smallest_ratio"),
-        ("TPR.gini", "true_positive_rate.gini"),
     ],
 )
 def test_an_alias_of_a_rate_names_its_comparisons(name: str, of: str) -> None:

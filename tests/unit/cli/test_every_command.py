@@ -88,7 +88,6 @@ OTHERS = {
     ("compare", "--candidate"),  # hidden, and refused
     ("find", "--features"),  # those that are searched
     ("find", "--missing"),  # of those, a value by default
-    ("find", "--reference"),
     ("check", "--reference"),  # a category of a table that has no columns of rows
     ("monitor import", "--period"),  # of the history
     ("monitor run", "--period"),

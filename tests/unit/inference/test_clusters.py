@@ -313,12 +313,12 @@ def test_without_any_cluster_nothing_is_known():
     assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=0.0, minimum=5.0).on("group")
 
 
-@pytest.mark.parametrize("metric", ["KL", "JS"])
+@pytest.mark.parametrize("metric", ["KL", "JS", "TVD"])
 def test_what_has_no_cluster_robust_form_has_no_interval(metric):
     for found in ask(tied(14), metrics=metric).estimates:
         assert found.value is not None
         assert (found.interval, found.p_value) == (None, None)
-        assert found.reason.code in (ReasonCode.FEW_CLUSTERS, ReasonCode.DIVERGENCE_WITH_CLUSTERS)
+        assert found.reason.code in (ReasonCode.FEW_CLUSTERS, ReasonCode.DISTANCE_WITH_CLUSTERS)
 
 
 def test_scores_are_not_counted_by_cluster():

@@ -73,14 +73,14 @@ def test_overlapping_counts_are_paired():
     found = pair((30, 6, 8, 0), (30, 6, 8, 50), metrics="DCA")
     each = found.groups[0].rates["conditional_acceptance"]
     assert limits(each) == (0.8608, 1.2944)
-    assert found["DCA", "g", "a"].interval.methods == (M.MOVER, M.BONETT_PRICE)
+    assert found["DCA", "g", "a"].interval.methods == (M.MOVER,)
 
 
 def test_rates_at_opposite_ends_of_small_groups_get_score_limits():
     found = pair((19, 0, 1, 0), (1, 0, 19, 0), metrics="selection_rate.difference")
     each = found["selection_rate.difference", "g", "a"]
     assert reference.scas(19, 20, 1, 20) == limits(each)
-    assert each.interval.methods == (M.SCAS,)
+    assert each.interval.methods == (M.SCORE,)
     # of rates that are 1/2 if equal: no skewness; the variance is that of Miettinen and Nurminen
     z = 0.9 / math.sqrt(0.25 * (2 / 20) * 40 / 39)
     assert each.p_value == pytest.approx(2 * stats.norm.sf(z))
@@ -100,7 +100,7 @@ def test_bayes_is_jeffreys():
     assert limits(found.groups[0].rates["selection_rate"]) == (0.0604, 0.1576)
     assert reference.jeffreys(15, 148) == limits(found.groups[0].rates["selection_rate"])
     each = found["DPPL", "g", "a"]
-    assert each.interval.methods == (M.DIRICHLET_POSTERIOR,)
+    assert each.interval.methods == (M.JEFFREYS,)
     rng = np.random.default_rng(1)
     drawn = rng.beta(50.5, 98.5, 200_000) - rng.beta(15.5, 133.5, 200_000)
     assert np.allclose((each.low, each.high), np.quantile(drawn, [0.025, 0.975]), atol=0.006)
@@ -112,7 +112,7 @@ def test_the_bootstrap_is_multinomial():
     each = found["DPPL", "g", "a"]
     half = Z * math.sqrt(0.3 * 0.7 / 1000 + 0.2 * 0.8 / 1000)
     assert (each.low, each.high) == pytest.approx((-0.1 - half, -0.1 + half), abs=0.0015)
-    assert each.interval.methods == (M.MULTINOMIAL_BOOTSTRAP, M.PERCENTILE)
+    assert each.interval.methods == (M.BOOTSTRAP,)
 
 
 # one-sided, unbounded and undefined
@@ -243,10 +243,10 @@ def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
     )
     report = fg.audit(table, label="y", sensitive="g", metrics=["TVD", "JS"], task="multiclass")
     tvd, js = report["TVD", "g", "a"], report["JS", "g", "a"]
-    assert tvd.interval.methods == (M.NORM_BALL, M.MULTINOMIAL_BOOTSTRAP)
+    assert tvd.interval.methods == (M.BALL, M.BOOTSTRAP)
     assert tvd.p_value == pytest.approx(1 / 2001)
     assert 0.25 < tvd.low < tvd.value < tvd.high < 0.5
-    assert js.interval.methods == (M.NONCENTRAL_CHI_SQUARE, M.DIRICHLET_POSTERIOR)
+    assert js.interval.methods == (M.CHI_SQUARE, M.JEFFREYS)
     assert 0 < js.low < js.value < js.high
 
 
@@ -272,7 +272,7 @@ def test_averages_over_classes_follow_the_influence_of_rows():
         if e.class_scope.average is Average.MICRO
         and (e.metric, e.group) == ("accuracy.difference", "a")
     )
-    assert overall.interval.methods == (M.MOVER, M.WILSON_TRANSFORMED)
+    assert overall.interval.methods == (M.MOVER, M.WILSON)
     agreed = next(
         e
         for e in report.estimates
@@ -283,7 +283,7 @@ def test_averages_over_classes_follow_the_influence_of_rows():
 
 def test_an_index_of_all_rows_has_a_posterior():
     found = pair((40, 16, 10, 40), (30, 18, 20, 40), metrics="GE")["GE"]
-    assert found.interval.methods == (M.DIRICHLET_POSTERIOR,)
+    assert found.interval.methods == (M.JEFFREYS,)
     assert found.low < found.value < found.high < 0.2
 
 
@@ -315,7 +315,7 @@ def test_means_are_welchs():
     each = report["mean_error.difference", "g", "a"]
     assert expected == limits(each)
     assert each.p_value == pytest.approx(p_value)
-    assert each.interval.methods == (M.WELCH,)
+    assert each.interval.methods == (M.STUDENT_T,)
 
 
 def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
@@ -396,7 +396,7 @@ def test_pooled_over_equal_strata_narrows_the_interval():
     report = fg.audit(stratified(), label="y", sensitive="g", strata="st", metrics=["DPL"])
     inside, pooled = report["DPL", "g", "a", "x"], report["DPL", "g", "a", POOLED]
     assert pooled.value == pytest.approx(0.2)
-    assert pooled.interval.methods == (M.STRATIFIED_SCORE,)
+    assert pooled.interval.methods == (M.SCORE,)
     ratio = (inside.high - inside.low) / (pooled.high - pooled.low)
     assert ratio == pytest.approx(math.sqrt(2), rel=0.02)
     assert pooled.says.endswith(", adjusted for the strata (95% CI −29.2 to −10.4 pp)")
@@ -409,7 +409,7 @@ def test_a_thousand_thin_strata_add_up():
     table = rows(y=rng.binomial(1, chance), g=group, st=stratum)
     report = fg.audit(table, label="y", sensitive="g", strata="st", metrics="DPL")
     pooled = report["DPL", "g", "a", POOLED]
-    assert pooled.interval.methods == (M.STRATIFIED_SCORE,)
+    assert pooled.interval.methods == (M.SCORE,)
     assert pooled.status is Status.OK
     assert pooled.low < 0.1 < pooled.high
     assert pooled.high - pooled.low == pytest.approx(2 * Z * 0.015, rel=0.1)
@@ -426,7 +426,7 @@ def test_rare_outcomes_in_strata_are_movers_and_odds_too():
 def test_disparity_within_thin_strata_has_the_interval_of_its_score():
     options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
     thick = fg.audit(stratified(), **options)["CDDL", "g", "a"]
-    assert thick.interval.methods == (M.STRATIFIED_SCORE,)
+    assert thick.interval.methods == (M.SCORE,)
     assert thick.low < thick.value < thick.high
     third = pl.concat_str("st", pl.lit(" "), (pl.int_range(pl.len()) % 20).cast(pl.String))
     thin = fg.audit(stratified().with_columns(st=third), **options)["CDDL", "g", "a"]
@@ -474,7 +474,6 @@ def test_p_values_are_adjusted_for_all_that_a_report_tests():
         expected = 1 - (1 - each.p_value) ** note["comparisons"]
         assert each.p_adjusted == pytest.approx(expected)
         assert (each.p_adjusted < 0.05) == (each.definition.neutral not in each.simultaneous)
-        assert each.p_value <= each.p_holm <= min(1, note["comparisons"] * each.p_value)
 
 
 def test_two_groups_are_one_comparison():
@@ -515,13 +514,11 @@ def test_groups_that_cannot_be_decided_are_in_no_family():
     assert further["DPPL", "g", "N"].p_adjusted is None
 
 
-def test_homogeneity_is_told_with_what_chance_alone_would_give():
+def test_homogeneity_is_stated_with_the_range_over_groups():
     homogeneity = notes(five_groups(), DiagnosticCode.HOMOGENEITY)
     note = next(each for each in homogeneity if each["rate"] == "selection_rate")
     assert (note["groups"], note["significant"]) == (5, False)
     assert (round(note["p"], 3), round(note["range"], 3)) == (0.216, 0.13)
-    of_normals = 2.326 * math.sqrt(0.238 * 0.762 / 100)  # 2.326: the mean range of 5 of them
-    assert note["expected_range"] == pytest.approx(of_normals, abs=0.003)
 
 
 @pytest.mark.parametrize(

@@ -582,7 +582,7 @@ def test_a_gap_that_is_defined_in_one_report_is_still_one_disparity():
     assert found.alone == ()
 
 
-SPREADS = ("largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini")
+SPREADS = ("largest_gap", "smallest_ratio", "minimum", "maximum")
 OF_ALL_GROUPS = [
     *(f"true_positive_rate.{by}" for by in SPREADS),
     *("equalized_odds.largest_gap", "between_group_generalized_entropy"),
@@ -1012,8 +1012,7 @@ def test_a_verdict_without_a_counterpart_is_not_fine(files):
     pairs.report({name: GROUPS[name] for name in "WB"}, **asked).save("two.json")
     found = run("three.json", "two.json", "--different-rows", "--fail-on", "worse")
     assert found.exit_code == 3
-    assert "has no counterpart in the new report" in found.stderr
-    assert "the verdict on " in found.stderr
+    assert "has no counterpart in the other" in found.stderr
     assert run("three.json", "two.json", "--different-rows").exit_code == 0
 
 

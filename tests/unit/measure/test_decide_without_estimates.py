@@ -315,7 +315,7 @@ NUMBERS |= {"d": [1] * 400, "s": [0.3] * 400}
             "every label is 40",
         ),
         (
-            ["mean_score.ratio", "score_ks", "mean_score.variance"],
+            ["mean_score.ratio", "score_ks", "mean_score.largest_gap"],
             {"label": "y", "score": "s", "positive": 1},
             "every score is 0.3",
         ),

@@ -69,12 +69,11 @@ def test_so_many_answers_decide_as_often_as_is_promised_and_half_of_them_do_not(
     assert half < 0.72
 
 
-def test_both_usual_assumptions_are_planned_for_until_people_were_asked():
+def test_an_assumption_is_planned_for_until_people_were_asked():
     data = people(4_000, 1, known=600)
     before, after = of(planned(data)), of(planned(data, feature=ASKED))
-    assert set(before) == {"likelihood", "weighted"}
-    assert before["likelihood"].expected < before["weighted"].expected < -0.05
-    assert before["likelihood"].self_reports < before["weighted"].self_reports
+    assert set(before) == {"likelihood"}
+    assert before["likelihood"].expected < -0.05
     assert all(each.self_reports <= each.at_most for each in (*before.values(), *after.values()))
     assert set(after) == {"validated"}
     report = fg.audit(
@@ -98,8 +97,7 @@ def test_probabilities_that_show_nothing_save_no_answers():
         *(pl.lit(p).alias(c) for p, c in zip((0.2, 0.6, 0.2), GROUPS.values(), strict=True))
     )
     alike = of(planned(same, rules))
-    assert set(alike) == {"weighted"}
-    assert alike["weighted"].self_reports > 0.95 * alike["weighted"].at_most
+    assert alike["likelihood"].self_reports > 0.95 * alike["likelihood"].at_most
 
 
 def test_rules_of_rates_and_of_both_sides_are_planned():
@@ -107,7 +105,7 @@ def test_rules_of_rates_and_of_both_sides_are_planned():
         people(4_000, 3), ["selection_rate >= 0.2", "-0.4 <= selection_rate.difference <= 0.1"]
     )
     rate, both = (each for each in plan.self_reports if each.group == "Black"
-                  and each.expects == "likelihood")  # fmt: skip
+                  )  # fmt: skip
     assert rate.reference is None
     assert 0.2 < rate.expected < 0.5
     assert both.reference == "White"
@@ -157,7 +155,7 @@ def test_the_command_states_how_many_to_ask_and_what_to_do_with_the_answers(tmp_
     assert result.exit_code == 0, result.output
     saved = json.loads((tmp_path / "plan.json").read_text())
     loaded = fg.load(tmp_path / "plan.json")
-    assert len(saved["self_reports"]) == len(loaded.self_reports) == 4
+    assert len(saved["self_reports"]) == len(loaded.self_reports) == 2
     text = " ".join(str(loaded).split())
     fewest = of(loaded)["likelihood"].self_reports
     assert f"{fewest:,.0f} people if the outcome does not depend on the probabilities" in text
@@ -178,7 +176,7 @@ def test_answers_are_used_for_each_group_that_has_enough_and_it_is_stated_for_wh
     data = few_of_a_group()
     plan = planned(data, feature=ASKED)
     assert set(of(plan, "Black")) == {"validated"}
-    assert set(of(plan, "other")) == {"likelihood", "weighted"}
+    assert set(of(plan, "other")) == {"likelihood"}
     report = fg.audit(
         data, prediction="chosen", positive=1, reference={"race": "White"},
         sensitive={"race": ASKED}, metrics="selection_rate.difference",
@@ -196,24 +194,19 @@ def test_answers_are_used_for_each_group_that_has_enough_and_it_is_stated_for_wh
 
 
 def test_the_headline_of_people_to_ask_follows_from_all_rows():
-    """What one assumption decides is not denied because another does not."""
     data = people(4_000, 1)
-    value = of(planned(data))["weighted"].expected
-    rule = {"metric": "selection_rate.difference", "at_least": value, "groups": ["Black"]}
+    rule = {"metric": "selection_rate.difference", "at_least": -0.02, "groups": ["Black"]}
     plan = planned(data, [rule])
     enough = of(plan)["likelihood"].self_reports
-    assert math.isinf(of(plan)["weighted"].self_reports)
     assert plan.brief().headline.text == (
         f"If the outcome does not depend on the probabilities within a group, the answers of "
-        f"{enough:,.0f} people would probably decide every rule; if outcome and group are "
-        "independent among people of equal probabilities, the answers of all people of the "
-        "table would probably not decide a rule"
+        f"{enough:,.0f} people would probably decide every rule"
     )
-    both = planned(data, [{**rule, "at_least": -0.02}])
-    most = max(each.self_reports for each in both.self_reports)
-    assert both.brief().headline.text == (
-        f"The answers of {most:,.0f} people would probably decide every rule, whichever of both "
-        "assumptions is right"
+    value = of(plan)["likelihood"].expected
+    undecided = planned(data, [{**rule, "at_least": value}])
+    assert math.isinf(of(undecided)["likelihood"].self_reports)
+    assert "of all people of the table would probably not decide a rule" in (
+        undecided.brief().headline.text
     )
 
 
@@ -271,7 +264,9 @@ def test_so_many_answers_as_an_audit_states_leave_5_points_to_each_side():
 def test_a_headline_from_probabilities_says_that_it_is_estimated():
     data = people(4_000, 1, known=600)
     by = audited(data, fg.probabilities(GROUPS)).brief().headline.text
-    bracket = "Estimated from probabilities, if the two usual estimates bracket the truth: "
+    bracket = (
+        "Estimated from probabilities, if these are independent of the outcome within a group: "
+    )
     assert by.startswith(bracket)
     failed = audited(data, fg.probabilities(GROUPS), rules=["selection_rate.difference >= -0.01"])
     assert failed.brief().headline.text.startswith(bracket)

@@ -76,8 +76,7 @@ def test_sentences_state_that_the_assumption_is_within_strata():
     data, _ = of_places(4_000)
     report = audited(data, **WITHIN)
     assert "within a group of a stratum" in report[KEY].says
-    assert "within_strata" in report[KEY].interval.methods
-    assert "within a group of a stratum" in audited(data, "bracket", **WITHIN)[KEY].says
+    assert "stratified" in report[KEY].interval.methods
 
 
 def test_one_hot_probabilities_within_strata_are_the_recorded_column():

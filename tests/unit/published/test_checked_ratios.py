@@ -364,6 +364,6 @@ def test_ratios_without_anybody_selected_or_any_other_category():
 
 def test_the_interval_of_rates_far_apart_in_small_categories_is_named():
     found = check("group,n,hired\nA,40,36\nB,40,8\n")
-    assert found.tables[0].groups[1].interval.methods == (IntervalMethod.SCAS,)
+    assert found.tables[0].groups[1].interval.methods == (IntervalMethod.SCORE,)
     method = " ".join(str(found).partition("Method")[2].split())
     assert "more than 0.5 apart with fewer than 50 people on a side, skewness-corrected" in method

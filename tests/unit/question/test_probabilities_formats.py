@@ -121,7 +121,7 @@ def test_text_among_probabilities_is_reported_of_the_column_that_holds_it(tmp_pa
 def test_a_group_that_nobody_may_be_of_is_no_warning():
     data = answered("White").with_columns(none=pl.lit(0.0))
     race = fg.probabilities(Black="b", White="w", other="none", known="said")
-    for assume in ("bracket", "given_group", "nothing"):
+    for assume in ("given_group", "nothing"):
         report = fg.audit(
             data, prediction="chosen", positive=1,
             sensitive={"race": dataclasses.replace(race, assume=assume)},

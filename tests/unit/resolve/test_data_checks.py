@@ -97,7 +97,7 @@ def test_what_is_stated_is_not_assumed(options):
 BINARY = [
     each
     for each in METRICS
-    if Task.BINARY in each.tasks and getattr(each, "by", None) not in ("ratio", "variance", "gini")
+    if Task.BINARY in each.tasks and getattr(each, "by", None) != "ratio"
     if not (isinstance(each, Spread) and each.of.name not in ("accuracy", "selection_rate"))
 ]
 """Every metric of two outcomes; of the comparisons of one rate, those that differ in kind."""

@@ -111,7 +111,7 @@ def test_a_flip_test_takes_the_reference_as_given() -> None:
     assert found.value == pytest.approx((better - worse) / n)
     assert (found.low, found.high) == pytest.approx(reference.tango(better, worse, n))
     assert found.interval
-    assert found.interval.methods == (M.TANGO, M.REFERENCE_FIXED)
+    assert found.interval.methods == (M.SCORE, M.CONDITIONAL)
 
 
 def test_profile_clarify_turns_the_limits_of_a_flip_test() -> None:

@@ -30,15 +30,6 @@ def test_a_single_bin_is_a_mean_with_normal_limits():
     )
 
 
-def test_the_noise_of_several_bins_is_that_of_simulated_ones():
-    rng = np.random.default_rng(4)
-    deviation = np.array([0.01, 0.02, 0.005, 0.03, 0.0])
-    drawn = np.abs(rng.normal(size=(400_000, 5)) * deviation).sum(1)
-    for confidence, off in ((0.5, 0.02), (0.8, 0.02), (0.95, 0.02), (0.999, 0.05)):
-        found = calibration._absolute_sum_quantile(deviation, critical(confidence))
-        assert float(found) == pytest.approx(np.quantile(drawn, confidence), rel=off)
-
-
 def test_a_single_bin_of_the_largest_error_is_exact():
     one = calibration.Bins(*(np.array([v]) for v in (50.0, 20.0, 30.0, 12.0)))
     low, high = calibration.largest_error_limits(one, Z)

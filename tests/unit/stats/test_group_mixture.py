@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 from fairgauge.stats.group_mixture import GroupMixture
 from fairgauge.stats.group_probabilities import (
     calibration_test,
+    design_effect,
     lack_of_fit_test,
     least_slope,
     merged_cells,
     sharp_bounds,
     validated_rates,
-    weighted_rates,
 )
 
 
@@ -136,15 +136,19 @@ def test_rows_that_are_clusters_of_one_are_independent():
     assert by_row.degrees == 399
 
 
-def test_weighted_rates_are_the_sums_of_probabilities():
-    p, n = table(6)
-    sums = np.stack([n[:, 0] @ p, n[:, 1] @ p])
-    sides = np.concatenate([np.eye(3, dtype=bool), np.ones((1, 3), dtype=bool)])
-    found = weighted_rates(sums, p, np.zeros_like(p), n, sides)
-    assert found.rates[:3] == pytest.approx((n[:, 0] @ p) / (n.sum(axis=1) @ p))
-    rate, rows = n[:, 0].sum() / n.sum(), n.sum()
-    assert found.rates[3] == pytest.approx(rate)
-    assert found.covariance[3, 3] == pytest.approx(rate * (1 - rate) / rows)
+def test_the_design_effect_is_of_weights_and_of_clusters():
+    _, n = table(6)
+    cell, kind = np.nonzero(n)
+    entries = np.repeat(np.arange(len(cell)), n[cell, kind].astype(int))
+    rows, nobody = len(entries), np.full(len(entries), -1)
+    twice = np.concatenate([entries, entries])
+    clusters = (
+        np.tile(np.arange(rows), 2), cell[twice], kind[twice], np.ones(2 * rows),
+        np.concatenate([nobody, nobody]),
+    )  # fmt: skip
+    assert design_effect(n, None, None) == 1
+    assert design_effect(n, 3 * n, None) == pytest.approx(3)
+    assert design_effect(2 * n, None, clusters) == pytest.approx(2 * rows / (rows - 1))
 
 
 def test_bounds_hold_every_assignment_of_groups_and_are_attained():
@@ -195,29 +199,10 @@ def draw_tests(rng, overconfident=1.0, quadratic=0.0):
 
 def test_the_tests_of_assumptions_reject_at_their_level_and_find_what_they_can():
     rng = np.random.default_rng(8)
-    right = np.array([draw_tests(rng) for _ in range(100)])
-    assert (right < 0.05).mean(axis=0) == pytest.approx([0.05, 0.05], abs=0.055)
+    right = np.array([draw_tests(rng) for _ in range(60)])
+    assert (right < 0.05).mean(axis=0) == pytest.approx([0.05, 0.05], abs=0.07)
     wrong = np.array([draw_tests(rng, 1.6, 1.2) for _ in range(20)])
     assert ((wrong < 0.05).mean(axis=0) > 0.8).all()
-
-
-def test_intervals_of_a_difference_cover_it():
-    """Seeded: 100 tables of 2,000 rows with informative probabilities."""
-    rng, held = np.random.default_rng(9), 0
-    one = np.eye(3, dtype=bool)
-    for _ in range(100):
-        p = rng.dirichlet([0.2, 0.6, 0.2], 2_000)
-        group = (p.cumsum(axis=1) > rng.random((2_000, 1))).argmax(axis=1)
-        outcome = rng.random(2_000) < np.array([0.36, 0.55, 0.5])[group]
-        _, cell = np.unique(np.floor(20 * p), axis=0, return_inverse=True)
-        cell = cell.reshape(-1)
-        n, mean = np.zeros((cell.max() + 1, 2)), np.zeros((cell.max() + 1, 3))
-        np.add.at(n, (cell, np.where(outcome, 0, 1)), 1)
-        np.add.at(mean, cell, p)
-        mixture = GroupMixture(mean / n.sum(axis=1, keepdims=True), n)
-        low, high = mixture.difference_curve(one[0], one[1]).limits(1.959964)
-        held += low <= -0.19 <= high
-    assert held >= 89
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])

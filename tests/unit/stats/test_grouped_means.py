@@ -60,20 +60,6 @@ def test_the_fit_is_that_of_the_rows():
     assert found[:4] == pytest.approx(of_rows(design, y, contrast), rel=1e-9)
 
 
-def test_the_interval_covers_the_difference_of_lognormal_pay():
-    rng = np.random.default_rng(1)
-    covered = 0
-    for _ in range(400):
-        grade, group = rng.integers(0, 3, 300), rng.integers(0, 2, 300)
-        y = np.exp(rng.normal(0, 0.6, 300)) + grade + 0.2 * group
-        table = sums(grade, np.zeros(300, int), group, y)
-        at = np.arange(12) % 4 == 0
-        table = (*(each[at] for each in table[:4]), tuple(each[at] for each in table[4]))
-        found = adjusted_mean(*table, [np.arange(3)], Z)
-        covered += found.low <= 0.2 <= found.high
-    assert 370 <= covered <= 392
-
-
 def test_what_cannot_be_adjusted_states_why():
     none = np.zeros(2)
     rows = np.ones(2)

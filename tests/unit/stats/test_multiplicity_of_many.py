@@ -7,8 +7,6 @@ import pytest
 
 from fairgauge.stats.multiplicity import (
     between_variance,
-    expected_range,
-    shrunken_rates,
     tukey_critical,
     tukey_p,
 )
@@ -37,36 +35,9 @@ def test_a_variance_needs_two_groups():
     assert np.isnan(between_variance([3], [10])).all()
 
 
-@pytest.mark.parametrize(
-    ("groups", "n", "rate", "expected"),
-    [(2, 50, 0.1, 0.048), (5, 50, 0.3, 0.148), (10, 200, 0.3, 0.100), (50, 50, 0.3, 0.291)],
-)
-def test_range_expected_under_no_difference(groups, n, rate, expected):
-    assert expected_range(rate, [n] * groups) == pytest.approx(expected, abs=0.003)
-
-
-@pytest.mark.parametrize("n", [[525, 904, 811, 141, 1914], [100, 100, 4000], [1, 3, 9], [20] * 30])
-@pytest.mark.parametrize("rate", [0.0, 0.02, 0.37, 1.0])
-def test_the_expected_range_is_that_of_simulated_counts(n, rate):
-    """It was of 500 draws, and up to 5% off in what a report prints."""
-    rates = np.random.default_rng(1).binomial(n, rate, (40_000, len(n))) / n
-    found = np.ptp(rates, axis=1)
-    error = found.std() / 200
-    assert expected_range(rate, n) == pytest.approx(found.mean(), abs=4 * error + 1e-4)
-
-
 def test_variance_between_groups_is_unbiased():
     rng = np.random.default_rng(5)
     truth = np.array([0.2, 0.3, 0.3, 0.4])
     naive, corrected = between_variance(rng.binomial(50, truth, (20_000, 4)), 50)
     assert corrected.mean() == pytest.approx(truth.var(ddof=1), abs=1.5e-4)
     assert naive.mean() > truth.var(ddof=1) + 0.003
-
-
-def test_shrunken_rates():
-    equal = shrunken_rates([30, 31, 29], 100)
-    np.testing.assert_allclose(equal, 0.3, atol=1e-6)
-    apart = shrunken_rates([100, 900], 1000)
-    assert 0.1 < apart[0] < 0.11
-    assert np.isnan(shrunken_rates([1, 0, 3], [10, 0, 10])).tolist() == [False, True, False]
-    np.testing.assert_allclose(shrunken_rates([0, 0], 10), 0, atol=1e-9)

@@ -56,15 +56,6 @@ def test_without_a_block_is_as_if_it_had_never_been():
     assert sorted(found[1:]) == pytest.approx(sorted(one_out))
 
 
-def test_continuous_points_and_larger_blocks():
-    rng = RNG(4)
-    points, decided = rng.normal(size=(200, 3)), rng.integers(0, 2, 200).astype(float)
-    found = disagreement(points, decided, 5, RNG(0))
-    assert len(found) == 41
-    assert found[0] == pytest.approx(off(points, decided, 5))
-    assert 0 < np.ptp(found[1:]) < 0.1
-
-
 def test_the_order_of_rows_is_nothing():
     points, decided = grid(150, 5)
     order = RNG(9).permutation(150)

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import norm, t
-from tests.needs import EVERY_CASE
 
-from fairgauge.stats.decomposition import mean_differences, mean_variances
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
     Outlying,
@@ -88,16 +86,6 @@ def test_more_than_a_quarter_of_the_strata_are_not_outlying(low):
     assert not (heterogeneity(*of_branches(*low), alpha=0.05 / 12)[1].p < 0.05 / 12).any()
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.04, 0.08])
-def test_strata_removed_one_after_another_name_few_where_nothing_stands_out(spread):
-    """2,000 tables of 12 strata: 2.2, 5.9 and 4.8; without strata removed 2.2, 5.1 and 4.3."""
-    counts = drawn(600, 12, 300, 900, spread)
-    before = (heterogeneity(*counts)[1].p < 0.05 / 12).any(axis=-1)
-    named = (heterogeneity(*counts, alpha=0.05 / 12)[1].p < 0.05 / 12).any(axis=-1)
-    assert named.mean() <= before.mean() + 0.02
-    assert (named | ~before).all()
-
-
 def drawn(tables, strata, group, reference, spread, *, outlying=None, seed=5):
     rng = np.random.default_rng(seed)
     rates = np.broadcast_to(np.linspace(0.35, 0.65, strata), (tables, strata))
@@ -131,34 +119,6 @@ def test_one_branch_of_forty_is_named_and_no_other():
     assert found[:, 1:].any(axis=-1).mean() <= 0.03
 
 
-def test_the_distance_that_would_have_been_named_is_named():
-    """Of 40 branches one is so far from the others; of three with few rows some never are."""
-    _, each = heterogeneity(*drawn(50, 40, 200, 600, 0.0))
-    distance = float(np.median(smallest_outlying(each, 0.05)[:, 0]))
-    _, again = heterogeneity(*drawn(400, 40, 200, 600, 0.0, outlying=-0.08 + distance))
-    assert (holm(again.p) < 0.05)[:, 0].mean() == pytest.approx(0.8, abs=0.07)
-    few = heterogeneity([30, 70, 50], [100] * 3, [50] * 3, [100] * 3)[1]
-    assert np.isnan(smallest_outlying(few, 0.05)).any()
-
-
-def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0):
-    """Return the tests of one table of means, with so many rows a stratum on each side."""
-    counts, squares = [], []
-    for side, (mean, scale) in enumerate(zip(rows, spread, strict=True)):
-        n = rng.poisson(mean, strata)
-        shift = 0.3 + varies * rng.standard_normal(strata) if side == 0 else np.zeros(strata)
-        shift[0] += outlying * (side == 0)
-        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift, n)
-        of = np.repeat(np.arange(strata), n)
-        counts += [np.bincount(of, values, strata), n.astype(float)]
-        squares.append(np.bincount(of, values**2, strata))
-    common = (counts[1] > 0) & (counts[3] > 0)
-    held = [np.where(common, each, 0.0) for each in counts]
-    each, _ = mean_differences(*counts, tuple(squares))
-    variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
-    return heterogeneity_of_means(each.value, *variances, held[1], held[3])
-
-
 def test_the_smallest_outlying_distance_has_quantiles_of_the_degrees_of_each_stratum():
     degrees = np.array([np.inf, 4.0, 4.0, np.inf, 8.0])
     each = Outlying(*[np.full(5, 0.01)] * 5, degrees)
@@ -168,36 +128,3 @@ def test_the_smallest_outlying_distance_has_quantiles_of_the_degrees_of_each_str
         for df in degrees
     ]
     assert smallest_outlying(each, 0.05) == pytest.approx(0.01 * np.array(expected))
-
-
-@pytest.mark.parametrize(
-    ("strata", "rows", "spread"),
-    [
-        (100, (7, 36), (1, 1)),  # a small group in a hundred cells
-        (100, (7, 36), (2, 1)),
-        (100, (7, 36), (0.5, 1)),
-        (10, (20, 60), (1, 1)),
-        (25, (5, 5), (1, 1)),
-    ],
-)
-def test_one_difference_of_means_in_thin_strata_does_not_seem_to_vary(strata, rows, spread):
-    """Cochran's chi-square with estimated variances finds variation in up to 30 in 100 of them."""
-    rng = np.random.default_rng(5)
-    found = [_tests_of_means(rng, strata, rows, spread) for _ in range(400 if EVERY_CASE else 200)]
-    assert np.mean([whole.p < 0.05 for whole, _ in found]) <= 0.075
-    assert np.mean([(holm(each.p) < 0.05).any() for _, each in found]) <= 0.06
-
-
-def test_means_that_vary_are_found_to():
-    rng = np.random.default_rng(6)
-    found = [_tests_of_means(rng, 20, (40, 60), (1, 1), varies=0.5) for _ in range(100)]
-    assert np.mean([whole.p < 0.05 for whole, _ in found]) >= 0.9
-    assert np.mean([(holm(each.p) < 0.05).any() for _, each in found]) <= 0.08
-
-
-def test_one_mean_of_forty_is_named_and_no_other():
-    rng = np.random.default_rng(7)
-    tables = [_tests_of_means(rng, 40, (200, 600), (1, 1), outlying=0.5) for _ in range(100)]
-    named = np.array([holm(each.p) < 0.05 for _, each in tables])
-    assert named[:, 0].mean() >= 0.95
-    assert named[:, 1:].any(axis=-1).mean() <= 0.04

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.needs import EVERY_CASE
 
 from fairgauge.stats.quantiles import compared_quantiles, quantile_limits
 
@@ -23,22 +22,6 @@ def test_a_quantile_of_few_rows_has_no_limit():
     low, high = quantile_limits(np.arange(1.0, 6.0), 0.5, Z)
     assert (low, high) == (-np.inf, np.inf)
     assert quantile_limits(np.arange(1.0, 21.0), 0.95, Z)[1] == np.inf
-
-
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("ratio", [False, True])
-@pytest.mark.parametrize(("rows", "q"), [((60, 90), 0.5), ((300, 200), 0.9)])
-def test_intervals_hold_their_level(rows, q, ratio):
-    rng, covered = np.random.default_rng(4), []
-    truth = np.exp(0.4 * 1.2815515655446004) if q > 0.5 else 1.0
-    sets = 500 if EVERY_CASE else 200
-    for _ in range(sets):
-        ours, theirs = rng.lognormal(0.2, 0.4, rows[0]), rng.lognormal(0, 0.4, rows[1])
-        found = compared_quantiles(ours, theirs, q, 0.95, ratio=ratio)
-        expected = np.exp(0.2) if ratio else truth * (np.exp(0.2) - 1)
-        covered.append(found.low <= expected <= found.high)
-    # of 4,000 sets each 97.3 to 97.9 in 100 are covered
-    assert abs(np.mean(covered) - 0.976) < 3 * (0.976 * 0.024 / sets) ** 0.5
 
 
 @pytest.mark.parametrize("ratio", [False, True])

@@ -61,14 +61,6 @@ def test_probabilities_sum_to_one(p1, p2, n1, n2):
         assert found.not_evaluated == 1
 
 
-def test_grouped_outcomes_are_close_to_a_simulation():
-    rng = np.random.default_rng(0)
-    x1, x2 = rng.binomial(3000, 0.3, 40_000), rng.binomial(5000, 0.33, 40_000)
-    low, high = newcombe(x1, 3000, x2, 5000, Z)
-    found = verdict_power(0.3, 3000, 0.33, 5000, -0.05, 0.05)
-    assert found.passes == pytest.approx(np.mean((low >= -0.05) & (high <= 0.05)), abs=0.012)
-
-
 @pytest.mark.parametrize(
     ("case", "formula"),
     [

@@ -21,22 +21,6 @@ def test_a_group_without_a_label_has_no_curve():
     assert np.isnan(scores.roc_curves([[0, 0], [3, 2]])).all()
 
 
-def test_the_radius_is_that_of_resampled_rows():
-    rng = np.random.default_rng(0)
-
-    def resampled(table):
-        rows = (
-            np.repeat(np.arange(4), table[0].astype(int)),
-            np.repeat(np.arange(4), table[1].astype(int)),
-        )
-        drawn = [np.bincount(rng.choice(each, len(each)), minlength=4) for each in rows]
-        return scores.roc_curves(np.array(drawn)) - scores.roc_curves(table)
-
-    moved = [np.abs(resampled(A) - resampled(D)).mean() for _ in range(3_000)]
-    found = np.quantile(scores.curve_errors(A, D, np.random.default_rng(1), 3_000), 0.95)
-    assert found == pytest.approx(np.quantile(moved, 0.95), rel=0.05)
-
-
 def test_chance_gives_equal_groups_the_area_that_they_show():
     rng = np.random.default_rng(5)
     areas = scores.null_areas(A, A, rng, 2_000)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 from tests.needs import EVERY_CASE
@@ -13,7 +11,6 @@ from fairgauge.stats.sequential import (
     LEVEL_OF_ERRORS,
     EDetector,
     Tolerated,
-    asymptotic_evidence,
     deviations,
     e_value,
     likeliest_start,
@@ -101,31 +98,6 @@ def test_false_alarms_in_a_year(horizon):
     assert np.isfinite(equal).mean() <= 0.05 + error
 
 
-@pytest.mark.parametrize(("shift", "delay"), [(0.10, 21), (0.15, 7), (0.20, 4)])
-def test_delay_until_a_change_is_found(shift, delay):
-    first = watch(lambda day: shift if day >= 180 else 0.0, monitors=300, days=260)
-    assert np.median(first) - 180 == pytest.approx(delay, abs=1.5)
-
-
-def test_a_falling_ratio_is_found():
-    first = watch(
-        lambda day: -0.12 if day >= 60 else 0.0,
-        Tolerated(0.8, np.inf, "ratio"),
-        monitors=200,
-        days=150,
-    )
-    assert np.isfinite(first).mean() > 0.95
-
-
-def test_the_state_is_small_and_frozen():
-    monitor = EDetector(Tolerated(-0.05, 0.05)).observe(60, 200, 30, 100)
-    assert monitor.evidence.size + monitor.recent.size + monitor.total.size == 11
-    with pytest.raises(FrozenInstanceError):
-        monitor.batches = 0
-    assert monitor.threshold == 7300
-    assert not monitor.alarm
-
-
 def test_one_monitor_is_a_column_of_many():
     one, many = (EDetector(Tolerated(-0.05, 0.05)) for _ in range(2))
     for x_a, x_d in ((60, 30), (55, 48), (70, 52)):
@@ -186,19 +158,6 @@ def test_a_rate_alone_is_monitored():
         alarms.append(bool(monitor.alarm))
     # half the rate is noticed on its second day, and an alarm stays
     assert alarms == [False] * 31 + [True] * 29
-
-
-def test_estimates_at_their_limit_alarm_falsely_in_few_years():
-    """Also with the heavy tails of few clusters: the errors are those of a level in the tails."""
-    rng, years, threshold = np.random.default_rng(2), 200, 365 / 0.04
-    half = 13.03  # the 99.99% interval of four degrees of freedom, in standard errors
-    for freedom, of in ((np.inf, critical(LEVEL_OF_ERRORS)), (4, half)):
-        alarmed = 0
-        for _ in range(years):
-            value = rng.standard_normal(365) if freedom == np.inf else rng.standard_t(4, 365)
-            below, above = deviations(value, value - of, value + of, 0.0, np.inf)
-            alarmed += asymptotic_evidence(below, above).max() >= threshold
-        assert alarmed / years <= 0.05
 
 
 def test_deviations_are_those_of_the_half_that_faces_the_limit():

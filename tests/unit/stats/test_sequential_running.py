@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.sequential import BETS, boundary, running_contrast
 
 SHARE = st.floats(0, 1)
@@ -60,15 +59,6 @@ def test_all_intervals_of_a_year_hold_together(comparison):
     assert missed.any(axis=0).mean() <= 0.05
     assert (found.low <= found.value)[~np.isnan(found.value)].all()
     assert np.isfinite(found.high[-1]).all()
-
-
-def test_intervals_of_one_look_do_not():
-    """What the sequences are for: most years have a day on which a repeated interval is wrong."""
-    rng = np.random.default_rng(2)
-    x_a, x_d = (rng.binomial(n, 0.3, (365, 300)).cumsum(axis=0) for n in (200, 100))
-    days = np.arange(1, 366)[:, None]
-    low, high = newcombe(x_d, 100 * days, x_a, 200 * days, 1.96)
-    assert ((low > 0) | (high < 0)).any(axis=0).mean() > 0.25
 
 
 def test_a_running_difference_is_the_mean_of_the_periods_differences():

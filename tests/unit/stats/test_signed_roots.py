@@ -167,19 +167,6 @@ def test_the_family_wise_error_of_two_by_two_values_is_below_alpha_by_enumeratio
         assert 0 < wrong / whole <= alpha
 
 
-@pytest.mark.parametrize(("n", "rate"), [(200, 0.2), (2_500, 0.2), (2_500, 0.05), (1_000, 0.6)])
-def test_what_is_detectable_is_found_as_often_as_stated(n, rate):
-    """In small subgroups, and in those of half of all rows, where the others vary as much."""
-    total, c = 5_000, 3.5
-    gap = detectable_gap(n, total, rate, c, 0.0, 0.8)
-    assert gap is not None
-    rng = np.random.default_rng(3)
-    x1 = rng.binomial(n, rate + gap, 20_000)
-    x2 = rng.binomial(total - n, rate, 20_000)
-    found = (signed_root(x1, n, x2, total - n) > c).mean()
-    assert found == pytest.approx(0.8, abs=0.02)
-
-
 def test_nothing_is_detectable_where_no_count_exceeds():
     assert detectable_gap(20, 100, 0.9, 4.0, 0.0, 0.8) is None
 
@@ -189,6 +176,5 @@ def test_the_largest_end_is_that_of_all():
     n1 = rng.integers(20, 500, 400).astype(float)
     x1 = rng.binomial(n1.astype(int), 0.2).astype(float)
     n2, x2 = 3_000 - n1, 600 - x1
-    scale = 1 - n1 / 3_000
-    ends = upper_end(x1, n1, x2, n2, 3.0) * scale
-    assert largest_upper_end(x1, n1, x2, n2, 3.0, scale) == pytest.approx(ends.max())
+    ends = upper_end(x1, n1, x2, n2, 3.0)
+    assert largest_upper_end(x1, n1, x2, n2, 3.0) == pytest.approx(ends.max())

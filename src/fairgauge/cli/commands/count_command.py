@@ -58,6 +58,7 @@ DIALECTS = (
 @click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
 @click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
 @click.option("--model", metavar="COL", help="Likewise: the model.")
+@click.option("--family", metavar="COL", help="Likewise: the text that items are made from.")
 @click.option(
     "--min-cell",
     type=int,
@@ -104,6 +105,7 @@ def command(
     item: str | None,
     variant: str | None,
     model: str | None,
+    family: str | None,
     controls: tuple[str, ...],
     **flags: Texts,
 ) -> None:
@@ -133,7 +135,7 @@ def command(
     what = _with_controls(asked(config, flags, counts=True), controls)
     if not flags.get("rule") and (left := without_baselines(config)):
         print_message(left, prefix="Warning: ")
-    roles = {"item": item, "variant": variant, "model": model}
+    roles = {"item": item, "variant": variant, "model": model, "family": family}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):
         raise FairgaugeError("--by counts periods of people, not of answers under swapped names")
@@ -168,7 +170,6 @@ def _with_controls(what: Asked, controls: tuple[str, ...]) -> Asked:
 def _count_periods(
     rows: object, what: Asked, column: str, folder: str | None, min_cell: int | None
 ) -> None:
-    """Write a cube for every value of a column, which names a period, into a folder."""
     from fairgauge.api.audit import count_periods
     from fairgauge.atomic_files import write_all
     from fairgauge.cube.cube import Cube
@@ -197,7 +198,6 @@ def _count_periods(
 
 
 def _of_answers(what: Asked) -> bool:
-    """Return whether answers under swapped names are counted."""
     return bool({"item", "variant"} & what.options.keys())
 
 
@@ -216,7 +216,6 @@ def _print_notes(cube: Cube, warnings: tuple[Diagnostic, ...], *, quiet: bool) -
 def _counted(
     data: DataArguments, what: Asked, answer: str | None, config: str | None
 ) -> tuple[Cube, tuple[Diagnostic, ...]]:
-    """Return the counts of the rows, or of what a warehouse answered, and what they warn of."""
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
     from fairgauge.scan.scan_progress import progress
 
@@ -248,7 +247,6 @@ def _rows(data: DataArguments, what: Asked, config: str | None) -> object:
 def _warehouse(
     data: DataArguments, dialect: str | None, columns: str | None, *, show_sql: bool
 ) -> Warehouse | None:
-    """Return the rows of a warehouse that is not reached from here, where a dialect is given."""
     if (dialect is None) != (columns is None) or (dialect and not show_sql):
         raise FairgaugeError(
             "a query for a warehouse takes --show-sql, --dialect and --columns (and --table or "
@@ -262,7 +260,6 @@ def _warehouse(
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
-    """Print the query that counts, and note what its result shows."""
     from fairgauge.addresses import without_secrets
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole

@@ -55,7 +55,6 @@ def command(output: str, out: Output) -> None:
 
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:
-    """Describe where the reports are, and how to go on."""
     loans = examples[-1]
     program = _program()
     lines = [

@@ -79,7 +79,6 @@ def _rows(entries: list[MetricDescription]) -> str:
 
 
 def _row(name: str, says: str) -> str:
-    """Return a name and its sentence, beside or, below a long name, beneath it."""
     beside = len(name) + 4 <= _COLUMN
     text = textwrap.fill(
         says,

@@ -264,7 +264,6 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
 
 
 def _period_of(path: Place, period: str | None) -> str:
-    """Return the period that the path of a file names, or that is given."""
     from fairgauge.monitoring.periods import parse_period
 
     dated = _DATE.search(str(path).replace("\\", "/"))
@@ -305,7 +304,6 @@ def _kept(held: History) -> MonitorSpec:
 
 
 def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all periods") -> None:
-    """Keep the specification, and warn where it differs from the one before."""
     from fairgauge.monitoring.monitor_spec import changed_settings
 
     try:
@@ -320,7 +318,6 @@ def _keep(held: History, spec: MonitorSpec, effect: str = "; it applies to all p
 
 
 def _describe_place(report: MonitorReport, period: str) -> str:
-    """Describe where a period was added that is not the newest one."""
     if report.periods and period > report.periods[-1]:
         return f"{period} decides nothing until another period follows it"
     if period not in report.periods:
@@ -334,7 +331,6 @@ def _describe_place(report: MonitorReport, period: str) -> str:
 
 
 def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
-    """Warn of what may be wrong with the rows of the period."""
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
@@ -389,7 +385,6 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
-    """Return the question as the options of an audit."""
     if config is not None:
         from fairgauge.question.spec_file import MONITOR, read_options
 
@@ -412,7 +407,14 @@ def _show(
             out, files=(*out.files, table)
         )  # the CSV of a monitor is this table
     elif table is not None:
-        tables[table] = _parquet(report)
+        from fairgauge.render.streams import table_of
+        from fairgauge.scan.parquet_output import parquet_file
+
+        periods = table_of(report, "periods")
+        types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
+        types |= dict.fromkeys(periods.texts & set(periods.columns), str)
+        types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
+        tables[table] = parquet_file(types, periods.rows)
     if explore is not None:
         report.explore(exact=exact).save(explore)
     out.show(report, tables)
@@ -420,15 +422,3 @@ def _show(
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
     return report.exit_code
-
-
-def _parquet(report: MonitorReport) -> bytes:
-    """Return a Parquet file of every period of every comparison."""
-    from fairgauge.render.streams import table_of
-    from fairgauge.scan.parquet_output import parquet_file
-
-    periods = table_of(report, "periods")
-    types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
-    types |= dict.fromkeys(periods.texts & set(periods.columns), str)
-    types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
-    return parquet_file(types, periods.rows)

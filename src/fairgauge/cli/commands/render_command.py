@@ -41,14 +41,13 @@ def command(saved: str, out: Output) -> int:
     result = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
     if isinstance(result, Cube):
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
-    save_all(result, out.files, full=out.full)
+    save_all(result, out.files, full=out.full, lang=out.lang)
     if not out.files:
         print_result(render(result, **out.shown))
     return 0
 
 
 def _verified_report(bundle: str) -> Report | PairsAudit:
-    """Return the report of a sealed bundle, and print on standard error what verifying it found."""
     from fairgauge.evidence.sealing import verify
 
     found = verify(bundle)

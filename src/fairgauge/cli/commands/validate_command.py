@@ -81,7 +81,6 @@ def command(
 
 
 def _monitor(config: str | None) -> MonitorSpec | None:
-    """Read the table [monitor] of a specification file, if it has one."""
     from fairgauge.question.spec_file import read_options
 
     if config is None or "monitor" not in read_options(config):
@@ -92,7 +91,6 @@ def _monitor(config: str | None) -> MonitorSpec | None:
 
 
 def _own_rules(config: str | None, monitor: MonitorSpec | None) -> tuple[Rule, ...]:
-    """Return the rules of the table [monitor], which without any has those of the audit."""
     from fairgauge.question.spec_file import MONITOR, read_options
 
     if config is None or monitor is None:
@@ -102,7 +100,6 @@ def _own_rules(config: str | None, monitor: MonitorSpec | None) -> tuple[Rule, .
 
 
 def _summary(spec: Spec) -> list[str]:
-    """Return what would be audited, a line each."""
     lines = [f"sensitive  {', '.join(map(printable, spec.audited))}"]
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
     lines.append(f"metrics    {', '.join(map(printable, metrics))}")

@@ -28,6 +28,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     Sparseness,
     StatisticInterval,
+    each_once,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
@@ -39,7 +40,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
-from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
+from fairgauge.stats.dispersion import error_dispersion_quantile
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
@@ -48,7 +49,7 @@ _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array],
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
 _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
-_BALL = IntervalMethod.GROUP_BALL
+_BALL = IntervalMethod.BALL
 
 
 class SlotIntervals(NamedTuple):
@@ -119,8 +120,6 @@ def _spread(
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, groups_interval, groups, confidence)
         return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason)
-    if metric.by not in ("largest_gap", "smallest_ratio"):
-        return _dispersion_interval(metric, groups_interval, slots, confidence)
     gap = metric.by == "largest_gap"
     mover = mover_difference if gap else mover_ratio
     low, high = _most_apart(groups_interval, groups, confidence, confidence, mover, few)
@@ -146,7 +145,7 @@ def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotInterv
         joined = low.max(axis=0), high_alone.max(axis=0)
         if metric.neutral == 1:
             joined = low_alone.min(axis=0), high.min(axis=0)
-    methods = (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
+    methods = each_once(IntervalMethod.SIMULTANEOUS, *parts[0].methods)
     shares = tuple(share for part in parts for share in part.shares)
     return SlotIntervals(joined, methods, sparse=parts[0].sparse, shares=shares)
 
@@ -174,7 +173,7 @@ def _differential_interval(
         own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, *own)
+    methods = (IntervalMethod.SIMULTANEOUS, *_PAIRS_AT_ONCE, *own)
     return SlotIntervals(limits, methods)
 
 
@@ -206,15 +205,12 @@ def _inequality_part_interval(
         axis=1,
     )
     values = metric.of_counts(quotient(drawn, rows_per_weight))
-    return SlotIntervals(
-        quantile_interval(values, spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
-    )
+    return SlotIntervals(quantile_interval(values, spec.confidence), (IntervalMethod.JEFFREYS,))
 
 
 def _between(
     metric: InequalityPart, counts: Array, rows_per_weight: Array, confidence: float
 ) -> SlotIntervals:
-    """Return a ball around the root, which is half the variance of the mean benefits near 0."""
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
     weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
@@ -230,32 +226,7 @@ def _between(
     return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
 
 
-def _dispersion_interval(
-    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
-) -> SlotIntervals:
-    """Return the limits of the variance or the Gini index over groups."""
-    if groups_interval.clustered:
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
-    c = critical(confidence)
-    low, high = groups_interval.at(np.full(len(groups_interval.estimate), c))
-    with np.errstate(invalid="ignore"):
-        error = np.maximum(groups_interval.estimate - low, high - groups_interval.estimate) / c
-    finite = np.isfinite(error) | np.isnan(groups_interval.estimate)
-    bounded = finite.reshape(slots, -1).all(axis=1)
-    value, error = groups_interval.estimate.reshape(slots, -1), error.reshape(slots, -1)
-    made = variance_limits if metric.by == "variance" else gini_limits
-    low, high = made(value, error, np.full(slots, c))
-    reason = groups_interval.reason or _UNBOUNDED
-    if metric.by == "gini" and metric.of.range[0] < 0:
-        positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
-        bounded &= positive & np.isfinite(high)
-        reason = RATIO_MAY_BE_ZERO
-    low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return SlotIntervals((low, high), (_BALL, *groups_interval.methods), reason)
-
-
 def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:
-    """Return in which slots all groups are significantly above 0."""
     c = np.repeat(tukey_critical(groups, confidence), len(groups_interval.estimate) // len(groups))
     low, _ = groups_interval.at(c)
     above = (low > 0) | np.isnan(groups_interval.estimate)

@@ -38,8 +38,6 @@ from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interv
 from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.multiplicity import (
     between_variance,
-    expected_range,
-    holm,
     sidak,
     simultaneous_level,
 )
@@ -86,20 +84,18 @@ def adjusted_estimates(
     homogeneity : the tests of homogeneity; for each all pairs of groups are compared, too.
     """
     of_counts = _members(estimates, of_rows=False)
-    tests = [each["p"] for each in homogeneity]
-    others = [*tests, *[1.0] * len(tests)]
-    size = max(len(of_counts) + len(others), 1)
+    others = 2 * len(homogeneity)
+    size = max(len(of_counts) + others, 1)
     family = Family(size, simultaneous_level(size, confidence))
     wider = _wider(together, family.level)
     made = [_with_simultaneous(estimate, wider) for estimate in estimates]
     _adjust(made, of_counts, others)
-    _adjust(made, _members(estimates, of_rows=True), [])
+    _adjust(made, _members(estimates, of_rows=True), 0)
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
     return tuple(_worst_class(each, of_classes) for each in made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
-    """Return the places of the estimates of every test: of metrics of counts, or of single rows."""
     members: dict[Hashable, list[int]] = {}
     groups: dict[object, set[str | None]] = {}
     for each in estimates:
@@ -111,16 +107,11 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
     return list(members.values())
 
 
-def _adjust(made: list[Estimate], members: Sequence[list[int]], others: Sequence[float]) -> None:
-    """Replace the estimates of tests by those adjusted for all of these and for other tests."""
-    smallest = [min(made[i].p_value or 0.0 for i in places) for places in members]
-    steps = holm([*smallest, *others]).tolist()
-    for places, least, step in zip(members, smallest, steps, strict=False):
-        for i in places:
-            p = made[i].p_value or 0.0
-            adjusted = float(sidak(p, len(members) + len(others)))
-            step_of = step if p == least else min(1.0, step * p / least)
-            made[i] = replace(made[i], p_adjusted=adjusted, p_holm=step_of)
+def _adjust(made: list[Estimate], members: Sequence[list[int]], others: int) -> None:
+    places = [i for each in members for i in each]
+    adjusted = sidak([made[i].p_value or 0.0 for i in places], len(members) + others).tolist()
+    for i, p in zip(places, adjusted, strict=True):
+        made[i] = replace(made[i], p_adjusted=p)
 
 
 def _is_tested(estimate: Estimate) -> bool:
@@ -156,7 +147,6 @@ def _member(estimate: Estimate, *, two: bool) -> Hashable:
 
 
 def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
-    """Return the limits of every comparison that hold together with all others."""
     # once for all groups of a metric, which share a function: it returns the limits of all
     every = {limits: limits(level) for limits in {limits for limits, _ in together.values()}}
     return {
@@ -189,7 +179,6 @@ def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate
         estimate,
         simultaneous=of_class.simultaneous,
         p_adjusted=of_class.p_adjusted,
-        p_holm=of_class.p_holm,
     )
 
 
@@ -264,11 +253,9 @@ def _sparse(names: Array, x: Array, n: Array) -> dict[str, Parameter]:
 
 
 def _differences(x: Array, n: Array) -> dict[str, float | None]:
-    """Return the range over groups, what is expected of it, and the deviation between groups."""
     between = float(between_variance(x, n)[1])  # unknown where a group is a single row
     return {
         "range": float(np.ptp(x / n)),
-        "expected_range": expected_range(float(x.sum() / n.sum()), n),
         "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
     }
 
@@ -343,7 +330,6 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
 
 
 def _strata_of_groups(pooled: Iterable[Estimate], strata: set[str]) -> Iterator[Diagnostic]:
-    """Warn of features, other than the strata, of which no stratum has two groups."""
     apart: dict[str | None, bool] = dict.fromkeys(strata, False)
     for each in pooled:
         no_pair = each.reason is not None and each.reason.code is ReasonCode.NO_COMMON_STRATUM

@@ -14,10 +14,11 @@ largest under the model in use and j under the candidate. Both are fixed, though
   of those over j, simultaneous over them (Bonferroni); the lower limit of the change is the lowest
   of these over i. The upper limit is the converse.
 
-Where one item alone may be the largest under either model, that is the plain interval of one
-change. Where several are equal, it is wider: how far the largest of several estimates exceeds
-the largest item depends on how equal they are, which the rows do not show, and limits that hold
-whatever that is cover more than 95%.
+The variance of each such change follows from the influence of every row on it. Where one item alone
+may be the largest under either model, the interval is the plain one of one change. Where several
+are equal, it is wider: how far the largest of several estimates exceeds the largest item depends on
+how equal they are, which the rows do not show, and limits that hold whatever that is cover more
+than 95%.
 
 References
 ----------
@@ -27,10 +28,8 @@ Andrews & Soares (2010), Econometrica 78, 119-157 (moments that are not binding 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,337 +44,20 @@ from fairgauge.inference.two.paired_changes import (
     Quantity,
     StatisticChange,
     constant,
-    correlation_of_halves,
     logarithm,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Index, Limits, quiet, quotient
-from fairgauge.stats.intervals import critical
+from fairgauge.stats.arrays import Index, Limits
+from fairgauge.stats.intervals import as_critical_t, critical
 from fairgauge.stats.significance import normal_quantile, two_sided
 
 ZERO = -1
 """The coordinate that is 0 under both models."""
-_LEVEL = 0.95
 _EXCLUDED = 0.005
 """Probability that an item is excluded from the largest, under either model, although it is one."""
 _MOST = 64
-"""Items that a lower limit is sought among, so that the cost is linear in the number of pairs."""
-_BLOCK = 500_000
-"""Changes that are computed at once."""
-
-
-class LargestChange(Quantity):
-    """The change of the largest of several numbers."""
-
-    __slots__ = ()
-
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value of a normal distribution with the limits at 95%.
-
-        The limits take their shape from whichever items may be the largest, so that their inversion
-        would cost many times what they do.
-        """
-        low, high = self._usual()
-        half = np.where(self.value > null, self.value - low, high - self.value)
-        away = np.abs(self.value - null)
-        return two_sided(np.where(away > 0, critical(_LEVEL) * quotient(away, half), 0.0))
-
-    def tested_at(self, z: ArrayLike) -> Limits:
-        """Return the limits at 95%, widened as those of a normal distribution."""
-        low, high = self._usual()
-        times = np.asarray(z, dtype=float) / critical(_LEVEL)
-        return self.value - times * (self.value - low), self.value + times * (high - self.value)
-
-    def negated(self) -> LargestChange:
-        """Return the change of the smallest of the numbers with the opposite sign."""
-        made = super().negated()
-        return LargestChange(made.value, made.at)
-
-    def _usual(self) -> Limits:
-        return self.at(np.full(self.value.shape, critical(_LEVEL)))
-
-
-class Squares(NamedTuple):
-    """Squared distances of the limits of coordinates from their values.
-
-    Of the difference and the sum of both models, and of either model; arrays of shape
-    (2, coordinates + 1, n): below and above. The last coordinate is 0.
-    """
-
-    difference: Array
-    total: Array
-    old: Array
-    new: Array
-
-
-class Covariances(NamedTuple):
-    """Covariances of the coordinates, of shape (coordinates + 1, coordinates + 1)."""
-
-    old: Array
-    new: Array
-    both: Array
-    """Of the model in use, in rows, with the candidate."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearItems:
-    """Numbers of which the largest counts: a coordinate less another, or less 0.
-
-    Attributes
-    ----------
-    first, second : the coordinates of every item, arrays of shape (items,): the groups of a
-        spread, or the one difference of two sides, and `ZERO`.
-    old, new : the items under the model in use and the candidate, arrays of shape (items, n).
-    squares : of the coordinates at critical values of shape (n,).
-    covariances : where the coordinates depend on each other.
-    """
-
-    first: Index
-    second: Index
-    old: Array
-    new: Array
-    squares: Callable[[Array], Squares]
-    covariances: Covariances | None = None
-
-    def exchanged(self) -> LinearItems:
-        """Return the items with both models exchanged."""
-
-        def squares(z: Array) -> Squares:
-            of = self.squares(z)
-            return Squares(of.difference[::-1], of.total, of.new, of.old)
-
-        known = self.covariances
-        return replace(
-            self,
-            old=self.new,
-            new=self.old,
-            squares=squares,
-            covariances=known and Covariances(known.new, known.old, known.both.T),
-        )
-
-    def under_candidate(self) -> LinearItems:
-        """Return items whose changes are the differences of these under the candidate."""
-
-        def squares(z: Array) -> Squares:
-            of = self.squares(z).new
-            return Squares(np.zeros_like(of), 4 * of, of, of)
-
-        known = self.covariances
-        return replace(
-            self,
-            old=self.new,
-            squares=squares,
-            covariances=known and Covariances(known.new, known.new, known.new),
-        )
-
-    def change(self, i: Index, j: Index, of: Squares, at: int) -> tuple[Array, Array]:
-        """Return the change from items ``i`` to items ``j``, in one comparison.
-
-        Also the squared distance of its lower limit: MOVER adds the squares of coordinates, and
-        what both items share is a paired change.
-        """
-        a, b, c, d = self.first[i], self.second[i], self.first[j], self.second[j]
-        below, above = (Squares(*(each[side, :, at] for each in of)) for side in (0, 1))
-        squared = (
-            np.where(c == a, below.difference[c], np.where(c == b, below.total[c], below.new[c]))
-            + np.where(d == b, above.difference[d], np.where(d == a, above.total[d], above.new[d]))
-            + np.where((a == c) | (a == d), 0.0, above.old[a])
-            + np.where((b == c) | (b == d), 0.0, below.old[b])
-        )
-        if self.covariances is not None:
-            squared = squared * _inflation(
-                _variance(new, c, d) + _variance(old, a, b)
-                - 2 * (both[a, c] - both[a, d] - both[b, c] + both[b, d])
-                for old, new, both in zip(*map(_apart, self.covariances), strict=True)
-            )  # fmt: skip
-        return self.new[j, at] - self.old[i, at], squared
-
-
-def combined_change(
-    parts: Sequence[LinearItems], how: str, *, dependent: bool
-) -> tuple[LargestChange, Array, Array]:
-    """Return the change of the largest of all items, and it under both models.
-
-    Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
-    is whether items of different parts may depend on each other.
-    """
-    mean = how == "mean"
-    total = np.mean if mean else np.max
-    old, new = (
-        total([largest.max(axis=0) for largest in under], axis=0)
-        for under in ([part.old for part in parts], [part.new for part in parts])
-    )
-
-    def highest(some: Sequence[_Candidates]) -> list[Array]:
-        return [
-            np.maximum.reduce([
-                one.highest(),
-                *(one.towards(other, dependent=dependent)
-                  for other in some if not mean and other is not one),
-            ])
-            for one in some
-        ]  # fmt: skip
-
-    def lowest(some: Sequence[_Candidates]) -> float:
-        if not mean:
-            return min(float(limits.min(initial=np.inf)) for limits in highest(some))
-        gaps, errors = np.zeros(1), np.zeros(1)
-        for one in some:
-            gap, squared = _frontier(*one.best())
-            error = np.sqrt(squared) if dependent else squared
-            gaps, errors = _frontier(
-                np.add.outer(gaps, gap).ravel(), np.add.outer(errors, error).ravel()
-            )
-        return float((gaps - (errors if dependent else np.sqrt(errors))).min()) / len(some)
-
-    return _change(new - old, parts, highest, lowest, np.prod if mean else np.sum), old, new
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Candidates:
-    """Items of a part that may be the largest, in one comparison.
-
-    Attributes
-    ----------
-    before, after : items that may be the largest under the model in use, and the candidate.
-    squares : of the coordinates.
-    at : the comparison.
-    """
-
-    items: LinearItems
-    before: Index
-    after: Index
-    squares: Squares
-    at: int
-
-    def best(self) -> tuple[Array, Array]:
-        """Return of each item before the change with the highest lower limit, as in `change`."""
-        if not len(self.after):
-            return np.full(len(self.before), -np.inf), np.zeros(len(self.before))
-        blocks = math.ceil(len(self.before) * len(self.after) / _BLOCK)
-        gaps, squares = [np.empty(0)], [np.empty(0)]
-        for i in np.array_split(self.before, max(blocks, 1)):
-            gap, squared = self.items.change(i[:, None], self.after, self.squares, self.at)
-            chosen = np.arange(len(i)), (gap - np.sqrt(squared)).argmax(axis=1)
-            gaps.append(gap[chosen])
-            squares.append(squared[chosen])
-        return np.concatenate(gaps), np.concatenate(squares)
-
-    def highest(self) -> Array:
-        """Return of each item before the highest lower limit of its changes."""
-        gap, squared = self.best()
-        return gap - np.sqrt(squared)
-
-    def towards(self, other: _Candidates, *, dependent: bool) -> Array:
-        """Return of each item before the highest lower limit of its changes to another part's."""
-        i, j = self.before[:, None], other.after
-        old, new = (
-            of[0, one, self.at] + of[1, less, self.at]
-            for of, one, less in (
-                (self.squares.old, self.items.second[i], self.items.first[i]),
-                (other.squares.new, other.items.first[j], other.items.second[j]),
-            )
-        )
-        error = np.sqrt(old) + np.sqrt(new) if dependent else np.sqrt(old + new)
-        gap = other.items.new[j, self.at] - self.items.old[i, self.at]
-        return np.asarray((gap - error).max(axis=1, initial=-np.inf))
-
-
-_Highest: TypeAlias = "Callable[[Sequence[_Candidates]], list[Array]]"
-"""Of the items before of every part, the highest lower limit of their changes."""
-
-
-def _change(
-    value: Array,
-    parts: Sequence[LinearItems],
-    highest: _Highest,
-    lowest: Callable[[Sequence[_Candidates]], float],
-    combinations: Callable[[list[int]], np.integer],
-) -> LargestChange:
-    """Return a change with ``lowest`` as its lower limit; the upper one by exchange of the models.
-
-    ``combinations`` counts the changes that are simultaneous, of the items after of every part.
-    """
-    known = np.flatnonzero(np.isfinite(value)).tolist()
-    exchanged = [of.exchanged() for of in parts]
-    after, before = (_may_be_largest(of, highest, known) for of in (parts, exchanged))
-
-    def lower(of: Sequence[LinearItems], before: _Sets, after: _Sets, z: Array) -> Array:
-        critical_values, limits = np.zeros(len(value)), np.full(len(value), np.nan)
-        for at in known:
-            many = int(combinations([len(each) for each in after[at]]))
-            critical_values[at] = _simultaneous(float(z[at]), many)
-        squares = [each.squares(critical_values) for each in of]
-        for at in known:
-            likeliest = [_likeliest(*each, at) for each in zip(of, after[at], strict=True)]
-            sets = zip(of, before[at], likeliest, squares, strict=True)
-            limits[at] = lowest([_Candidates(*each, at) for each in sets])
-        return limits
-
-    def at(z: ArrayLike) -> Limits:
-        every = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        return lower(parts, before, after, every), -lower(exchanged, after, before, every)
-
-    return LargestChange(value, at)
-
-
-_Sets: TypeAlias = "dict[int, list[Index]]"
-"""Items of every part, by comparison."""
-
-
-def _may_be_largest(parts: Sequence[LinearItems], highest: _Highest, known: Sequence[int]) -> _Sets:
-    """Return the items that may be the largest under the candidate: none is significantly more."""
-    items = [of.under_candidate() for of in parts]
-    every = [np.arange(len(of.first)) for of in items]
-    z = normal_quantile(1 - _EXCLUDED / (2 * sum(map(len, every))))
-    squares = [of.squares(np.full(of.new.shape[1], z)) for of in items]
-    found = {}
-    for at in known:
-        likeliest = [_likeliest(*each, at) for each in zip(items, every, strict=True)]
-        sets = zip(items, every, likeliest, squares, strict=True)
-        limits = highest([_Candidates(*each, at) for each in sets])
-        found[at] = [np.flatnonzero(limit <= 0) for limit in limits]
-    return found
-
-
-def _likeliest(items: LinearItems, among: Index, at: int) -> Index:
-    """Return the items that are largest under the candidate; not more than `_MOST`."""
-    return among[np.argsort(-items.new[among, at], kind="stable")[:_MOST]]
-
-
-def _simultaneous(z: float, times: int) -> float:
-    """Return the critical value of several one-sided limits by Bonferroni's inequality."""
-    return z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
-
-
-def _frontier(gap: Array, spread: Array) -> tuple[Array, Array]:
-    """Return the pairs of which none other has both a lower gap and a larger spread."""
-    order = np.lexsort((-spread, gap))
-    gap, spread = gap[order], spread[order]
-    kept = np.diff(np.maximum.accumulate(spread), prepend=-np.inf) > 0
-    return gap[kept], spread[kept]
-
-
-def _variance(covariance: Array, first: Index, second: Index) -> Array:
-    """Return the variance of one coordinate less another."""
-    found: Array = (
-        covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
-    )
-    return found
-
-
-def _apart(covariance: Array) -> tuple[Array, Array]:
-    """Return covariances as they are, and of coordinates that are independent."""
-    return covariance, np.diag(np.diagonal(covariance))
-
-
-def _inflation(variances: Iterable[Array]) -> Array:
-    """Return how many times larger a variance is than that of independent coordinates."""
-    dependent, independent = variances
-    return np.where(independent > 0, quotient(dependent, independent), 1.0)
-
-
-_GAPS = ("largest_gap", "smallest_ratio")
+"""Items that a limit is sought among, so that the cost is linear in the number of pairs."""
+_METHODS = (IntervalMethod.SIMULTANEOUS, IntervalMethod.INFLUENCE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -397,176 +79,246 @@ class ExtremeChange:
     apart: bool
 
 
-def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | None:
-    """Return the change of a largest gap, smallest ratio, maximum or minimum over groups.
+def spread_change(
+    metric: Spread | Joint, changes: Sequence[StatisticChange]
+) -> ExtremeChange | None:
+    """Return the change of an extreme over groups, or of the worst or the mean of several.
 
-    Returns None where fewer groups are known than it takes.
+    ``changes`` are of the statistic of each spread. Returns None where fewer groups are known than
+    it takes.
 
     Raises
     ------
     NoInterval
-        The groups may share clusters, and how much they depend on each other is not known; or no
-        method is known.
+        A ratio may be of 0, or there is no method.
     """
-    return _of_items([(metric, change)], metric.by, [_items(metric, change)], "worst")
-
-
-def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeChange | None:
-    """Return the change of the worst, or of the mean, of several spreads; as `spread_change`."""
-    if metric.how == "mean" and metric.neutral == 1:
+    spreads = (metric,) if isinstance(metric, Spread) else metric.of
+    how = "worst" if isinstance(metric, Spread) else metric.how
+    by, groups = spreads[0].by, len(changes[0].rows)
+    ratio, of_gaps = by == "smallest_ratio", by in ("largest_gap", "smallest_ratio")
+    if ratio and how == "mean":
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    parts = list(zip(metric.of, changes, strict=True))
-    items = [_items(spread, change) for spread, change in parts]
-    return _of_items(parts, metric.of[0].by, items, metric.how)
-
-
-def _of_items(
-    parts: Sequence[tuple[Spread, StatisticChange]],
-    by: str,
-    items: Sequence[LinearItems | None],
-    how: str,
-) -> ExtremeChange | None:
-    known = [each for each in items if each is not None]
-    if len(known) < len(items):
-        return None
-    dependent = _are_dependent([change for _, change in parts])
-    shift, old, new = combined_change(known, how, dependent=dependent)
-    worst = known[int(np.argmax([each.new.max() for each in known]))]
-    first, second = _groups(worst, np.min([change.rows for _, change in parts], axis=0))
-    if by in _GAPS:  # what rounding leaves of a gap is none, as in an audit
+    if ratio and any((model.value <= 0).any() for each in changes for model in each.models):
+        raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
+    coordinates = _Coordinates(metric.title, changes, np.arange(groups), logs=ratio)
+    parts = []
+    for start in range(0, groups * len(changes), groups):
+        known = np.flatnonzero(np.isfinite(coordinates.values[:, start : start + groups]).all(0))
+        first, second = start + known, np.full(len(known), ZERO)
+        if of_gaps:  # between all pairs of groups, in both directions
+            i, j = np.nonzero(~np.eye(len(known), dtype=bool))
+            first, second = start + known[i], start + known[j]
+        if not len(first):
+            return None
+        parts.append((second, first) if by == "minimum" else (first, second))
+    shift, old, new = _largest([(coordinates, parts)], how, dependent=_are_dependent(changes))
+    rows = np.min([change.rows for change in changes], axis=0)
+    largest = max(parts, key=lambda part: coordinates.differences(*part)[1].max())
+    one, two = _groups(coordinates, largest, rows, groups)
+    if of_gaps:  # what rounding leaves of a gap is none, as in an audit
         old, new = (np.where(np.abs(gap) < SMALLEST_GAP, 0.0, gap) for gap in (old, new))
-    apart = by not in _GAPS or bool((new != 0).any())
-    if by == "smallest_ratio":
-        first, second = second, first
+    apart = not of_gaps or bool((new != 0).any())
     if by in ("smallest_ratio", "minimum"):
         old, new, shift = -old, -new, shift.negated()
-    if by == "smallest_ratio":
-        old, new = np.exp(old), np.exp(new)
-    sides = {"largest_gap": np.inf, "smallest_ratio": -np.inf}.get(by, np.nan)
-    rows = np.array([min(float(change.rows[[first, second]].min()) for _, change in parts)])
-    ratio = by == "smallest_ratio"
-    methods = parts[0][1].ratio_methods if ratio else parts[0][1].methods
-    made = DisparityChanges(
-        shift, constant(sides), (rows, rows), (IntervalMethod.LARGEST_OF_SEVERAL, *methods)
-    )
-    return ExtremeChange(made, (old, new), first, second, apart)
+    if ratio:
+        one, two, old, new = two, one, np.exp(old), np.exp(new)
+    fewest = np.array([float(rows[[one, two]].min())])
+    level = constant({"largest_gap": np.inf, "smallest_ratio": -np.inf}.get(by, np.nan))
+    made = DisparityChanges(shift, level, (fewest, fewest), _METHODS)
+    return ExtremeChange(made, (old, new), one, two, apart)
 
 
 def combined_changes(
-    metric: Combined, sides: Sequence[StatisticChange], *, inside: bool
+    metric: Combined, changes: Sequence[StatisticChange], *, inside: bool
 ) -> tuple[DisparityChanges, tuple[Array, Array]]:
     """Return what becomes of the larger, or of the mean, of the sizes of several contrasts.
 
-    ``sides`` holds for each contrast all groups, and then the reference of each.
+    ``changes`` hold for each contrast all groups, and then the reference of each, which holds the
+    group where ``inside``.
 
     Raises
     ------
     NoInterval
-        How much the sides depend on each other is not known.
+        There is no method.
     """
-    items = [_sizes(change, inside=inside) for change in sides]
-    shift, old, new = combined_change(items, metric.how, dependent=_are_dependent(sides))
-    pairs = len(sides[0].rows) // 2
-    rows = np.min([change.rows for change in sides], axis=0)
-    methods = (IntervalMethod.LARGEST_OF_SEVERAL, *sides[0].methods)
+    pairs = len(changes[0].rows) // 2
+    # the size of a difference is the larger of it and of its negative
+    parts = [(np.array([i, i + 1]), np.array([i + 1, i])) for i in range(0, 2 * len(changes), 2)]
+    comparisons = [
+        (_Coordinates(metric.title, changes, np.array([i, pairs + i]), inside=inside), parts)
+        for i in range(pairs)
+    ]
+    shift, old, new = _largest(comparisons, metric.how, dependent=_are_dependent(changes))
+    rows = np.min([change.rows for change in changes], axis=0)
     level = constant(np.inf, pairs)
-    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), methods)
+    made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), _METHODS)
     return made, (old, new)
 
 
-def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
-    """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
-    logs = metric.by == "smallest_ratio"
-    if logs and any((model.value <= 0).any() for model in change.models):
-        raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
-    under = [logarithm(model) if logs else model for model in change.models]
-    with np.errstate(invalid="ignore"):
-        known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
-    groups = np.flatnonzero(known)
-    if metric.by in ("gini", "variance"):
-        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    extreme = metric.by in ("maximum", "minimum")
-    if len(groups) < (1 if extreme else 2):
-        return None
-    if extreme:
-        zero = np.full(len(groups), ZERO)
-        pairs = (zero, groups) if metric.by == "minimum" else (groups, zero)
-    else:  # the gaps between all pairs of groups, in both directions
-        first, second = np.nonzero(~np.eye(len(groups), dtype=bool))
-        pairs = groups[first], groups[second]
-    return _of_groups(change, (under[0], under[1]), pairs, logs=logs)
+_Items = tuple[Index, Index]
+"""Numbers of which the largest counts: coordinates, and those that are subtracted from them."""
 
 
-def _of_groups(
-    change: StatisticChange,
-    under: tuple[Quantity, Quantity],
-    pairs: tuple[Index, Index],
-    *,
-    logs: bool,
-) -> LinearItems:
-    """Return items of groups, whose coordinates are the groups' rates or their logarithms."""
-    shift, total = (change.ratio, change.log_total) if logs else (change.difference, change.total)
-    size = len(change.rows)
+class _Coordinates:
+    """Statistics of some sides under both models, one statistic after another.
 
-    def squares(z: Array) -> Squares:
-        every = np.full(size, float(np.max(z)))
-        return Squares(
-            *(
-                _squared(of.value[:, None], *(limit[:, None] for limit in of.at(every)))
-                for of in (shift, total, *under)
-            )
+    Attributes
+    ----------
+    values : array of shape (2, coordinates + 1): of either model, and the number 0.
+    covariance : of all of them under the model in use, then under the candidate.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        changes: Sequence[StatisticChange],
+        sides: Index,
+        *,
+        logs: bool = False,
+        inside: bool = False,
+    ) -> None:
+        table, values, influences = changes[0].table, [], []
+        for which in range(2):
+            for change in changes:
+                model = logarithm(change.models[which]) if logs else change.models[which]
+                values.append(model.value[sides])
+                influences.append(None if model.influence is None else model.influence[sides])
+        self.values = np.pad(np.reshape(values, (2, -1)), ((0, 0), (0, 1)))
+        size = self.values.shape[1] - 1
+        self.covariance = np.zeros((2, size + 1, 2, size + 1))
+        self._degrees = np.inf
+        if table is not None:
+            every = np.stack([each for each in influences if each is not None])
+            found = table.covariances(every, sides, inside=inside)
+            self.covariance[:, :size, :, :size] = found.reshape(2, size, 2, size)
+            self._degrees = float(table.degrees[sides].min())
+        elif len(changes) == 1 and not inside:
+            self._of_limits(changes[0], sides, logs=logs)
+        else:
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
+
+    def _of_limits(self, change: StatisticChange, sides: Index, *, logs: bool) -> None:
+        """Set the covariance of scores, of which only limits are known."""
+        z = np.full(len(change.rows), critical(0.95))
+        old, new = (logarithm(model) if logs else model for model in change.models)
+        both = change.ratio if logs else change.difference
+        of_old, of_new, of_both = (
+            ((high - low)[sides] / (2 * z[sides])) ** 2
+            for low, high in (each.at(z) for each in (old, new, both))
         )
+        at = np.arange(len(sides))
+        self.covariance[0, at, 0, at], self.covariance[1, at, 1, at] = of_old, of_new
+        shared = (of_old + of_new - of_both) / 2
+        self.covariance[0, at, 1, at] = self.covariance[1, at, 0, at] = shared
 
-    old, new = (_differences(of.value[:, None], *pairs) for of in under)
-    covariances = _between_groups(change, under) if _are_clustered(change) else None
-    return LinearItems(*pairs, old, new, squares, covariances)
+    def differences(self, first: Index, second: Index) -> Array:
+        """Return items under both models; shape (2, items)."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.values[:, first] - self.values[:, second])
 
+    def errors(self, before: _Items, after: _Items, models: tuple[int, int]) -> Array:
+        terms = [
+            (sign, model, at)
+            for sign, model, at in (
+                (1.0, models[1], after[0][None, :]),
+                (-1.0, models[1], after[1][None, :]),
+                (-1.0, models[0], before[0][:, None]),
+                (1.0, models[0], before[1][:, None]),
+            )
+        ]
+        variance = sum(
+            s * t * self.covariance[m, i, n, j] for s, m, i in terms for t, n, j in terms
+        )
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
-def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:
-    """Return the difference of a statistic between groups and references, in both directions."""
-    quantities = [
-        of.between_halves(correlation_of_halves(change.table, of, inside=inside))
-        for of in (change.difference, change.total, *change.models)
-    ]
-
-    def squares(z: Array) -> Squares:
-        return Squares(*(_squared(of.value[None], *(limit[None] for limit in of.at(z)))
-                         for of in quantities))  # fmt: skip
-
-    first, second = np.array([0, ZERO]), np.array([ZERO, 0])
-    old, new = (_differences(of.value[None], first, second) for of in quantities[2:])
-    return LinearItems(first, second, old, new, squares)
-
-
-@quiet
-def _squared(value: Array, low: Array, high: Array) -> Array:
-    """Return the squared distances of limits, below and above; of the constant 0 last."""
-    distances = np.stack([value - low, high - value])
-    return np.concatenate([distances**2, np.zeros((2, 1, value.shape[1]))], axis=1)
-
-
-def _differences(values: Array, first: Index, second: Index) -> Array:
-    """Return values less others; the last value is the constant 0."""
-    every = np.concatenate([values, np.zeros((1, values.shape[1]))])
-    return np.asarray(every[first] - every[second])
+    def critical(self, z: float, times: int) -> float:
+        each = z if times <= 1 else -normal_quantile(float(two_sided(z)) / (2 * times))
+        return float(as_critical_t(each, self._degrees))
 
 
-def _groups(items: LinearItems, rows: Array) -> tuple[int, int]:
+class _LargestItem:
+    """The change of the largest of some items."""
+
+    def __init__(self, of: _Coordinates, items: _Items) -> None:
+        self._of = of
+        old, new = of.differences(*items)
+        self.old, self.new = old.max(), new.max()
+        if not np.isfinite(self.new - self.old):
+            return
+        before, after = (self._may_be_largest(items, k, each) for k, each in enumerate((old, new)))
+        self._sizes = len(before), len(after)
+
+        def changes(of_before: Index, of_after: Index) -> tuple[Array, Array]:
+            sides = [(items[0][at], items[1][at]) for at in (of_before, of_after)]
+            return new[of_after] - old[of_before][:, None], of.errors(sides[0], sides[1], (0, 1))
+
+        self._below = changes(before, after[:_MOST])
+        self._above = changes(before[:_MOST], after)
+
+    def _may_be_largest(self, items: _Items, model: int, values: Array) -> Index:
+        order = np.argsort(-values, kind="stable")
+        every, top = ((items[0][at], items[1][at]) for at in (order, order[:_MOST]))
+        errors = self._of.errors(every, top, (model, model))
+        z = self._of.critical(normal_quantile(1 - _EXCLUDED / 2), len(values))
+        above = values[order[:_MOST]] - values[order][:, None] > z * errors
+        return order[~above.any(axis=1)]
+
+    def limits(self, z: float) -> tuple[float, float]:
+        if not np.isfinite(self.new - self.old):
+            return np.nan, np.nan
+        before, after = (self._of.critical(z, size) for size in self._sizes)
+        (lower, below), (upper, above) = self._below, self._above
+        low = (lower - after * below).max(axis=1).min()
+        return float(low), float((upper + before * above).min(axis=0).max())
+
+
+def _largest(
+    comparisons: Sequence[tuple[_Coordinates, Sequence[_Items]]], how: str, *, dependent: bool
+) -> tuple[Quantity, Array, Array]:
+    """Return the change of the largest of all items of each comparison, and it under both models.
+
+    Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
+    is whether items of different parts may depend on each other.
+    """
+    every = []
+    for of, parts in comparisons:
+        joined = parts
+        if how != "mean":
+            first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+            joined = [(first, second)]
+        every.append([_LargestItem(of, items) for items in joined])
+    old, new = (
+        np.array([np.mean([getattr(part, of) for part in parts]) for parts in every])
+        for of in ("old", "new")
+    )
+
+    def at(z: ArrayLike) -> Limits:
+        ends = np.empty((2, len(every)))
+        for i, (of_z, parts) in enumerate(
+            zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
+        ):
+            values = np.array([[part.new - part.old] for part in parts])
+            distances = np.array([part.limits(of_z) for part in parts]) - values
+            whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
+            ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
+        return new - old + ends[0], new - old + ends[1]
+
+    return Quantity(new - old, at), old, new
+
+
+def _groups(of: _Coordinates, items: _Items, rows: Array, groups: int) -> tuple[int, int]:
     """Return the two groups of the largest item under the candidate; one group twice.
 
     Of equal items that of the groups with most rows is taken: names decide nothing.
     """
-    new, most = items.new[:, 0], items.new[:, 0].max()
-    equal = np.flatnonzero(new >= most - SMALLEST_GAP - ROUNDING * abs(most))
-    both = np.stack([items.first[equal], items.second[equal]])
-    sizes = np.where(both == ZERO, np.inf, rows[both])
+    new = of.differences(*items)[1]
+    equal = np.flatnonzero(new >= new.max() - SMALLEST_GAP - ROUNDING * abs(new.max()))
+    both = np.stack([each[equal] for each in items])
+    both = np.where(both == ZERO, both[::-1], both) % groups
+    sizes = rows[both]
     at = np.lexsort((-sizes[1], -sizes[0], -sizes.min(axis=0)))[0]
     first, second = both[:, at].tolist()
-    return (second if first == ZERO else first), (first if second == ZERO else second)
-
-
-def _are_clustered(change: StatisticChange) -> bool:
-    return change.table is not None and change.table.clusters is not None
+    return first, second
 
 
 def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
@@ -575,16 +327,6 @@ def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
     Of two decisions these are rates of the rows of either label, which are independent.
     """
     return any(
-        _are_clustered(change) or change.table is None or change.table.classes for change in changes
+        each.table is None or each.table.clusters is not None or each.table.classes
+        for each in changes
     )
-
-
-def _between_groups(change: StatisticChange, under: tuple[Quantity, Quantity]) -> Covariances:
-    """Return the covariances of a statistic of groups that share clusters."""
-    old, new = under
-    if change.table is None or old.influence is None or new.influence is None:
-        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of="groups")
-    before, after = (
-        np.pad(change.table.totals(of), ((0, 1), (0, 0))) for of in (old.influence, new.influence)
-    )
-    return Covariances(before @ before.T, after @ after.T, before @ after.T)

@@ -19,7 +19,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
 from fairgauge.inference.groups.families import Family
-from fairgauge.inference.interval import Methods, concatenated, decidable
+from fairgauge.inference.interval import Methods, concatenated, decidable, each_once
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.question.specification import Spec
@@ -50,7 +50,6 @@ class _PairIntervals:
     methods: Methods
 
     def take(self, at: Index) -> _PairIntervals:
-        """Return some of the pairs."""
         first, second = self.rates
         return _PairIntervals(
             self.groups, self.first[at], self.second[at], (first[at], second[at]),
@@ -59,7 +58,6 @@ class _PairIntervals:
         )  # fmt: skip
 
     def by_size(self) -> Index:
-        """Return the order of the pairs: by the distance of the interval to 0, then by size."""
         distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
         return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
@@ -106,7 +104,6 @@ def _pairs(groups: int) -> int:
 
 
 def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairIntervals:
-    """Return every pair of the groups with sufficient data in a rate, the lower rate first."""
     interval = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
     known = np.flatnonzero(decidable(interval))
     one, two = (known[i] for i in np.triu_indices(len(known), k=1))
@@ -123,14 +120,13 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairInte
         rates=(sides[0], sides[3]),
         difference=mover_difference(*correlated),
         ratio=mover_ratio(*correlated),
-        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
+        methods=each_once(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 
 def _tested(
     kept: Sequence[tuple[Rate, _PairIntervals]], groups: FeatureGroups
 ) -> Iterator[tuple[Array, list[Reason | None]]]:
-    """Return the p-values of the pairs of every rate, and which have insufficient data."""
     ours, theirs = (
         [statistic_interval(rate, groups.pick(which)) for rate, which in sides]
         for sides in (
@@ -158,7 +154,6 @@ def _group_pairs(
     groups: FeatureGroups,
     spec: Spec,
 ) -> Iterator[GroupPair]:
-    """Return the pairs of a rate."""
     first, second = kept.rates
     ratio = quotient(first, second)
     for i, few in enumerate(too_few):

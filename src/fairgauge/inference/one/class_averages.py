@@ -119,7 +119,7 @@ def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statistic
     def at(z: Array) -> Limits:
         return linearised_interval(found, ends, z)
 
-    scale = IntervalMethod.WILSON if np.isfinite(ends).all() else IntervalMethod.LOG_DELTA
+    scale = IntervalMethod.WILSON if np.isfinite(ends).all() else IntervalMethod.INFLUENCE
     rows = table.sum(axis=(1, 2))
     if evidence.clusters is None:
         rows = evidence.rows(statistic.size)
@@ -143,7 +143,6 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
 
 
 def _sparseness(statistic: Averaged | Kappa, evidence: Evidence) -> Sparseness | None:
-    """Return the rows that decide whether there is enough data."""
     cases = _table(evidence.cases)
     if isinstance(statistic, Kappa):
         return Sparseness(ReasonCode.FEW_IN_MINORITY, minority_rows(cases), SPARSE_CLASS)
@@ -178,7 +177,6 @@ def _of_classes(statistic: Averaged | Kappa) -> ClassStatistic:
 
 
 def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:
-    """Return cells of rows whose label and prediction are known, by what is needed of them."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     known = {BOTH: cells}
     for margin, positive, negative in ((LABEL, tp + fn, fp + tn), (PREDICTION, tp + fp, fn + tn)):

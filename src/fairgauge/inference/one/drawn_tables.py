@@ -44,20 +44,18 @@ class CellLayout:
     write : from cells of shape (m, ...) back to a side.
     key : what is drawn, by which draws are seeded. A rate and its complement, a difference and a
         ratio are of one layout, so that one is tested by the draws of the other.
-    shared : whether metrics of other cells share what is drawn.
     """
 
     read: Callable[[ConfusionCounts], Array]
     write: Callable[[Array], ConfusionCounts]
     key: str
-    shared: bool = False
 
 
 def resampling_methods(spec: Spec) -> Methods:
     """Return how intervals from drawn tables are made."""
     if spec.method is Method.BOOTSTRAP:
-        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, IntervalMethod.PERCENTILE)
-    return (IntervalMethod.DIRICHLET_POSTERIOR,)
+        return (IntervalMethod.BOOTSTRAP,)
+    return (IntervalMethod.JEFFREYS,)
 
 
 def resampled_statistic(
@@ -80,8 +78,10 @@ def resampled_statistic(
     for start in range(0, len(at), step):
         block = at[start : start + step]
         effective, rows_per_weight = effective_cells(table, evidence, block)
-        new = _drawn_alone(effective.reshape(len(block), -1), spec, table.key)
-        new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
+        flat = effective.reshape(len(block), -1)
+        drawn = [drawn_cells(row, spec, generator(spec, table.key, row)) for row in flat]
+        new = quotient(np.stack(drawn, axis=1), rows_per_weight[:, None])
+        new = new.reshape(-1, *effective.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
@@ -99,12 +99,10 @@ def resampled_statistic(
     return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
 
 
-def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
-    """Draw the cells of every group anew; shape (replicates, n, K)."""
+def drawn_cells(cells: Array, spec: Spec, rng: np.random.Generator) -> Array:
+    """Draw the cells of one table anew; shape (replicates, K)."""
     draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
-    return np.concatenate(
-        [draw(row[None], spec.replicates, generator(spec, key, row)) for row in cells], axis=1
-    )
+    return draw(cells[None], spec.replicates, rng)[:, 0]
 
 
 def cells_of_side(table: CellLayout, evidence: Evidence) -> int:
@@ -135,7 +133,7 @@ def table_of(statistic: Statistic) -> CellLayout | None:
 
 def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
     """Return confusion cells, those of one part together."""
-    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
+    first = [next(i for i, k in enumerate(part) if k) for part in parts]
 
     def read(side: ConfusionCounts) -> Array:
         return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
@@ -146,7 +144,7 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
             counts[:, cell] = drawn[:, i]
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
-    cells = "|".join("".join(map(str, part.coefficients)) for part in parts)
+    cells = "|".join("".join(map(str, part)) for part in parts)
     return CellLayout(read, write, " and ".join([*sorted(needs), cells]))
 
 
@@ -154,7 +152,7 @@ def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
     """Join the cells that have the same coefficient in every sum; drop those in none."""
     distinct: dict[tuple[int, ...], Cells] = {}
     for i, cell in enumerate((TP, FP, FN, TN)):
-        pattern = tuple(each.coefficients[i] for each in sums)
+        pattern = tuple(each[i] for each in sums)
         if any(pattern):
             distinct[pattern] = distinct.get(pattern, Cells()) + cell
     return list(distinct.values())

@@ -68,7 +68,7 @@ _LARGE = 1e270
 _LEAST_SPREAD = 1e-6
 _DIGITS, _NEGLIGIBLE = 1e-12, 0.02
 """The relative error of a sum, and the largest of a third moment in units of the deviation."""
-_CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
+_CHI_SQUARE = (IntervalMethod.CHI_SQUARE,)
 
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
@@ -158,7 +158,6 @@ def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:
 
 
 def _sparseness(evidence: Evidence, n: Array, fewest: int, fewest_together: int) -> Sparseness:
-    """Return the rule of adequacy of mean errors: by rows, of a side and of all groups together."""
     every = np.where(np.isinf(n), n, (evidence.everyone or evidence).rows(_rows))
     together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
     return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
@@ -286,7 +285,6 @@ def _deviation_influence(m: Sums, rows: Sums) -> Array:
 
 
 def _rooted(made: At) -> At:
-    """Return the limits of a root from those of the square."""
 
     def at(z: Array) -> Limits:
         low, high = made(z)
@@ -331,7 +329,6 @@ def _explained_influence(m: Sums, rows: Sums) -> Array:
 
 @quiet
 def _spread_of_share(m: Sums) -> Array:
-    """Return the mean square of what a row moves the logarithm of 1 - R² by."""
     label = label_moments(m)
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
@@ -356,5 +353,5 @@ def _whole(fourths: Array) -> Array:
 _MEAN_SQUARE = _OfSquares(_mean_square_limits, _mean_square_influence, _CHI_SQUARE)
 _VARIANCE = _OfSquares(_deviation_limits, _deviation_influence, _CHI_SQUARE)
 _EXPLAINED = _OfSquares(
-    _explained_limits, _explained_influence, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
+    _explained_limits, _explained_influence, (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
 )

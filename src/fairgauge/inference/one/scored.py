@@ -33,7 +33,6 @@ from fairgauge.catalogue.score_statistics import (
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import Count, Evidence
 from fairgauge.inference.interval import (
-    AUC_SCORE,
     LINEARISED,
     SKEWED_MEAN,
     ConstantScores,
@@ -61,7 +60,7 @@ from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 _LEAST = 2.0**-52  # keeps logarithms finite; the value of log loss is cut off there too
 _HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen
-_OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
+_OF_CUT = (IntervalMethod.WILSON, IntervalMethod.MOVER)
 
 RowNumber: TypeAlias = "Callable[[Array, Mask], Array]"
 
@@ -115,7 +114,6 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
 
 
 def _half_a_row(held: Scores) -> Array:
-    """Return half a row, spread over the bins as the rows of either label together."""
     every = held.counts.sum(axis=1)
     return _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
 
@@ -174,7 +172,7 @@ def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
         area.area,
         rows,
         lambda z: area_score_interval(*area, z),
-        AUC_SCORE,
+        (IntervalMethod.DELONG,),
         constant=ConstantScores(single),
     )
 
@@ -192,17 +190,17 @@ def _average_precision_interval(
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
+    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE,))
 
 
 @score_interval.register(CalibrationError)
 def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
     if statistic.over_bins == "mean":
         limits: Callable[[Bins, Array], Limits] = mean_error_limits
-        method: Methods = (IntervalMethod.CALIBRATION_BALL,)
+        method: Methods = (IntervalMethod.BALL,)
     else:
         limits = largest_error_limits
-        method = (IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON)
+        method = (IntervalMethod.SIMULTANEOUS, IntervalMethod.CLOPPER_PEARSON)
     held = scores_of(evidence.side)
     per_weight = evidence.rows_per_weight(statistic.size)
     counts = held.counts * per_weight[:, None, None]
@@ -242,7 +240,7 @@ def _recalibration_interval(statistic: Recalibration, evidence: Evidence) -> Sta
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
     rows = np.minimum(*(evidence.scored(label).sum(axis=-1) for label in (0, 1)))
     return StatisticInterval(
-        value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
+        value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.INFLUENCE,)
     )
 
 
@@ -313,6 +311,5 @@ def _rate_at_recall_interval(
 
 
 def _both_errors(value: Array, one: Limits, other: Limits) -> Limits:
-    """Return limits at the root of the sum of the squared distances of two."""
     below = np.hypot(value - one[0], value - other[0])
     return value - below, value + np.hypot(one[1] - value, other[1] - value)

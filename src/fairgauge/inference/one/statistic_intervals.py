@@ -82,8 +82,7 @@ def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statis
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
         return class_interval(statistic, evidence)
     of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
-    method = IntervalMethod.WILSON if shape is np.asarray else IntervalMethod.WILSON_TRANSFORMED
-    return of_share(evidence, of, among, shape, method)
+    return of_share(evidence, of, among, shape)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -102,9 +101,9 @@ def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInte
     if form.kind is FormKind.PAIRED:
         return _paired(statistic, counts, evidence)
     if form.kind is FormKind.ODDS:
-        return of_share(evidence, counts[0], counts[1], odds, IntervalMethod.WILSON_ODDS)
+        return of_share(evidence, counts[0], counts[1], odds)
     shape = partial(weighted_share, times=form.times)
-    return of_share(evidence, counts[0], counts[1], shape, IntervalMethod.WILSON_TRANSFORMED)
+    return of_share(evidence, counts[0], counts[1], shape)
 
 
 @statistic_interval.register(Blend)
@@ -148,11 +147,7 @@ def _moment_interval(statistic: MomentStatistic, evidence: Evidence) -> Statisti
 
 
 def of_share(
-    evidence: Evidence,
-    of: Count,
-    among: Count,
-    shape: Shape = np.asarray,
-    method: IntervalMethod = IntervalMethod.WILSON,
+    evidence: Evidence, of: Count, among: Count, shape: Shape = np.asarray
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n, rate, degrees, shared = evidence.share(of, among)
@@ -165,7 +160,9 @@ def of_share(
         formula = Formula(wilson, (x, n), shape)
         if degrees is not None:
             formula = Formula(_wilson_t, (x, n, degrees), shape)
-        return StatisticInterval(shape(rate), n, formula, (method,), (share,), sparse=sparse)
+        return StatisticInterval(
+            shape(rate), n, formula, (IntervalMethod.WILSON,), (share,), sparse=sparse
+        )
 
     degrees = shared.of.degrees
 
@@ -174,14 +171,13 @@ def of_share(
         known = degrees > 0
         return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
-    methods = (IntervalMethod.CLUSTER_ROBUST, method)
+    methods = (IntervalMethod.CLUSTER_ROBUST, IntervalMethod.WILSON)
     return StatisticInterval(
         shape(rate), n, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
     )
 
 
 def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
-    """Return Wilson's limits at critical values of Student's t."""
     return wilson(x, n, as_critical_t(z, degrees))
 
 
@@ -208,14 +204,13 @@ def denominator(statistic: Statistic) -> Count | None:
 
 
 def _paired(statistic: Quotient, cells: Sequence[Count], evidence: Evidence) -> StatisticInterval:
-    """Return the quotient of two counts of the same rows."""
     rows_per_weight = _rows_of_log_ratio(evidence, cells, evidence.rows_per_weight(statistic.size))
     shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
     return StatisticInterval(
         quotient(shared + above, shared + below),
         evidence.rows(statistic.size),
         Formula(paired_ratio, (shared, above, below)),
-        (IntervalMethod.BONETT_PRICE,),
+        (IntervalMethod.MOVER,),
     )
 
 

@@ -35,6 +35,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
     concatenated,
+    each_once,
     first_reasons,
     insufficient_clusters,
     insufficient_rows,
@@ -161,7 +162,7 @@ def contrast_interval(
         made = score_difference if metric.by == "difference" else score_ratio
         low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
-            method[i] = (IntervalMethod.SCAS,)
+            method[i] = (IntervalMethod.SCORE,)
     if compared.rest is not None:
         low, high = _against_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
@@ -192,7 +193,6 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
 
 
 def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
-    """Return the limits of both sides."""
     one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
@@ -213,7 +213,6 @@ def _welch(tested: StatisticComparison) -> Array:
 def _with_p_values(
     every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
-    """Add the p-values at which intervals just touch "no difference", and limits of both sides."""
     both = concatenated([each.group for each in every] + [each.other for each in every])
     size = len(both.n) // 2
     correlation = np.concatenate([each.correlation for each in every])
@@ -253,7 +252,6 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Ar
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
-    """Carry limits against all others over to limits against all rows, the group with them."""
     count = denominator(metric.of)
     if count is None:
         return low, high
@@ -286,16 +284,16 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
 
 
 def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
-    ratio = metric.by == "ratio"
     if side.variance is not None:
-        return (IntervalMethod.WELCH, IntervalMethod.FIELLER) if ratio else (IntervalMethod.WELCH,)
+        return (IntervalMethod.STUDENT_T,)
     how = side.methods
     if side.share is not None and method in (Method.EXACT, Method.BAYES):
         exact = method is Method.EXACT
         how = (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
-    if how == (IntervalMethod.WILSON,) and not ratio:
+    of_rates = side.share is None or side.share.plain
+    if how == (IntervalMethod.WILSON,) and of_rates and metric.by == "difference":
         return (IntervalMethod.NEWCOMBE,)
-    return (IntervalMethod.MOVER, *how)
+    return each_once(IntervalMethod.MOVER, *how)
 
 
 def pooled_interval(
@@ -376,7 +374,7 @@ def _pooled_score(
     limits = stratified_difference if metric.by == "difference" else stratified_ratio
     made = limits(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
     too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
-    method = [(IntervalMethod.STRATIFIED_SCORE,)] * len(too_few)
+    method = [(IntervalMethod.SCORE,)] * len(too_few)
     return Intervals(*made, method, too_few)
 
 
@@ -395,7 +393,6 @@ def _score_where_sufficient(enough: Mask, score: Intervals, otherwise: Intervals
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
-    """Return the least expected cell count under no difference, over all strata."""
     n = [each.sum(axis=1) for each in rows]
     pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
@@ -428,7 +425,6 @@ def _mover(
 
 
 def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
-    """Return the weighted mean over strata of a number of one side."""
     estimate, distances = mean_over_strata(side.estimate, _with_single_rows(side, share), share)
 
     def at(z: Array) -> Limits:
@@ -492,7 +488,6 @@ def mean_over_strata(values: Array, at: At, share: Array) -> tuple[Array, At]:
 
 
 def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
-    """Return how much of "group less whole" is "group less rest" in every stratum."""
     count = denominator(metric.of)
     if count is None or metric.by == "ratio":
         raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)

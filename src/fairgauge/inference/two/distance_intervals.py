@@ -20,13 +20,13 @@ from fairgauge.inference.compared_counts import (
     generator,
     precedes,
 )
-from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
+from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
 from fairgauge.stats.arrays import Index, quotient
-from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
+from fairgauge.stats.cumulative import cumulative_errors, cumulative_test
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
@@ -40,9 +40,9 @@ from fairgauge.stats.scores import area_from_counts, area_score_interval, curve_
 _TWO = 2
 _MOST_SIMULATED = 4_000_000
 _METHODS: dict[str, Methods] = {
-    "divergence": (IntervalMethod.NONCENTRAL_CHI_SQUARE, IntervalMethod.DIRICHLET_POSTERIOR),
-    "folded": (IntervalMethod.FOLDED, IntervalMethod.NEWCOMBE),
-    "ball": (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP),
+    "divergence": (IntervalMethod.CHI_SQUARE, IntervalMethod.JEFFREYS),
+    "folded": (IntervalMethod.BALL, IntervalMethod.NEWCOMBE),
+    "ball": (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP),
 }
 
 
@@ -80,7 +80,6 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
 
 
 def _categories(metric: Distance, evidence: Evidence) -> Array:
-    """Return rows in each category, by effective sample size."""
     return evidence.effective(lambda side: side.classes[metric.of])
 
 
@@ -94,7 +93,6 @@ def _observed_categories(a: Array, d: Array) -> tuple[Array, Array]:
 def _folded(
     metric: Distance, pairs: list[_DistanceInterval], spec: Spec
 ) -> tuple[Array, Array, Array]:
-    """Return limits and p-values of norms over two categories."""
     assert metric.by != "kl"
     assert metric.by != "js"
     one, two = (np.stack(sides) for sides in zip(*(pair.sides for pair in pairs), strict=True))
@@ -110,7 +108,6 @@ class _DistanceInterval:
         self._rng = generator(spec, metric.name, *self.sides)
 
     def limits(self) -> tuple[float, float, float]:
-        """Return the ends of the interval, and the p-value of one distribution."""
         by, spec = self._metric.by, self._spec
         sides, level, draws = self._both(), spec.confidence, spec.replicates
         if by == "kl" or by == "js":
@@ -164,8 +161,8 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         errors = cumulative_errors(one, two, widths, metric.by, rng, draws) * apart[i]
         made = ball(errors, value[i : i + 1], spec.confidence)
         far[i] = made[0][0]
-        p[i] = max(made[1][0], cumulative_p(one, two, widths, metric.by, rng, draws)[0])
-        floor[i] = expected_cumulative_distance(one, two, widths, metric.by, rng, draws)[0]
+        tested, expected = cumulative_test(one, two, widths, metric.by, rng, draws)
+        p[i], floor[i] = max(made[1][0], tested[0]), expected[0]
     floor = floor * apart
     too_few = insufficient_rows((d.sum(axis=1), a.sum(axis=1)))
     return _ball(metric, value, far, p, floor, too_few, spec.confidence)
@@ -200,12 +197,11 @@ def _ball(
 ) -> Intervals:
     low, high = np.maximum(value - far, 0.0), np.minimum(value + far, metric.range[1])
     low = np.where(p < 1 - confidence, low, np.minimum(low, 0.0))  # as the permuted rows have it
-    methods = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
+    methods = (IntervalMethod.BALL, IntervalMethod.BOOTSTRAP)
     return Intervals(low, high, p, [methods] * len(value), too_few, expected=floor)
 
 
 def _scored_rows(evidence: Evidence) -> Array:
-    """Return all rows in bins of the score, by effective sample size."""
 
     def read(side: ConfusionCounts) -> Array:
         assert side.scores is not None
@@ -224,7 +220,6 @@ def _in_cells(a: Array, d: Array, starts: Index) -> tuple[Array, Array]:
 
 
 def _cell_starts(rows: Array) -> Index:
-    """Return the first bins of cells that hold about as many of the rows each."""
     after = np.cumsum(rows)
     before = np.concatenate([[0.0], after[:-1]])
     # rounding errors of sums of weights must not move a bin from one cell into the next
@@ -240,4 +235,4 @@ def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> I
     low, high = area_score_interval(*area, critical(spec.confidence))
     too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    return Intervals(low, high, none, [AUC_SCORE] * len(low), too_few)
+    return Intervals(low, high, none, [(IntervalMethod.DELONG,)] * len(low), too_few)

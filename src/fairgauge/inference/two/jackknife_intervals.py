@@ -12,8 +12,8 @@ from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.compared_counts import Comparisons, generator
+from fairgauge.enums import Profile
+from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import (
     JACKKNIFE,
     JACKKNIFE_UNDEFINED,
@@ -33,12 +33,10 @@ from fairgauge.inference.one.cluster_jackknife import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
+from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.significance import invert
-
-_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
 
 
 def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
@@ -50,12 +48,12 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
         No method gives a valid interval from what is counted.
     """
     refuse_scores(metric)
+    if isinstance(metric, Distance):
+        raise NoInterval(ReasonCode.DISTANCE_WITH_CLUSTERS)
     group, reference = clusters_of(compared.group), clusters_of(compared.reference)
     sizes = _block_sizes(metric, compared)
     rows = metric.sizes(compared.group.cases, compared.other.cases)
     too_few = insufficient_blocks((rows[0], rows[1]), sizes)
-    if isinstance(metric, Distance):
-        return _distance(metric, compared, degrees_of_blocks(sizes), too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
     by_block = group.by_block(values)
@@ -112,7 +110,6 @@ def _of_values(
 
 
 def _limits_of_ratio(value: Array, by_block: Array, degrees: Array) -> At:
-    """Return limits by logarithms, whose inverses are those of the ratio from the other side."""
     with np.errstate(divide="ignore"):
         logs, log_deviations = np.log(value), deviations(np.log(by_block))
     of_logs = limits_at(logs, log_deviations, degrees, (-np.inf, np.inf))
@@ -122,38 +119,6 @@ def _limits_of_ratio(value: Array, by_block: Array, degrees: Array) -> At:
         return np.exp(low), np.exp(high)
 
     return at
-
-
-def _distance(
-    metric: Distance,
-    compared: Comparisons,
-    degrees: Array,
-    too_few: list[Reason | None],
-    spec: Spec,
-) -> Intervals:
-    """Return the ball of a norm, around the shares of both sides without some clusters."""
-    if metric.by == "kl" or metric.by == "js":
-        raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
-    clusters = [clusters_of(each) for each in (compared.reference, compared.group)]
-    shares = [_shares(each.sides().classes[metric.of]) for each in clusters]
-    gaps = shares[1] - shares[0]
-    blocks = 1 + clusters[0].of.blocks
-    deviation = deviations(gaps.reshape(blocks, len(degrees), gaps.shape[1]))
-    here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
-    limits = jackknife_norm_interval(
-        here[1] - here[0],
-        np.where(degrees[:, None] > 0, deviation, np.nan),
-        metric.by,
-        spec.confidence,
-        degrees,
-        generator(spec, metric.name),
-        spec.replicates,
-    )
-    return Intervals(*limits, [_BALL] * len(degrees), too_few, JACKKNIFE_UNDEFINED)
-
-
-def _shares(counts: Array) -> Array:
-    return quotient(counts, counts.sum(axis=-1, keepdims=True))
 
 
 def _block_sizes(

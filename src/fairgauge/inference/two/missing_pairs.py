@@ -129,7 +129,7 @@ def _as_states(positive: Mask) -> Array:
 
 def _same_rows(rate: Rate) -> bool:
     """Return whether a rate counts among the same rows whatever is decided."""
-    tp, fp, fn, tn = rate.among.coefficients
+    tp, fp, fn, tn = rate.among
     return bool(tp == fn and fp == tn)
 
 
@@ -138,7 +138,7 @@ def _options(rate: Rate) -> Iterator[tuple[tuple[int, int, int], set[tuple[_Coun
 
     Of a rate of decisions alone any label is the same.
     """
-    counted = list(zip(rate.among.coefficients, rate.of.coefficients, strict=True))
+    counted = list(zip(rate.among, rate.of, strict=True))
     for label, old, new in product(_STATES, repeat=3):
         yield (
             (label, old, new),

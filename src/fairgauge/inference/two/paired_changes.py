@@ -7,8 +7,7 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 
 What is adjusted for strata has the weights of Mantel and Haenszel. A statistic of a side is its
 weighted mean over the strata; a difference or a ratio is of two such means. The rows of all strata
-are one table, so that clusters may have rows in several strata. An odds ratio is Mantel and
-Haenszel's, which is no ratio of two numbers of the sides.
+are one table, so that clusters may have rows in several strata.
 
 A difference of areas under the ROC curve has DeLong's variance and Student's t with the degrees of
 freedom of the rarer label; MOVER's interval of both areas, which their ratio has, covers up to 99 %
@@ -31,16 +30,14 @@ from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import MomentStatistic
-from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreStatistic
-from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
-from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import IntervalMethod
+from fairgauge.inference.interval import NoInterval, StatisticInterval, each_once
 from fairgauge.inference.one.scored import NUMBER_OF_A_ROW, RowNumber
 from fairgauge.inference.two.contrast_intervals import mean_over_strata
 from fairgauge.inference.two.paired_tables import (
     PairedTable,
-    confusion,
     correlation,
     influences,
     of_both,
@@ -97,10 +94,6 @@ class Quantity:
     def p_value(self, null: float = 0.0) -> Array:
         """Return the p-value at which the limits just touch the null."""
         return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
-
-    def tested_at(self, z: ArrayLike) -> Limits:
-        """Return the limits whose inversion is the p-value."""
-        return self.at(z)
 
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
@@ -195,7 +188,7 @@ def statistic_change(
         Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new),
     )
-    methods = (IntervalMethod.PAIRED_MOVER, *new.methods)
+    methods = each_once(IntervalMethod.MOVER, *new.methods)
     change = change_of_models(table, models, np.minimum(old.n, new.n), methods)
     discordant = discordant_rows(statistic, table)
     return change if discordant is None else change_of_discordant(change, discordant)
@@ -284,8 +277,8 @@ def change_of_discordant(
         difference=replace(change.difference, at=discordant.difference),
         ratio=replace(change.ratio, at=discordant.log_ratio),
         discordant=discordant,
-        methods=(*first, IntervalMethod.TANGO),
-        ratio_methods=(*first, IntervalMethod.TANG),
+        methods=(*first, IntervalMethod.SCORE),
+        ratio_methods=(*first, IntervalMethod.SCORE),
         tested=discordant.p_value(),
     )
 
@@ -398,10 +391,10 @@ def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask]
         return labels[:, None] == np.arange(outcomes), labels < outcomes
     if not isinstance(statistic, Rate) or table.classes:
         return None
-    positive, negative, missed, _ = statistic.among.coefficients
+    positive, negative, missed, _ = statistic.among
     if statistic.among.needs - {"label"} or positive != missed:
         return None
-    tp, fp, fn, tn = statistic.of.coefficients
+    tp, fp, fn, tn = statistic.of
     of = np.array([[tp, fn], [fp, tn], [tp, tn]], dtype=bool)
     among = np.array([positive, negative, "label" not in statistic.needs], dtype=bool)
     return of & among[:, None], among
@@ -443,7 +436,7 @@ class DisparityChanges:
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
         """Return the limits of the change of that distance that agree with the p-value."""
-        return distance_limits(self.shift.tested_at(z), self.level.tested_at(z))
+        return distance_limits(self.shift.at(z), self.level.at(z))
 
 
 def disparity_changes(
@@ -464,7 +457,7 @@ def disparity_changes(
     methods = sides.ratio_methods if by_ratio else sides.methods
     pairs = len(sides.rows) // 2
     rows = (sides.rows[:pairs], sides.rows[pairs:])
-    methods = (IntervalMethod.MOVER, *methods)
+    methods = each_once(IntervalMethod.MOVER, *methods)
     return DisparityChanges(made[0], made[1], rows, methods, (made[2], made[3]))
 
 
@@ -558,7 +551,6 @@ def pooled_change(
 
 
 def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
-    """Return the weighted mean over strata of a number: MOVER, no narrower than by influences."""
     assert of.influence is not None
     value, distances = mean_over_strata(of.value, of.at, share)
     influence = (share.reshape(-1, 1, 1, 1) * of.influence).reshape(joined.weights.shape)
@@ -576,77 +568,6 @@ def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
         return value - wider * below, value + wider * above
 
     return Quantity(value, at, influence)
-
-
-def pooled_odds_change(
-    metric: Contrast, table: PairedTable, strata: int
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
-    """Return what becomes of Mantel and Haenszel's odds ratio, and it under both models.
-
-    ``table`` holds for every comparison the strata of the group and then those of its reference.
-    The variance of the change of its logarithm is of the influences of all rows.
-    """
-    pair = table.joined(2 * strata, strata)
-    shape = (-1, 2, strata, *table.weights.shape[1:3])
-    (old, h_old), (new, h_new) = (
-        _odds_ratio(metric, margin.reshape(shape), classes=table.classes)
-        for margin in table.margins
-    )
-    both = of_both(*(h.reshape(-1, *shape[3:]) for h in (h_old, h_new)))
-    before, after = (h.reshape(pair.weights.shape) for h in both)
-    degrees, correction = pair.degrees, pair.correction
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(old), np.log(new)
-        shift, level = (
-            _normal(value, correction * pair.covariance(h, h, smoothed=True), degrees)
-            for value, h in (
-                (logs[1] - logs[0], after - before),
-                (logs[1] + logs[0], after + before),
-            )
-        )
-    rows = table.cases.sum(axis=(1, 2, 3)).reshape(-1, 2, strata).sum(axis=2)
-    clustered = () if pair.clusters is None else (IntervalMethod.CLUSTER_ROBUST,)
-    methods = (*clustered, IntervalMethod.STRATIFIED, IntervalMethod.LOG_DELTA)
-    return DisparityChanges(shift, level, (rows[:, 0], rows[:, 1]), methods), (old, new)
-
-
-def _normal(value: Array, variance: Array, degrees: Array) -> Quantity:
-    """Return a number with limits of a normal distribution, or of Student's t."""
-    error = np.sqrt(np.where(variance > 0, variance, np.nan))
-    return Quantity(value, student_limits(value, error, degrees))
-
-
-def _odds_ratio(metric: Contrast, margins: Array, *, classes: bool) -> tuple[Array, Array]:
-    """Return Mantel and Haenszel's odds ratio, and the derivatives of its logarithm by the counts.
-
-    ``margins`` and the derivatives are of shape (n, 2, strata, C + 1, C): group and reference.
-    """
-    assert isinstance(metric.of, Quotient)
-    n, _, strata, *cells = margins.shape
-    sides = [confusion(margins[:, i].reshape(-1, *cells), classes=classes) for i in range(2)]
-    value = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
-    unit = np.eye(int(np.prod(cells))).reshape(-1, *cells)
-    each = confusion(unit, classes=classes).counts(metric.of.needs)
-    over, under = (of.count(each).reshape(cells) for of in (metric.of.over, metric.of.under))
-    first, second = (0, 1) if metric.order == "group - reference" else (1, 0)
-    (a, c), (b, d) = (
-        [(margins[:, i] * of).sum(axis=(-2, -1)) for i in (first, second)] for of in (over, under)
-    )
-    total = a + b + c + d
-    agree, differ = quotient(a * d, total), quotient(b * c, total)
-    of_agree, of_differ = (np.nan_to_num(x).sum(axis=1)[:, None] for x in (agree, differ))
-
-    def slope(of_a: Array, of_b: Array) -> Array:
-        """Return the derivative by a count that multiplies these in either product."""
-        one = quotient(quotient(of_a - agree, total), of_agree)
-        two = quotient(quotient(of_b - differ, total), of_differ)
-        return np.asarray(np.nan_to_num(one - two))[..., None, None]
-
-    none = np.zeros_like(a)
-    influence = np.empty(margins.shape)
-    influence[:, first] = slope(d, none) * over + slope(none, c) * under
-    influence[:, second] = slope(none, b) * over + slope(a, none) * under
-    return value, influence.reshape(n, 2, strata, *cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -687,7 +608,7 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
 
     old, new = (np.array([float(each.area) for each in of]) for of in areas)
     rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
-    methods = (IntervalMethod.PAIRED_MOVER, IntervalMethod.DELONG, IntervalMethod.AUC_SCORE)
+    methods = (IntervalMethod.MOVER, IntervalMethod.DELONG)
     models = (Quantity(old, limits(0)), Quantity(new, limits(1)))
     made = correlated_change(models, r, rows, methods, mover_difference)
     errors = np.array([math.sqrt(each.difference_variance) for each in found])

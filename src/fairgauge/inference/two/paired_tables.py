@@ -17,7 +17,7 @@ from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
 from fairgauge.resolve.sides import cells_of_states
-from fairgauge.stats.arrays import Index, quotient
+from fairgauge.stats.arrays import Index, quotient, sparse_products
 
 _STEP = 1e-6
 """Part of all rows by which a count is moved for a difference quotient."""
@@ -74,27 +74,24 @@ class PairedTable:
     cluster_count: int = 0
     strata: int = 1
 
-    def joined(self, sides: int, strata: int | None = None) -> PairedTable:
-        """Return as many sides one after another as one, their labels as further labels.
-
-        They are strata of one side, or as many ``strata`` of several.
-        """
-        if sides == 1:
+    def joined(self, strata: int) -> PairedTable:
+        """Return the strata of every side one after another as one, with further labels."""
+        if strata == 1:
             return self
         cells = self.weights[0].size
         clusters = None
         if self.clusters is not None:
             clusters = [
-                joined_clusters(self.clusters[i : i + sides], cells)
-                for i in range(0, len(self.clusters), sides)
+                joined_clusters(self.clusters[i : i + strata], cells)
+                for i in range(0, len(self.clusters), strata)
             ]
         decisions = self.weights.shape[2:]
         weights, squares, cases = (
-            of.reshape(-1, sides * of.shape[1], *decisions)
+            of.reshape(-1, strata * of.shape[1], *decisions)
             for of in (self.weights, self.squares, self.cases)
         )
         return PairedTable(
-            weights, squares, cases, self.classes, clusters, self.cluster_count, strata or sides
+            weights, squares, cases, self.classes, clusters, self.cluster_count, strata
         )
 
     def part(self, at: slice) -> PairedTable:
@@ -113,14 +110,18 @@ class PairedTable:
         """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
         return self.weights.sum(axis=3), self.weights.sum(axis=2)
 
-    @property
-    def smoothing(self) -> Array:
-        """Return the weights to be added to the cells in which decisions differ; (n, 1, C, C)."""
+    def smoothed_squares(self) -> Array:
+        """Return the squared weights, with some added to the cells in which decisions differ."""
         outcomes = self.weights.shape[-1]
-        rows = self.cases.sum(axis=(1, 2, 3))
-        unit = np.where(rows > 0, quotient(self.weights.sum(axis=(1, 2, 3)), rows), 1.0)
+        rows, weights, squares = (
+            of.sum(axis=(1, 2, 3), keepdims=True) for of in (self.cases, self.weights, self.squares)
+        )
+        unit = np.where(rows > 0, quotient(weights, rows), 1.0)
         differing = _SMOOTHING / self.strata * (1 - np.eye(outcomes))
-        return np.asarray(unit[:, None, None, None] * differing)
+        added = np.broadcast_to(unit * differing, self.weights.shape).copy()
+        labels = outcomes + 1
+        added[:, labels - 1 :: labels] = 0.0  # of missing labels
+        return np.asarray(self.squares + np.nan_to_num(quotient(squares, weights)) * added)
 
     def covariance(
         self, one: Array, two: Array, *, smoothed: bool = False, other: PairedTable | None = None
@@ -130,35 +131,50 @@ class PairedTable:
         ``other`` is the table of the second number, if it is not this one; rows that are in both
         sides must then be all rows of this one, or clusters.
         """
-        at = range(len(self.weights))
+        added = self.smoothed_squares() - self.squares if smoothed else 0.0
         if self.clusters is None:
-            total = (self.squares * one * two).sum(axis=(1, 2, 3))
-        else:
-            second = (other or self).clusters
-            assert second is not None
-            pairs = (
-                (
-                    self.clusters[i].totals(one[i], self.cluster_count),
-                    second[i].totals(two[i], self.cluster_count),
-                )
-                for i in at
+            return np.asarray(((self.squares + added) * one * two).sum(axis=(1, 2, 3)))
+        second = (other or self).clusters
+        assert second is not None
+        pairs = (
+            (
+                self.clusters[i].totals(one[i], self.cluster_count),
+                second[i].totals(two[i], self.cluster_count),
             )
-            total = np.array([float(a @ b) for a, b in pairs])
-        if smoothed:
-            added = np.broadcast_to(self.smoothing, self.weights.shape).copy()
-            labels = self.weights.shape[-1] + 1
-            added[:, labels - 1 :: labels] = 0.0  # of missing labels
-            unit = quotient(self.squares.sum(axis=(1, 2, 3)), self.weights.sum(axis=(1, 2, 3)))
-            total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
-        return np.asarray(total)
+            for i in range(len(self.weights))
+        )
+        total = np.array([float(a @ b) for a, b in pairs])
+        return np.asarray(total + (added * one * two).sum(axis=(1, 2, 3)))
 
-    def totals(self, influence: Array) -> Array:
-        """Return the sums of the influences of every side by cluster; (n, clusters)."""
-        assert self.clusters is not None
-        return np.stack([
-            each.totals(one, self.cluster_count)
-            for each, one in zip(self.clusters, influence, strict=True)
-        ])  # fmt: skip
+    def covariances(self, influences: Array, sides: Index, *, inside: bool) -> Array:
+        """Return the covariances of many numbers of some sides, one number after another.
+
+        Parameters
+        ----------
+        influences : array of shape (numbers, sides, C + 1, C, C)
+        inside : whether there are two sides, of which the second holds the first.
+        """
+        numbers, size = influences.shape[:2]
+        flat = influences.reshape(numbers, size, -1)
+        if self.clusters is None:
+            found = np.zeros((numbers, size, numbers, size))
+            squares = self.smoothed_squares()[sides].reshape(size, -1)
+            for i in range(size):
+                found[:, i, :, i] = (flat[:, i] * squares[i]) @ flat[:, i].T
+            if inside:
+                found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
+                found[:, 1, :, 0] = found[:, 0, :, 1].T
+            return found.reshape(numbers * size, -1)
+        moved, row, column = [], [], []
+        for i, side in enumerate(sides.tolist()):
+            held = self.clusters[side]
+            totals = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
+            moved.append(totals.ravel())
+            row.append(np.repeat(np.arange(numbers) * size + i, len(held.cluster)))
+            column.append(np.tile(held.cluster, numbers))
+        at = np.concatenate(row), np.concatenate(column)
+        shape = (numbers * size, self.cluster_count)
+        return sparse_products(np.concatenate(moved), at, shape)
 
     @property
     def degrees(self) -> Array:

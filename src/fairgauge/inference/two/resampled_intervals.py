@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from fairgauge.catalogue.cells import (
-    ALL,
-    BOTH,
-    FN,
-    FP,
-    LABEL,
-    PREDICTION,
-    TN,
-    TP,
-    Array,
-    ConfusionCounts,
-    Need,
-)
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.enums import Method, Profile
+from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Comparisons, generator, precedes
 from fairgauge.inference.interval import Intervals
 from fairgauge.inference.one.drawn_tables import (
@@ -30,13 +18,14 @@ from fairgauge.inference.one.drawn_tables import (
     TOO_MANY_STRATA,
     CellLayout,
     cells_of_side,
+    drawn_cells,
     effective_cells,
     resampling_methods,
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
 from fairgauge.stats.arrays import Index, quotient
-from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval, tail_p
+from fairgauge.stats.resampling import quantile_interval, tail_p
 
 _FEWEST_DRAWS = 500
 
@@ -47,12 +36,8 @@ def resampled_interval(
     compared: Comparisons,
     spec: Spec,
     too_few: Sequence[Reason | None],
-    drawn_before: dict[str, Array] | None = None,
 ) -> Intervals:
-    """Return the interval of a metric from its values over drawn tables.
-
-    ``drawn_before`` keeps what metrics of the same comparisons share.
-    """
+    """Return the interval of a metric from its values over drawn tables."""
     size = len(compared.margin)
     cells = cells_of_side(table, compared.group)
     at = resampled_comparisons(compared, cells, spec)
@@ -62,14 +47,7 @@ def resampled_interval(
     step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        tables = _DrawnTables.of(metric, table, compared, block)
-        if table.shared and drawn_before is not None and step >= len(at):
-            if table.key not in drawn_before:
-                drawn_before[table.key] = tables.draw(spec)
-            values = tables.of_drawn(drawn_before[table.key])
-        else:
-            values = tables.of_drawn(tables.draw(spec))
-        estimate = tables.values(tables.cells)  # the interval contains the estimate
+        values, estimate = _drawn_values(metric, table, compared, block, spec)
         limits = quantile_interval(values, spec.confidence)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
@@ -85,124 +63,32 @@ def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Inde
     return np.flatnonzero(compared.margin)
 
 
-"""Of ratios, so that those of the other side are their inverses."""
+def _drawn_values(
+    metric: ComparisonMetric, table: CellLayout, compared: Comparisons, at: Index, spec: Spec
+) -> tuple[Array, Array]:
+    """Return a metric of drawn tables, of shape (replicates, n), and of the tables themselves."""
+    sides = (compared.group,) if metric.scope == "table" else (compared.group, compared.other)
+    tables, rows_per_weight = zip(*(effective_cells(table, e, at) for e in sides), strict=True)
+    flat = [each.reshape(len(at), -1) for each in tables]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _DrawnTables:
-    """The tables of some comparisons, by effective sample size, and their metric.
-
-    Attributes
-    ----------
-    cells : array of shape (n, K): those of the group and, unless ``alone``, of the other side.
-    shape : of the cells of one side.
-    rows_per_weight : effective rows per unit of weight, of each side; arrays of shape (n,).
-    """
-
-    metric: ComparisonMetric
-    table: CellLayout
-    cells: Array
-    shape: tuple[int, ...]
-    rows_per_weight: tuple[Array, Array]
-    alone: bool
-    overlapping: bool
-
-    @classmethod
-    def of(
-        cls,
-        metric: ComparisonMetric,
-        table: CellLayout,
-        compared: Comparisons,
-        at: Index,
-    ) -> _DrawnTables:
-        """Read the tables of the comparisons ``at``."""
-        alone = metric.scope == "table"
-        ours, rows_per_weight = effective_cells(table, compared.group, at)
-        theirs, other = (
-            (ours, rows_per_weight) if alone else effective_cells(table, compared.other, at)
-        )
-        sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
-        cells = sides[0] if alone else np.concatenate(sides, axis=1)
-        overlapping = compared.rest is not None
-        return cls(
-            metric, table, cells, ours.shape[1:], (rows_per_weight, other), alone, overlapping
-        )
-
-    @property
-    def of_ratio(self) -> bool:
-        """Return whether the metric is a ratio of numbers that are not negative."""
-        return self.metric.neutral == 1 and self.metric.range[0] >= 0
-
-    def draw(self, spec: Spec) -> Array:
-        """Draw the cells of every comparison anew; shape (replicates, n, K)."""
-        draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
-        drawn = np.empty((spec.replicates, *self.cells.shape))
-        for i, cells in enumerate(self.cells):
-            sides = [cells] if self.alone else np.split(cells, 2)
-            if self.alone or precedes(sides[0], sides[1]):
-                order = list(range(len(sides)))
-            else:
-                order = [1, 0]
-            rng = generator(spec, self.table.key, *(sides[side] for side in order))
-            width = len(sides[0])
-            for side in order:
-                at = slice(side * width, (side + 1) * width)
-                drawn[:, i, at] = draw(sides[side][None], spec.replicates, rng)[:, 0]
-        return drawn
-
-    def of_drawn(self, cells: Array) -> Array:
-        """Return the metric of drawn cells; shape (replicates, n)."""
-        return self._of(cells, self.rows_per_weight)
-
-    def values(self, cells: Array) -> Array:
-        """Return the metric of cells of shape (n, ..., K)."""
-        rows_per_weight = [
-            each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.rows_per_weight
+    def value(cells: Sequence[Array]) -> Array:
+        lead = cells[0].shape[:-1]
+        counts = [
+            quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *tables[0].shape[1:])
+            for side, each in zip(cells, rows_per_weight, strict=True)
         ]
-        return self._of(cells, (rows_per_weight[0], rows_per_weight[1]))
+        if compared.rest is not None and len(counts) > 1:  # the reference holds the group's rows
+            counts[1] = counts[1] + counts[0]
+        written = [table.write(each) for each in counts]
+        return metric.value(written[0], written[-1], Profile.DOCUMENTED).reshape(lead)
 
-    def _of(self, cells: Array, rows_per_weight: tuple[Array, Array]) -> Array:
-        lead = cells.shape[:-1]
-        sides = [cells, cells] if self.alone else np.split(cells, 2, axis=-1)
-        ours, theirs = (
-            quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *self.shape)
-            for side, each in zip(sides, rows_per_weight, strict=True)
-        )
-        if self.overlapping:  # the reference holds the group's own rows too
-            theirs = theirs + ours
-        group, other = (self.table.write(each) for each in (ours, theirs))
-        return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
-
-
-_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
-"""What is positive and negative of rows that are counted by label and prediction."""
-
-
-def shared_table(
-    table: CellLayout, needs: frozenset[Need], sides: Sequence[ConfusionCounts]
-) -> CellLayout:
-    """Return a table of the same metric whose resampled cells other metrics share.
-
-    It is of all four cells: resampled rows fall into each of them as they would into several that
-    are one. Where no row misses its label or its prediction, all metrics share one table.
-    """
-    if any(needs not in side.cells for side in sides):
-        return table
-    whole = all(
-        BOTH in side.cells
-        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
-        for side in sides
-    )
-    every = BOTH if whole else needs
-    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
-
-    def write(drawn: Array) -> ConfusionCounts:
-        counts = drawn
-        if every != needs:
-            counts = np.zeros_like(drawn)
-            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
-        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
-
-    return CellLayout(
-        lambda side: side.counts(every), write, " and ".join(sorted(every)), shared=True
-    )
+    drawn = [np.empty((spec.replicates, *each.shape)) for each in flat]
+    for i in range(len(at)):
+        # both sides are drawn in an order that does not depend on which is the group
+        order = list(range(len(flat)))
+        if len(flat) > 1 and not precedes(flat[0][i], flat[1][i]):
+            order = [1, 0]
+        rng = generator(spec, table.key, *(flat[side][i] for side in order))
+        for side in order:
+            drawn[side][:, i] = drawn_cells(flat[side][i], spec, rng)
+    return value(drawn), value(flat)  # the interval contains the estimate

@@ -31,7 +31,7 @@ def imbalance_interval(metric: Imbalance, compared: Comparisons, spec: Spec) -> 
         return (low, high) if metric.order == "group - reference" else (-high, -low)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
-    methods = [(IntervalMethod.WILSON_TRANSFORMED,)] * len(x)
+    methods = [(IntervalMethod.WILSON,)] * len(x)
     return Intervals(low, high, invert(limits), methods, insufficient_rows(n))
 
 
@@ -56,12 +56,11 @@ def conditional_interval(
     )
     low, high, p = conditional_disparity(ours, theirs, np.asarray(critical(spec.confidence)))
     sizes = metric.sizes(compared.group.cases, compared.reference.cases)
-    methods = [(IntervalMethod.STRATIFIED_SCORE,)] * len(low)
+    methods = [(IntervalMethod.SCORE,)] * len(low)
     return Intervals(low, high, p, methods, insufficient_rows(sizes))
 
 
 def _rows_per_weight_of_both(compared: Comparisons) -> Array:
-    """Return the effective rows per unit of weight of both sides together, as one sample."""
     weight = compared.group.side.size + compared.reference.side.size
     if compared.group.squares is None or compared.reference.squares is None:
         return np.ones_like(weight)

@@ -58,7 +58,7 @@ def standardised_interval(
     interval = standardised_difference(one, two, rows, spec.confidence, inside=inside)
     alone = inside & (two.n == 0)  # a group that is the whole is what it is compared with
     low, high = (np.where(alone, 0.0, each) for each in (interval.low, interval.high))
-    methods = (IntervalMethod.DELTA, IntervalMethod.STUDENT_T)
+    methods = (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
     return Intervals(low, high, interval.p, [methods] * len(low), cases, ROUNDING)
 
 
@@ -99,7 +99,6 @@ def overall_standardised_interval(
 
 
 def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> Evidence:
-    """Return the rows that are on neither side of the comparisons."""
     sides = compared.group, compared.other
 
     def less(whole: ConfusionCounts | None, *parts: ConfusionCounts | None) -> ConfusionCounts:
@@ -125,7 +124,6 @@ def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
 
 
 def _score_moments(side: ConfusionCounts) -> Moments:
-    """Return the moments of scores, each at the centre of its bin."""
     assert side.scores is not None
     centre = side.scores.centre
     n = side.scores.every.sum(axis=-1)

@@ -18,7 +18,6 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, repeat_blocks
 from fairgauge.render.documents._preset_blocks import (
     gaps_by_category,
     not_stated,
@@ -33,6 +32,7 @@ from fairgauge.render.documents._rule_blocks import (
     verdict_name,
     verdict_of_all,
 )
+from fairgauge.render.documents.document_parts import TONES, repeat_blocks
 from fairgauge.render.documents.report_notes import (
     MOST_WARNINGS,
     missing_values,
@@ -66,7 +66,6 @@ from fairgauge.render.words.method_descriptions import CAVEAT, LIMITS, described
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
-    drawn_value,
     estimate_value,
     holds_with_others,
     marked,
@@ -114,10 +113,10 @@ from fairgauge.results.verdicts import RuleResult, before_counting
 _MOST_SECTIONS, _MOST_SECTIONS_FULL = 6, 24
 _MOST_GROUPS, _MOST_GROUPS_FULL = 12, 200
 _MOST_RATES = 8
-_MOST_CHART_ROWS, _MOST_CHARTS = 24, 20
+_MOST_CHARTED, _MOST_CHART_ROWS, _MOST_CHARTS = 4, 24, 8
 _MOST_PUBLISHED = 24
 """Rows of tables to publish on the first page; others follow on the second."""
-_MOST_LISTED = 3_000
+_MOST_LISTED = 1_500
 _LONGEST_SPEC = 20_000
 _MOST_FILED_METHODS, _MOST_FINDINGS, _MOST_ABSENT = 6, 5, 3
 
@@ -136,7 +135,7 @@ class _Part:
     ) -> None:
         self.report, self.of, self.terms, self.full = report, section, terms, full
         self.title = called(section.name)
-        self.legend: list[str] = []
+        self.is_drawn, self.legend = False, list[str]()
         """How to read its table of rates, but for what an earlier table states."""
         estimated = any(assumption(each.interval) for each in section.estimates)
         self.heading = called(section.name) + (" ≈" if estimated else "")
@@ -267,6 +266,7 @@ class _Part:
     def charts(self) -> Iterator[tree.Chart]:
         """Yield every metric of every group, on one axis; of many groups those that differ most."""
         known = [name for name in self.of.metrics if metric_link(self.of.metric_row(name))]
+        known = known if self.is_drawn else []
         for metric in known[:_MOST_CHARTS]:
             own = [each for each in self.of.estimates if each.metric == metric]
             far = sorted(own, key=distance, reverse=True)[:_MOST_CHART_ROWS]
@@ -345,7 +345,7 @@ def _chart_row(each: Estimate) -> tree.ChartRow:
     ends = metric_range(each.definition, each.low, each.high)
     return tree.ChartRow(
         f"{called(each.group)}{f' (class {called(each.class_)})' if worst else ''}",
-        tree.mark_of(drawn_value(each.value, each.interval), each.interval, sparse=few),
+        tree.mark_of(each.value, each.interval, sparse=few),
         f"{estimate_value(each)}{unit_name(unit(each.definition))}{f' ({ends})' if ends else ''}",
         below=", ".join(filter(None, below)),
     )
@@ -368,6 +368,8 @@ def _parts(report: Report, *, full: bool) -> list[_Part]:
     results, terms = sections_of(report), terms_of(report)
     kept = results[:_MOST_SECTIONS_FULL] if full else on_one_screen(results)[:_MOST_SECTIONS]
     parts = [_Part(report, each, terms, full=full) for each in kept]
+    for part in parts[:_MOST_CHARTED]:
+        part.is_drawn = True
     said: set[str] = set()
     for part in parts:
         part.legend = [each for each in part.how_to_read() if each not in said]
@@ -438,7 +440,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
     """Yield what every estimator makes of each comparison of groups that nobody recorded."""
     for each in report.estimators:
         metric = report.catalogue.metric(each.metric)
-        tipping = each.tipping_slope
         yield {
             "group": group_called(each.group, each.feature),
             "metric": metric_words(metric),
@@ -447,7 +448,6 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
             "interval": metric_ci(metric, each.interval),
             "decides": each.decides,
             "people": each.effective_people,
-            "tipping": tipping if tipping is not None and abs(tipping) <= 1 else None,
             "assumes": assumption(each.interval),
         }
 

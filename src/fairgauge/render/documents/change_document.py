@@ -15,7 +15,7 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import (
+from fairgauge.render.documents.document_parts import (
     document_of,
     listed,
     more_in_json,

@@ -8,7 +8,7 @@ from typing import Any
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
+from fairgauge.render.documents.document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.page import plain
 from fairgauge.render.streams import flat
 from fairgauge.render.words.display_names import all_called, called, capitalised

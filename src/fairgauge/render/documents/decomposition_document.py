@@ -17,14 +17,14 @@ from fairgauge.enums import (
 )
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import (
+from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
+from fairgauge.render.documents.document_parts import (
     Field,
     document_of,
     listed,
     repeat_blocks,
     table_of_rows,
 )
-from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat

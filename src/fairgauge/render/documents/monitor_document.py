@@ -5,27 +5,25 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fairgauge.enums import Outcome, Uncounted
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
-from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
+from fairgauge.render.documents.document_parts import TONES, document_of, listed, record_blocks
+from fairgauge.render.grammar import Grammar
+from fairgauge.render.page import told
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
 from fairgauge.render.words.monitor_sentences import (
     counted_each_time,
     counted_unit,
     describe_baseline,
-    describe_insufficient,
-    describe_lacking,
     describe_sparse_group,
     describe_undefined,
     describe_unmatched,
-    describe_waiting,
     evidence_text,
     in_last_period,
     independent_periods,
@@ -41,11 +39,15 @@ from fairgauge.results.codec import to_dict
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
+    HistoryFinding,
     HistoryHealth,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
 )
+from fairgauge.results.statement import Statement
+from fairgauge.statements.compared import side_of
+from fairgauge.statements.monitor import alarm_statements, drawn, open_states
 
 _TONES = {
     MonitorState.ALARM: tree.Tone.BAD,
@@ -81,7 +83,7 @@ _ASYMPTOTIC = (
 def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a monitor."""
     asked, report = report, _in_words(report)
-    alarms, comparisons = tuple(_alarms(report)), tuple(_comparisons(report))
+    alarms, comparisons = tuple(_alarms(asked)), tuple(_comparisons(report))
     earlier, method = "Values of an earlier system", tuple(_method(report))
     repeat = tuple(_repeat(report)) if full else ()
     sections = [
@@ -99,7 +101,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.Docume
         asked,
         title=f"Fairness monitor: {report.model}",
         beside=_span(report),
-        verdict=_verdict(report),
+        verdict=_verdict(asked),
         tone=_tone(report),
         sections=sections,
         exhibits=_first_drawn(asked),
@@ -111,10 +113,11 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.Docume
 
 def _in_words(report: MonitorReport) -> MonitorReport:
     """Return a report whose groups have the user's words, beside the values: "women (F)"."""
-    words = vocabulary_of(report)
+    language = told(report).language
 
     def named(feature: str, group: str) -> str:
-        word = words.word_of(feature, group)
+        words = language.words.get("groups", {}).get(feature)
+        word = language.name(side_of(feature, group)) if words and group != "others" else ""
         return f"{word} ({group})" if word else group
 
     return replace(
@@ -159,18 +162,21 @@ def _verdict(report: MonitorReport) -> str:
     undecided = report.state is not MonitorState.NO_ALARM
     if undecided and report.verdict is report.inconclusive and report.verdict in _DECIDED:
         state += f" (counted as {report.inconclusive})"
-    described = {
-        MonitorState.INSUFFICIENT: describe_insufficient,
-        MonitorState.WAITING: describe_waiting,
-        MonitorState.UNDEFINED: describe_lacking,
-    }
-    if report.state in described:
-        return f"{state}: {described[report.state](report)}"
+    why = _said(report, open_states(report), "verdict")
+    if undecided and why:
+        return f"{state}: {' '.join(why)}"
     count = len(report.undefined)
     if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
         return f"{state}; {count:,} {words} undefined {in_last_period(report)}"
     return f"{state}, BUT NO PASS: rows may be wrong" if report.faults else state
+
+
+def _said(report: MonitorReport, stated: Sequence[Statement], *places: str) -> list[str]:
+    """Return statements in the words of some places of a first page."""
+    language = told(report).language
+    said = (language.say(s.code, place, s) for s in stated for place in places)
+    return [text for text in said if text]
 
 
 def _tone(report: MonitorReport) -> tree.Tone:
@@ -183,12 +189,13 @@ def _tone(report: MonitorReport) -> tree.Tone:
 
 def _alarms(report: MonitorReport) -> Iterator[tree.Block]:
     if report.alarms:
-        yield tree.Items(tuple(each.says for each in report.alarms))
+        stated = alarm_statements(report)
+        yield tree.Items(tuple(_said(report, stated, "headline", "found", "certain")))
 
 
 def _comparisons(report: MonitorReport) -> Iterator[tree.Block]:
     if not report.comparisons:
-        yield tree.Paragraph(f"{capitalised(describe_insufficient(report))}.")
+        yield from map(tree.Paragraph, _said(report, open_states(report), "verdict"))
         return
     yield _overview(report)
     baselines = [
@@ -259,8 +266,16 @@ def _first_drawn(report: MonitorReport) -> list[tree.Block]:
     for each in report.gravest[:1]:
         chart, *_ = _charts(each, report)
         assert isinstance(chart, tree.TimeChart)
-        found.append(replace(chart, caption=drawn_caption(report, each) or chart.caption))
+        caption = _drawn_caption(report, each)
+        found.append(replace(chart, caption=caption or chart.caption))
     return found
+
+
+def _drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str:
+    """Return what a chart over time is of, in words: who is compared with whom, and what may be."""
+    s = drawn(report, each)
+    text = told(report).language.say("drawn", s.of.kind if s.of else "number", s)
+    return f"{text}; allowed: {tolerated_words(each)}" if text else ""
 
 
 def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[tree.Block]:
@@ -486,6 +501,11 @@ def _method(report: MonitorReport) -> Iterator[tree.Block]:
             },
         }
         yield tree.Facts(tuple(facts.items()))
+
+
+def finding_text(finding: HistoryFinding) -> str:
+    """Return what may be wrong with the rows of a period, and what to do, as a sentence."""
+    return Grammar({}).say("finding", "text", f=finding) or ""
 
 
 def history_document(health: HistoryHealth, *, full: bool = True) -> tree.DocumentTree:

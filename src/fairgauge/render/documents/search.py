@@ -13,15 +13,14 @@ from fairgauge.render.words.command_line import command_against, command_inside
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
-from fairgauge.results.subgroup_search import FEW, Subgroup, SubgroupSearch
+from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 from fairgauge.statements.search import guaranteed
 
 _MOST_LABELS = 12
 
 
 def _facts(found: SubgroupSearch) -> dict[str, Any]:
-    constant = found.is_constant and found.question.min_cell is None  # rounded counts hide it
-    return {"whom": unit_of(found.spec), "constant": constant}
+    return {"whom": unit_of(found.spec), "constant": found.is_constant}
 
 
 def _columns(found: SubgroupSearch) -> dict[str, str]:
@@ -85,7 +84,7 @@ def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
 
 
 def _notes(found: SubgroupSearch) -> Iterator[str]:
-    """Yield how values of features were made, what was not tested, and what counts disclose."""
+    """Yield how values of features were made, and what was not tested."""
     for each in found.question.features:
         if each.made is SearchedValues.QUINTILES:
             cuts = numbers.listing([f"{cut:g}" for cut in each.cuts])
@@ -105,22 +104,6 @@ def _notes(found: SubgroupSearch) -> Iterator[str]:
     if found.duplicates:
         hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")
         yield f"{found.duplicates:,} {hold} the same rows as one with fewer conditions."
-    base = found.question.min_cell
-    if found.close:
-        differ = numbers.plural(found.close, "subgroup differs", "subgroups differ")
-        close = (
-            f"{found.close:,} {differ} from a listed one, or from all, by fewer than "
-            f"{base or FEW} {unit_of(found.spec)}"
-        )
-        if base is not None:
-            yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
-        else:
-            yield (
-                f"{close}; both counts together disclose these few; with --min-cell {FEW} none is "
-                "listed."
-            )
-    if base is not None:
-        yield f"Counts are rounded to multiples of {base}, and rates to whole percentages."
     yield from (
         f"{capitalised(each.message)}."
         for each in found.diagnostics

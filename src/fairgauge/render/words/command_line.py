@@ -99,7 +99,7 @@ def command_against(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
             "sensitive": [each for each in _columns(found) if each["column"] in columns],
             "intersections": [columns] if len(columns) > 1 else [],
             "metrics": [f"{found.question.rate}.difference"],
-            "reference": str(found.question.reference),
+            "reference": "others",
         },
     )
 

@@ -323,7 +323,7 @@ def _homogeneity(d: Diagnostic) -> str:
         if d["significant"]
         else ("does not differ statistically significantly")
     )
-    hidden = d["significant"] and not _shows_a_difference(d)
+    hidden = d["significant"] and d.get("between_sd") == 0  # few rows alone make the range as wide
     size = "" if hidden else f": {_size(d)}"
     p = numbers.probability(d.get("p_adjusted") or d["p"], "adjusted p")
     which = ". It does not show which groups differ" if d["significant"] else ""
@@ -340,20 +340,9 @@ def _homogeneity(d: Diagnostic) -> str:
     )
 
 
-def _shows_a_difference(d: Diagnostic) -> bool:
-    """Return whether the range over groups exceeds what is expected under no difference.
-
-    Few rows alone make both as wide: then they do not show why the test is significant.
-    """
-    return bool(d["range"] > d["expected_range"] and d.get("between_sd") != 0)
-
-
 def _size(d: Diagnostic) -> str:
     between = d.get("between_sd")
-    text = (
-        f"the range over these groups is {100 * d['range']:.1f} pp, where on average "
-        f"{100 * d['expected_range']:.1f} pp are expected under no difference"
-    )
+    text = f"the range over these groups is {100 * d['range']:.1f} pp"
     if between is None:
         return text
     return f"{text}; the estimated standard deviation between groups is {100 * between:.1f} pp"
@@ -926,13 +915,6 @@ def _reference_tied(d: Diagnostic) -> str:
     )
 
 
-_ASSUMED = {
-    "bracket": "right if, within a group, the outcome does not depend on its probability, or "
-    "changes in the direction of the gap",
-    "given_group": "right if, within a group, the outcome does not depend on the probabilities",
-}
-
-
 def _group_not_recorded(d: Diagnostic) -> str:
     if d["random"] and d["known"] == d["people"]:
         return f"its groups are those of the answers of all {d['people']:,} people"
@@ -960,7 +942,8 @@ def _group_not_recorded(d: Diagnostic) -> str:
         if d.get("answers") is not None:
             asked = f"about {rounded_up(d['answers']):,} {asked} in all"
             shows = f"the difference of {d['shown']} to within 5 of 100"
-        right = "" if nothing else f"The estimates are {_ASSUMED[d['assume']]}. "
+        right = "The estimates are right if, within a group, the outcome does not depend on the "
+        right = "" if nothing else f"{right}probabilities. "
         parts.append(f"{right}The data cannot show that; the answers of {asked} would show {shows}")
     return ". ".join(parts)
 
@@ -971,7 +954,7 @@ def _answered(d: Diagnostic) -> str:
     made = "estimated from probabilities, and corrected by these answers"
     if d.get("alone"):
         made = "those of these answers, because the probabilities do not distinguish all groups"
-    unused = "" if d["assume"] == "bracket" else f"; assume = {d['assume']} is not used"
+    unused = "" if d["assume"] == "given_group" else f"; assume = {d['assume']} is not used"
     return f"its groups are known for {asked}: rates are {made}{unused}"
 
 

@@ -137,14 +137,10 @@ def qualification(estimate: Estimate) -> str:
 
 
 _ASSUMPTIONS = {
-    IntervalMethod.BRACKET: "right if, within {a_group}, the outcome does not change with its "
-    "probability or changes in the direction in which the groups differ",
     IntervalMethod.PROFILE_LIKELIHOOD: "right if the outcome does not depend on the probabilities "
     "within {a_group}",
     IntervalMethod.SHARP_BOUNDS: "without any assumption but that the probabilities are right",
     IntervalMethod.VALIDATED_SAMPLE: "corrected by a random sample of people of known group",
-    IntervalMethod.PROBABILITY_WEIGHTED: "right if outcome and group are independent among people "
-    "of equal probabilities",
 }
 
 
@@ -152,7 +148,7 @@ def assumption(interval: Interval | None) -> str:
     """Return what an interval of groups assumes of which only probabilities are known, if it is."""
     methods = interval.methods if interval else ()
     text = next((_ASSUMPTIONS[method] for method in methods if method in _ASSUMPTIONS), "")
-    in_strata = IntervalMethod.WITHIN_STRATA in methods
+    in_strata = IntervalMethod.STRATIFIED in methods
     return text.format(a_group="a group of a stratum" if in_strata else "a group")
 
 
@@ -324,8 +320,6 @@ def _(metric: Spread, estimate: Estimate, value: float) -> str:
         ),
         "minimum": f"the lowest {title} is {_rate(rate, value)}, of {first}",
         "maximum": f"the highest {title} is {_rate(rate, value)}, of {first}",
-        "variance": f"the variance of {title} over groups is {amount(value)}",
-        "gini": f"the Gini index of {title} over groups is {amount(value)}",
     }[metric.by]
 
 

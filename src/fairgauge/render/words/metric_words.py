@@ -13,7 +13,7 @@ from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.facts import UnknownMetric
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import IntervalMethod, Status
+from fairgauge.enums import ClassKind, IntervalMethod, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.results import disparities
@@ -379,12 +379,6 @@ def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> st
     return f"{100 * interval.level:.4g}% CI {ends}"
 
 
-def drawn_value(value: float | None, interval: Interval | None) -> float | None:
-    """Return the value that is drawn with an interval: none of one that is of two estimates."""
-    of_two = interval is not None and IntervalMethod.BRACKET in interval.methods
-    return None if of_two else value
-
-
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
     text = estimate_value(each) + unit_name(unit(each.definition))
@@ -430,7 +424,8 @@ def holds_with_others(each: Estimate) -> bool:
 
 def is_simultaneous(each: Estimate) -> bool:
     """Return whether the interval of an estimate holds together with others: groups or classes."""
-    by_class = each.interval and IntervalMethod.SIMULTANEOUS_CLASSES in each.interval.methods
+    of_class = each.class_scope.kind is ClassKind.WORST and each.interval
+    by_class = of_class and IntervalMethod.SIMULTANEOUS in of_class.methods
     return holds_with_others(each) or bool(by_class)
 
 

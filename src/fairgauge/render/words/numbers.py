@@ -111,7 +111,7 @@ def numbered(number: float, unit: str = "rows") -> str:
     >>> numbered(1), numbered(2000), numbered(1, "people")
     ('1 row', '2,000 rows', '1 person')
     """
-    one = "person" if unit == "people" else unit.removesuffix("s")
+    one = "person" if unit == "people" else re.sub("ies$", "y", unit).removesuffix("s")
     return f"{count(number)} {plural(number, one, unit)}"
 
 

@@ -78,8 +78,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ROW_METRIC_WITH_CLUSTERS: "no cluster-robust method is known for it: it compares or "
     "ranks single rows",
     ReasonCode.SCORES_NOT_BY_CLUSTER: "scores are not counted by cluster",
-    ReasonCode.DIVERGENCE_WITH_CLUSTERS: "no cluster-robust method is known for a divergence; TVD "
-    "has one",
+    ReasonCode.DISTANCE_WITH_CLUSTERS: "no cluster-robust method is known for a distance between "
+    "distributions; differences of rates have one",
     ReasonCode.JACKKNIFE_UNDEFINED: "the cluster jackknife is undefined: the value is at an end of "
     "its range, or leaving out clusters does not change it or leaves it undefined, or there are "
     "too many strata",

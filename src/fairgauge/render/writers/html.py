@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from importlib.util import cache_from_source
 from itertools import count, groupby
+from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2 import __version__ as jinja_version
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from fairgauge.render import _document_tree as tree
@@ -52,11 +59,37 @@ def _features_with_scores(report: Report | None) -> int:
     return len({each.feature for each in report.scores if each.low}) if report else 0
 
 
+class _CompiledTemplates(BytecodeCache):
+    """Compiled templates, kept where Python keeps compiled modules and under the same conditions.
+
+    Compiling the page takes a sixth of the time of a small audit from file to HTML.
+    """
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        version = "jinja" + "".join(filter(str.isalnum, jinja_version))
+        return cache_from_source(filename or name, optimization=version)
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError), Path(bucket.key).open("rb") as file:
+            bucket.load_bytecode(file)  # of this template as it is now, else nothing
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        whole = Path(bucket.key)
+        part = whole.with_name(f"{whole.name}.{os.getpid()}")
+        with suppress(OSError):
+            whole.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(bucket.bytecode_to_string())
+            part.replace(whole)
+
+
 @cache
 def environment() -> Environment:
     """Return the templates; every value is escaped."""
     environment = Environment(
         loader=PackageLoader("fairgauge.render"),
+        bytecode_cache=_CompiledTemplates(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.inference.groups.paired_extremes import combined_changes, joint_change, spread_change
+from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.stats.intervals import critical
 
@@ -62,10 +62,9 @@ def groups_change(name, counts, clusters=None, cluster_count=0):
     metric = find_metric(name)
     counts = np.asarray(counts, dtype=float)
     table = PairedTable(counts, counts, counts, clusters=clusters, cluster_count=cluster_count)
-    if hasattr(metric, "how"):
-        rates = [find_metric(f"{each.of.name}.difference") for each in metric.of]
-        return joint_change(metric, [change(rate, table) for rate in rates])
-    return spread_change(metric, change(find_metric(f"{metric.of.name}.difference"), table))
+    spreads = metric.of if hasattr(metric, "how") else [metric]
+    rates = [find_metric(f"{each.of.name}.difference") for each in spreads]
+    return spread_change(metric, [change(rate, table) for rate in rates])
 
 
 def limits(made):

@@ -24,9 +24,8 @@ from fairgauge.inference.groups.pairwise import MOST_LISTED, pairs_not_listed, p
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import NO_CLASS, OVERALL
+from fairgauge.results.scopes import NO_CLASS
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
-from fairgauge.stats.multiplicity import shrunken_rates
 from fairgauge.stats.significance import newcombe_p
 
 COUNTS = {"a": (40, 100), "b": (62, 90), "c": (11, 60), "d": (150, 400)}
@@ -275,48 +274,3 @@ def test_all_pairs_are_covered_at_once(n, size, apart):
         )
     error = 100 * np.sqrt(0.05 * 0.95 / sets)
     assert 100 * held / sets >= 94.0 - 3 * error
-
-
-# partially pooled rates
-
-
-def partially_pooled(report, name="selection_rate"):
-    return [each.rates[name].partially_pooled for each in report.groups if each.scope == OVERALL]
-
-
-def test_rates_of_three_groups_are_partially_pooled_towards_their_mean():
-    report = audit({"a": (2, 20), "b": (30, 100), "c": (60, 200)})
-    expected = shrunken_rates([2, 30, 60], [20, 100, 200])
-    assert partially_pooled(report) == pytest.approx(expected.tolist())
-    mean = 92 / 320
-    for group, pooled in zip(report.groups, partially_pooled(report), strict=True):
-        value = group.rates["selection_rate"].value
-        assert min(value, mean) - 1e-12 <= pooled <= max(value, mean) + 1e-12
-    assert report.groups[0].rates["selection_rate"].interval.methods == (M.WILSON,)
-
-
-def test_two_groups_and_numbers_that_are_no_shares_are_not_pooled():
-    assert partially_pooled(audit({"a": (2, 20), "b": (30, 100)})) == [None, None]
-    three = {name: {"tp": 5, "fp": 4, "fn": 3, "tn": 9} for name in "abc"}
-    found = fg.audit(fg.confusion("g", three), metrics="f1.difference")
-    assert partially_pooled(found, "f1") == [None] * 3
-    assert found.groups[0].rates["f1"].interval.methods == (M.WILSON_TRANSFORMED,)
-
-
-def test_strata_are_not_partially_pooled():
-    table = pl.DataFrame({"p": [0, 1, 1, 0] * 30, "g": ["a", "b", "c"] * 40, "s": ["x", "y"] * 60})
-    report = fg.audit(table, prediction="p", sensitive="g", strata="s", metrics="selection_rate")
-    inside = [
-        g.rates["selection_rate"].partially_pooled for g in report.groups if g.scope != OVERALL
-    ]
-    assert inside == [None] * 6
-    assert None not in partially_pooled(report)
-
-
-def test_partially_pooled_rates_decide_nothing():
-    counts = {"a": (2, 20), "b": (30, 100), "c": (60, 200)}
-    report = audit(counts, rules=[fg.rule("DPPL", between=(-0.1, 0.1))])
-    bare = audit(counts)
-    assert [e.value for e in report.estimates] == [e.value for e in bare.estimates]
-    values = {g.group: g.rates["selection_rate"].value for g in report.groups}
-    assert all(e.rate_group == values[e.group] for e in report.estimates)

@@ -191,7 +191,7 @@ def test_standardised_differences_of_scores_and_of_selection():
     )
     found = report["score_smd", "g", "a"]
     sides = [score[g == name] for name in ("a", "b")]
-    assert found.interval.methods == (M.DELTA, M.STUDENT_T)
+    assert found.interval.methods == (M.INFLUENCE, M.STUDENT_T)
     welch = stats.ttest_ind(*sides, equal_var=False)
     pooled = math.sqrt(
         sum(len(each) * each.var() for each in sides) / (sum(len(each) for each in sides) - 2)
@@ -199,7 +199,7 @@ def test_standardised_differences_of_scores_and_of_selection():
     limits = [each / pooled for each in welch.confidence_interval(0.95)]
     assert (found.low, found.high) == pytest.approx(limits, abs=0.02)
     chosen = report["selection_smd", "g", "a"]
-    assert chosen.interval.methods == (M.DIRICHLET_POSTERIOR,)
+    assert chosen.interval.methods == (M.JEFFREYS,)
     assert chosen.low < chosen.value < chosen.high
 
 

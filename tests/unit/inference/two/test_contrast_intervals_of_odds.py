@@ -56,7 +56,7 @@ def test_berkeley_by_department_as_r_has_it():
 def test_berkeley_without_departments():
     found = admissions()["selection_odds.ratio", "sex", "M"]
     assert found.value == pytest.approx(1198 / 1493 / (557 / 1278))
-    assert found.interval.methods == (IntervalMethod.MOVER, IntervalMethod.WILSON_ODDS)
+    assert found.interval.methods == (IntervalMethod.MOVER, IntervalMethod.WILSON)
 
 
 @pytest.mark.parametrize("name", ["odds ratio", "odds_ratio", "selection_odds.ratio"])

@@ -51,8 +51,8 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     )
     assert list(map(str, brief.verdict)) == [
         (
-            "The rules come to PASS in the old report and to FAIL in the new one. Of the verdicts, 1 "
-            "got worse."
+            "The rules come to PASS in the old report and to FAIL in the new one. Of the verdicts, "
+            "1 got worse."
         ),
     ]
     assert str(brief.found[0]) == (

@@ -48,7 +48,7 @@ def test_it_is_the_small_group_that_has_insufficient_data():
     assert "? insufficient data: F, n = 10;" in of_counts({"F": (5, 10), "M": (25, 50)})
     groups = {"F": (5, 10), "M": (25, 50), "X": (20, 40)}
     stated = of_counts(groups, reference={"g": "F"})
-    assert "? insufficient data: F, n = 10;" in stated
+    assert "comparisons of people with g M or X with people with g F, who are too few." in stated
 
 
 def test_a_significant_difference_has_no_interval_that_ends_at_no_difference():

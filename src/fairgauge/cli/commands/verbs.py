@@ -1,0 +1,439 @@
+"""The commands that ask a question of DATA and show its result: a row each, and what runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+import click
+
+from fairgauge.cli._command_group import Command, Decorator, add_options
+from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
+from fairgauge.cli._output import Output, shows_result
+from fairgauge.cli._spec_flags import (
+    Texts,
+    asked,
+    config_option,
+    flags_for,
+    given_options,
+    question,
+)
+from fairgauge.enums import GapVerdict, Missing, Worse
+from fairgauge.errors import DataError, Problem, SpecError, nearest, quote, refuse
+from fairgauge.question.option_types import LISTED_FEATURES
+from fairgauge.question.options import OF_ROWS
+
+Keywords = dict[str, Any]
+"""What `click.option` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """A function of `fairgauge.api` as a command.
+
+    Attributes
+    ----------
+    run : the function, MODULE:NAME; its keywords are the options, own ones and those of a question.
+    kind : of the result, by which it has its formats.
+    help : of the command.
+    asks : the options of its question.
+    own : its other options by keyword; ``flag`` is that of one which has another name.
+    alone : whether the function reads the specification by rules of its own.
+    judges : whether it judges by the rules of a monitor in the file.
+    fail_on, fails : the word that makes its result an exit code, and the help of it.
+    code : the exit code of a result then.
+    table : the help of ``--table``.
+    before : what chooses DATA and output by the arguments.
+    progress : what is stated while it runs.
+    required : whether it needs DATA.
+    """
+
+    run: str
+    kind: str
+    help: str
+    asks: Decorator
+    own: Mapping[str, Keywords] = field(default_factory=dict)
+    alone: bool = False
+    judges: bool = False
+    fail_on: str | None = None
+    fails: str = ""
+    code: Callable[[Any], int] = lambda found: int(found.exit_code)
+    table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
+    before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
+    progress: str = "Counting rows"
+    required: bool = True
+
+
+def command_of(name: str) -> click.Command:
+    """Return the command of a row."""
+    verb = VERBS[name]
+
+    def run(
+        data: DataArguments,
+        config: str | None,
+        out: Output,
+        fail_on: str | None = None,
+        **flags: Any,
+    ) -> int:
+        if verb.before is not None:
+            data, out = verb.before(data, out)
+        out.check([*data.names, config])
+        given = {key: flags.pop(key) for key in verb.own}
+        own = {key: value for key, value in given.items() if value not in (None, ())}
+        what = asked(None if verb.alone else config, flags, judges=verb.judges)
+        none = not (verb.required or data.names or data.spark)
+        if verb.alone or none:
+            refuse(what.problems)
+        rows = None if none else data.read() if verb.alone else what.read(data)
+
+        from fairgauge.scan.scan_progress import progress
+
+        module, function = verb.run.split(":")
+        with progress(verb.progress):
+            called = getattr(import_module(f"fairgauge.api.{module}"), function)
+            found = called(rows, config=config, **own, **what.options)
+        out.print_warnings(getattr(found, "diagnostics", ()))
+        out.show(found)
+        return verb.code(found) if verb.fail_on is None or fail_on else 0
+
+    run.__doc__ = verb.help
+    options = [
+        click.option(keywords.get("flag") or f"--{key.replace('_', '-')}", key,
+                     **{name: value for name, value in keywords.items() if name != "flag"})
+        for key, keywords in verb.own.items()
+    ]  # fmt: skip
+    if verb.fail_on is not None:
+        choice = click.Choice((verb.fail_on,))
+        options.append(click.option("--fail-on", type=choice, help=verb.fails))
+    decorate = add_options(
+        click.command(name, cls=Command),
+        *options,
+        verb.asks,
+        takes_data(verb.table, required=verb.required),
+        shows_result(verb.kind),
+    )
+    made: click.Command = decorate(run)  # type: ignore[assignment]
+    return made
+
+
+TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
+
+
+def _with_table(data: DataArguments, out: Output) -> tuple[DataArguments, Output]:
+    """Return the output with the table of the report that ``--table`` names; not of a database."""
+    if data.table is None or not data.names or any(map(is_url, data.names)):
+        return data, out
+    from fairgauge.scan.input_files import refuse_database
+
+    if data.table not in TABLES:
+        for path in data.names:
+            refuse_database(path)
+        raise DataError(
+            f"--table {quote(data.table)} is no table of the report."
+            f"{nearest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
+            "database, give its URL as DATA"
+        )
+    return replace(data, table=None), replace(out, chosen=data.table)
+
+
+def _features(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
+    del context, option
+    problems: list[Any] = []
+    features = LISTED_FEATURES.parse(texts, "features", problems) if texts else None
+    refuse(problems)
+    return features
+
+
+def _strata(context: click.Context, option: click.Parameter, texts: Texts) -> Any:
+    del context, option
+    return given_options({"strata": texts}).get("strata")
+
+
+def _code_of_search(found: Any) -> int:
+    decided = found.examined and not found.is_constant and not found.lacks_outcomes
+    return 1 if found.worse else 0 if decided else 3
+
+
+def _deviations(context: click.Context, option: click.Parameter, text: str | None) -> Any:
+    del context, option
+    found: dict[str, float] = {}
+    for part in [] if text is None else text.split(","):
+        name, _, value = (each.strip() for each in part.partition("="))
+        try:
+            found[name] = float(value)
+        except ValueError:
+            message = f"cannot read {quote(part)}; write NAME=SD, such as names=0.07,runs=0.56"
+            raise SpecError(Problem("--pairs", message)) from None
+    return found or None
+
+
+_GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
+"""A reversal is a difference that remains within strata, against the other side."""
+
+_COLUMN = {"metavar": "COL"}
+
+_NUMBERS = {
+    "rate": "Rate of the reference (for example 0.3).",
+    "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
+    "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
+    "power": "Power: probability of the wanted verdict (default 0.8).",
+    "share": "Share of the group in all rows (default 0.5).",
+    "among": "Share of the rows that are in the denominator of the rate (default 1).",
+    "cluster_size": "Rows per cluster (default 1).",
+    "icc": "Intracluster correlation (default 0).",
+    "comparisons": "Of an audit by swapped names: models and groups compared (default 1).",
+}
+_COUNTS = {
+    "names": "Of an audit by swapped names: names a side (the items are then reported).",
+    "items": "Of an audit by swapped names: items (the names a side are then reported).",
+    "runs": "Of an audit by swapped names: answers to each item under each name (default 1).",
+}
+
+VERBS = {
+    "audit": Verb(
+        run="audit:audit",
+        kind="report",
+        asks=question("candidate"),
+        judges=True,
+        table="Table of a database, whose URL is DATA; of files, the table of the report to print "
+        "as CSV: estimates, groups, verdicts, pairs or findings.",
+        before=_with_table,
+        help="""Audit a model, or its training data, for disparities between groups of people.
+
+    DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
+    them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts
+    that "fairgauge count" prints), the address of such files in a store or on the web
+    (s3://bucket/loans.parquet, gs://, az://, https://), a table of a lakehouse (delta:FOLDER,
+    iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database (postgresql://user@host/name,
+    sqlite:///file.db) with --table or --query.
+
+    A backslash escapes = : * and , in the name of a column, and in a value; in --where and --recode
+    quotes do.
+
+    \b
+    fairgauge audit loans.csv --label approved --prediction predicted --positive yes
+        --sensitive sex --sensitive age:40:left --rule 'DI >= 0.8' -o report.html
+    """,
+    ),
+    "find": Verb(
+        run="searching:find",
+        kind="find",
+        alone=True,
+        asks=add_options(flags_for(*OF_ROWS), config_option),
+        own={
+            "rate": {
+                "metavar": "RATE",
+                "help": "Rate to search, a share of rows (for example false_positive_rate).",
+            },
+            "features": {
+                "metavar": LISTED_FEATURES.metavar,
+                "multiple": True,
+                "callback": _features,
+                "help": "Columns to search, protected or not. Numbers after a column are its cut "
+                "points: sex,age:40,60. Repeatable.",
+            },
+            "worse": {
+                "type": click.Choice([*map(str, Worse)]),
+                "help": "Side that is worse (default: that of the rate).",
+            },
+            "tolerance": {
+                "type": float,
+                "help": "Worse means by more than this (default 0; 0.02 is 2 pp).",
+            },
+            "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
+            "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
+            "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
+            "missing": {
+                "type": click.Choice([*map(str, Missing)]),
+                "help": "Treatment of missing values of features: a value, none, or an error "
+                "(default group).",
+            },
+        },
+        fail_on="worse",
+        fails="Exit with 1 if any subgroup is worse, with 3 if none could be examined, if the "
+        "rate is the same 0% or 100% in all rows, or if rows that lack an outcome could "
+        "hide one.",
+        code=_code_of_search,
+        help="""Find the subgroups in which a rate is worse, of all that some columns make.
+
+    Every conjunction of a few values is compared with all other rows. With a chance of at most 5%
+    (--alpha) any subgroup that is called worse is not, however many are examined.
+
+    \b
+    fairgauge find loans.csv --label repaid --prediction approved --rate false_positive_rate
+        --features sex,race,age:25,45,60 --tolerance 0.02 --fail-on worse -o find.html
+    """,
+    ),
+    "why": Verb(
+        run="decomposing:why",
+        kind="why",
+        alone=True,
+        asks=question(
+            "candidate",
+            "rules",
+            "inconclusive",
+            "multiplicity",
+            "population",
+            "features",
+            margins="Largest difference within strata, or with --control by regression, that is "
+            "tolerated, in the unit of the rate: base_rate=0.02. Repeatable.",
+        ),
+        own={
+            "controls": {
+                "flag": "--control",
+                "metavar": "COL...",
+                "multiple": True,
+                "callback": _strata,
+                "help": "Column for which the regression is adjusted beside the strata, as a "
+                "number too: dti:36,43, dti:quantiles. Repeatable.",
+            },
+        },
+        fail_on="remains",
+        fails="Exit with 1 if a difference remains within strata, or with --control by "
+        "regression, in either direction (a reversal too), otherwise with 3 if either is "
+        "inconclusive.",
+        code=lambda found: _GAPS.get(found.verdict, 0),
+        help="""Decompose the gap between groups into composition and what remains within strata.
+
+    Composition is the groups' shares of strata, such as the departments that they apply to. A gap
+    is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic:
+    it does not show whether the strata should count, or why groups differ in them.
+    Where the difference varies over strata, an average may
+    hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
+    differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
+    strata that are tolerated (--margin base_rate=0.02). Numbers are cut by hand (dti:36,43) or into
+    ten intervals of about equally many rows (dti:quantiles).
+
+    \b
+    fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
+    fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
+        --strata product --control dti:quantiles --control ltv:80,90 -o why.html
+    """,
+    ),
+    "plan": Verb(
+        run="planning:plan",
+        kind="plan",
+        asks=question("candidate"),
+        required=False,
+        own={
+            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
+            "pairs": {
+                "metavar": "NAME=SD,...",
+                "callback": _deviations,
+                "help": "For an audit by swapped names: standard deviations of names, items, "
+                "interaction and runs, as in the components of a pilot "
+                "(names=0.07,interaction=0.1,runs=0.56).",
+            },
+            **{name: {"type": int, "help": text} for name, text in _COUNTS.items()},
+        },
+        help="""Report how many rows an audit needs, or the smallest disparity that DATA can show.
+
+    Without DATA, --rate or --pairs is required; with it, the flags of "fairgauge audit" name what
+    is compared. Of groups that nobody recorded (--probabilities), report how many people to ask for
+    theirs until the rules are decided.
+
+    \b
+    fairgauge plan --rate 0.3 --tolerance 0.05
+    fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
+    fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
+    """,
+    ),
+    "compare-models": Verb(
+        run="comparing:compare_models",
+        kind="comparison",
+        asks=question(),
+        help="""Compare candidate models with the model in use, which decide the same rows of DATA.
+
+    States whether each candidate dominates the model in use (fairer, not worse by more than the
+    margin, and no disparity or group worse by more than theirs), is better in what could be tested,
+    is a trade-off, is worse or undecided. Exit codes: 0 a candidate dominates, or no margin is
+    given; 1 every candidate is worse; 3 otherwise. Two reports are compared by "fairgauge compare".
+
+    \b
+    fairgauge compare-models loans.parquet --label repaid --prediction current --candidate new
+        --sensitive sex --margin accuracy=0.01 --margin disparity=0.05 -o choice.html
+    """,
+    ),
+    "thresholds": Verb(
+        run="thresholding:thresholds",
+        kind="thresholds",
+        asks=question("candidate"),
+        help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
+
+    The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions,
+    or of equalized odds 'worst_odds <= 0.1'. The margin (--margin, default accuracy=0.01) is by how
+    much a rate of all rows may be worse at most. One random half of the rows chooses, the other
+    half measures. Exit codes: 0 the rule is met at the chosen threshold and the rate is kept (the
+    whole confidence intervals of every group and of the change of the rate), 1 no threshold is
+    chosen and each is shown not to do both, or the other half shows that the chosen one does not,
+    3 otherwise.
+
+    \b
+    fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex
+        --rule 'selection_rate.ratio >= 0.8' --margin accuracy=0.01 -o thresholds.html
+    """,
+    ),
+    "pairs": Verb(
+        run="pairing:pairs",
+        kind="pairs",
+        alone=True,
+        progress="Counting answers",
+        # flags of audits that hold less here, and are read as there
+        asks=add_options(
+            config_option,
+            flags_for(
+                "intersections",
+                "sensitive",
+                "prediction",
+                "positive",
+                "score",
+                "reference",
+                "exclude_groups",
+                "unknown",
+                "recode",
+                "count",
+                "margins",
+                "confidence",
+                "seed",
+                sensitive="Column of the group that the variant belongs to.",
+                score="Column of the answers, numbers of any scale.",
+                reference="Names compared with: COL=VALUE, largest, or others, of all other groups "
+                "(default).",
+                margins="Difference regarded as equivalent: score=0.1, or of decisions "
+                "selection_rate=0.02.",
+            ),
+        ),
+        own={
+            "item": _COLUMN | {"help": "Column of what was asked (résumé, prompt, posting)."},
+            "variant": _COLUMN
+            | {"help": "Column of the name, or the edit, under which it was asked."},
+            "model": _COLUMN | {"help": "Column of the model that answered."},
+            "family": _COLUMN
+            | {
+                "help": "Column of the text that items are made from (a CV for several postings), "
+                "which are then one cluster; without it, items are taken as independent."
+            },
+            "placebo": {
+                "multiple": True,
+                "metavar": "VALUE",
+                "help": "Value of the sensitive feature whose variants are irrelevant edits. "
+                "Repeatable.",
+            },
+        },
+        help="""Compare answers to the same items under names of several groups.
+
+    DATA has a row for each answer, of whatever called the model, or is the counts of such rows
+    (fairgauge count --item COL --variant COL); no model is called here. The
+    difference between groups is held against the variation between names of one group, irrelevant
+    edits (--placebo), items and runs. The margin (--margin score=0.1, or selection_rate=0.02) is
+    the difference that is regarded as equivalent. Exit codes: 0 every difference is equivalent, 1
+    one differs, 3 otherwise.
+
+    \b
+    fairgauge pairs answers.csv --item resume --variant name --sensitive race
+        --reference race=White --score score --margin score=0.1 --placebo edit -o pairs.html
+    """,
+    ),
+}
