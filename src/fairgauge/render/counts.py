@@ -176,6 +176,7 @@ def _rounded(value: float, decimals: int = 0) -> str:
 
 
 def unsigned(text: str) -> str:
+    """Return the size of a number; "no difference" of 0."""
     number = text.lstrip("-")
     return "no difference" if float(number.replace(",", "")) == 0 else number
 
@@ -200,6 +201,7 @@ def decimals_for(scale: float) -> int:
 
 
 def number_text(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, never "-0"."""
     if math.isinf(value):
         return ANY
     text = f"{value:,.{decimals}f}"

@@ -117,9 +117,9 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         are written by `save`.
     **options
         ``lang``, the language of the first page ("en", "de"), and ``words``, what groups and
-        decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line, and one for each rule
-        that does not pass), ``width`` (columns, 80 to 120), ``python`` (bool, names functions in
-        place of the options of the command line). Of markdown: ``full`` (bool).
+        decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
+        line, and one for each rule that does not pass), ``width`` (columns, 80 to 120), ``python``
+        (bool, names functions in place of the options of the command line). Of markdown: ``full``.
         Of json: ``indent``. Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or
         "findings").
 
@@ -165,7 +165,8 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
-    document = function_at(shown.KIND.document)
+    from fairgauge.render.document import document
+
     full = bool(options.get("full")) or found.full
     return writer(document(shown, full=full), shown, **options)
 
@@ -178,8 +179,9 @@ def write_json(shown: ShownResult, *, indent: int | None = 2) -> str:
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
-    ``lang`` and ``words`` are as of `render`. A file is a record: text and Markdown have the full report, unless ``full=False`` is given. A
-    PDF has two pages, the whole report with ``full=True``.
+    ``lang`` and ``words`` are as of `render`. A file is a record: text and Markdown have the full
+    report, unless ``full=False`` is given. A PDF has two pages, the whole report with
+    ``full=True``.
 
     Raises
     ------

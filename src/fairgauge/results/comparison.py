@@ -442,7 +442,6 @@ class Comparison(ResultOfMetrics):
         schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
-        document="fairgauge.render.documents.change_document:comparison_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.comparison:comparison_page",
     )
@@ -778,7 +777,6 @@ class ModelComparison(ResultOfMetrics):
         schema="fairgauge.models/3",
         title="Models compared on the same rows",
         called="a comparison of models",
-        document="fairgauge.render.documents.change_document:models_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.models:models_page",
     )

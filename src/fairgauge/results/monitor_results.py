@@ -445,7 +445,6 @@ class MonitorReport(ResultOfMetrics):
         schema="fairgauge.monitor_report/3",
         title="Report of a monitor",
         called="the report of a monitor",
-        document="fairgauge.render.documents.monitor_document:monitor_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.monitor:monitor_page",
     )
@@ -648,7 +647,7 @@ class HistoryFinding:
     @property
     def says(self) -> str:
         """Return it as a sentence, with what to do."""
-        text: str = function_at("fairgauge.render.documents.monitor_document:finding_text")(self)
+        text: str = function_at("fairgauge.render.documents.monitored:finding_text")(self)
         return text
 
 
@@ -670,7 +669,6 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/2",
         title="Health of the history of a monitor",
         called="the health of a history",
-        document="fairgauge.render.documents.monitor_document:history_document",
         brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.monitor:history_page",
     )

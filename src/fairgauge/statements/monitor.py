@@ -202,7 +202,9 @@ class _Monitor(Compared):
             plain = each.baseline is not None or each.lacks_baseline
             limits = (each.low, each.high) if plain else limits_of(each.rule)
             named = f"{each.definition.name} within {{within:g}} of {{source}}"
-            baseline = next((of for of in near if named.format(**of) == each.rule), {})
+            baseline: dict[str, Any] = next(
+                (of for of in near if named.format(**of) == each.rule), {}
+            )
             others = each.reference == ReferenceRule.OTHERS
             rules.setdefault(each.rule, self.compared(
                 each, "rule", limits=limits, others=others, plain=plain,
@@ -298,7 +300,8 @@ class _Monitor(Compared):
             last = {e.undefined[-1].period for e in r.undefined}
             yield Statement(code="undefined", sources=("comparisons",), parts=tuple(
                 self.compared(e, "whose") for e in r.undefined
-            ), facts={"period": min(last), "last": last == {r.periods[-1]}, "some": len(last) > 1})  # fmt: skip
+            ), facts={"period": min(last), "last": last == {r.periods[-1]},
+                      "some": len(last) > 1})  # fmt: skip
 
     def why_few(self, each: MonitoredComparison) -> str:
         """Return why a comparison has insufficient data."""

@@ -40,7 +40,7 @@ from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
-from fairgauge.render.documents.change_document import comparison_document
+from fairgauge.render.document import document as comparison_document
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points

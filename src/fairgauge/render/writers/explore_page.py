@@ -56,7 +56,7 @@ def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
 
     def says(rate: Mapping[str, Any]) -> str:
         row = rows.get(rate["name"])
-        of = row and measure(data["spec"], row)
+        of = None if row is None else measure(data["spec"], row)
         if of is None or of.kind not in ("share", "fit", "misfit"):
             return str(rate["says"])
         s = Statement(code="explored", who=Side("rows"), of=of)

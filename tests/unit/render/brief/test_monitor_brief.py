@@ -13,7 +13,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import TimeChart, Tone
-from fairgauge.render.documents.monitor_document import monitor_document
+from fairgauge.render.document import document as monitor_document
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
