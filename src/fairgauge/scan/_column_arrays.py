@@ -191,8 +191,9 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
             return doubles(array) if array.dtype.kind == "f" else array
         value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
     listed: Any = value.tolist() if isinstance(value, np.ndarray) else value
-    if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
-        return _of_one_type(list(listed), path)
+    at_once = _is_list(listed) and set(map(type, listed)) <= _CANONICAL
+    if at_once:  # of millions of values
+        return _of_one_type([*listed], path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))
         raise SpecError(
