@@ -53,7 +53,6 @@ from fairgauge.stats.multinomial import (
 from fairgauge.stats.multiplicity import simultaneous_level, tukey_adjusted, tukey_level
 from fairgauge.stats.rows_to_decide import (
     rows_for_verdict,
-    rows_to_decide_rates,
 )
 from fairgauge.stats.scores import area_from_counts, area_score_interval
 from fairgauge.stats.significance import newcombe_p
@@ -570,21 +569,6 @@ def planned(p1, p2, lower, upper, goal, comparison, of_group, among, rng, data_s
     return {"rows": rows, "power": share(evaluated & wanted)}
 
 
-def undecided(p1, n1, p2, n2, lower, upper, rng, data_sets):
-    """Hold the range of the rows that would decide against those that the truth needs."""
-    needed = rows_for_verdict(p1, p2, lower, upper, "pass", "difference", share=n1 / (n1 + n2))
-    x1, x2 = rng.binomial(n1, p1, data_sets), rng.binomial(n2, p2, data_sets)
-    low, high = newcombe(x1, n1, x2, n2, _Z)
-    found = rows_to_decide_rates(x1 / n1, n1, x2 / n2, n2, lower, upper)
-    open_ = ~((low >= lower) & (high <= upper) | (high < lower) | (low > upper))
-    inside = (found.fewest <= needed) & (needed <= found.most)
-    return {
-        "rows for 80% power": needed,
-        "range holds them": share(inside),
-        "range holds them, if undecided": share(inside[open_]),
-    }
-
-
 BOTH = {"coverage": 93.5, "one group": 93.5}
 ADEQUATE = {"coverage if adequate": 93.0, "one group": 93.0}
 
@@ -859,18 +843,6 @@ def _families():
 
 
 def _rows_needed():
-    for p1, n1, p2, n2, tolerance in (
-        (0.35, 300, 0.3, 300, 0.1), (0.2, 150, 0.3, 600, 0.15), (0.3, 300, 0.3, 300, 0.05),
-    ):  # fmt: skip
-        yield Design(
-            "rows that would decide",
-            f"{p1:g} of {n1} against {p2:g} of {n2}, within {tolerance:g}",
-            "80% power, range over the estimate's own error",
-            "41 to 51% decide",
-            partial(undecided, p1, n1, p2, n2, -tolerance, tolerance),
-            {"range holds them": 70.0},
-            {},
-        )
     for goal, p1, p2, lower, upper, comparison, of_group, among, before in (
         ("pass", 0.95, 0.95, 0.8, np.inf, "ratio", 0.5, 1.0, "0 (not evaluated)"),
         ("pass", 0.03, 0.03, -0.1, 0.1, "difference", 0.5, 1.0, "1 (not evaluated)"),

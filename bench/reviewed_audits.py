@@ -247,15 +247,6 @@ def rows_that_decide(rates, sizes, within, rng):
     return {"decided": verdict in ("pass", "fail")}
 
 
-def range_of_rows(rates, sizes, within, rng):
-    """Hold the range of rows that an open verdict states against what the truth needs."""
-    verdict = _pair(rng.binomial(sizes, rates), sizes, _within(within)).verdicts[0]
-    if verdict.outcome != "inconclusive":
-        return {}
-    fewest, most = verdict.reason["fewest"], verdict.reason["most"]
-    return {"the range holds the rows": fewest <= _stated_rows(rates, sizes, within) <= most}
-
-
 @cache
 def _planned_rows(goal, **asked):
     needed = next(each for each in fg.plan(**asked).needed if each.goal.startswith(goal))
@@ -413,8 +404,6 @@ def _of_decisions() -> Iterator[Design]:
         table = f"{rates[0]} of {sizes[0]} against {rates[1]} of {sizes[1]}, within {within}"
         draw = partial(rows_that_decide, rates, sizes, within)
         yield alone("11", f"{table}: as many rows as would decide", PLANNED, draw)
-        draw = partial(range_of_rows, rates, sizes, within)
-        yield alone("11", f"{table}: if the verdict is open", "80 or more", draw)
     for asked in (
         {"rate": 0.95, "ratio": 0.8}, {"rate": 0.1, "ratio": 0.8, "share": 0.1},
         {"rate": 0.03, "tolerance": 0.1}, {"rate": 0.05, "tolerance": 0.1},

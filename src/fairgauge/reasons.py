@@ -129,7 +129,7 @@ class ReasonCode(StrEnum):
     # together: why a fail does not remain, where rows without a group alone keep it from that
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
-    # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
+    # limit, second, needed, power, on_limit, rows, of_group (of these, those of
     # the group), detectable, detectable_ratio
     POINT_INSIDE = "point_inside"  # volunteers; decide: "significant" if a fail has to be so
     POINT_OUTSIDE = "point_outside"  # missing, what: as above

@@ -140,9 +140,9 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        from fairgauge.plugins import said
+        from fairgauge.plugins import stated
 
-        return said("fairgauge_check.check_statements:fault_statement", str(self.code), self)
+        return stated("fairgauge_check.check_statements:fault_statement", str(self.code), self)
 
 
 def _write_fault(fault: Fault) -> Plain:
@@ -566,7 +566,6 @@ class Check(ShownResult):
         schema="fairgauge.check/2",
         title="Published tables checked",
         called="a check of published tables",
-        document="fairgauge_check.check_document:check_document",
         page="fairgauge_check.check_statements:check_page",
         package="fairgauge_check",
     )

@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from stated_headers import check
 
-from fairgauge_check.check_document import _in_place as describe_fault_in_place
+from fairgauge.render.page import plain
 from fairgauge_check.check_result import FaultCode
+from fairgauge_check.check_statements import fault_statement
+
+
+def in_place(fault):
+    """Return a fault with its row."""
+    return plain().say("in_place", "text", fault_statement(fault))
+
 
 HEADER = ["Sex", "Race", "# of applicants", "# selected", "Selection rate", "Impact ratio"]
 NEW_YORK = [
@@ -378,7 +385,7 @@ def test_a_table_of_denials_is_checked_as_one_of_selections():
     header = ["Race", "Applications", "Approved", "Denied", "Denial rate"]
     found = check(markdown(both, header))
     (fault,) = found.tables[0].errors
-    said = describe_fault_in_place(fault)
+    said = in_place(fault)
     assert "the denial rate is printed as 33.3%; 410 of 1,309 is 31.32%" in said
     without_n = [[row[0], *row[2:]] for row in both]
     (table,) = check(markdown(without_n, [header[0], *header[2:]])).tables
@@ -441,7 +448,7 @@ def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
     rows = [["A", "2581", "1222", "47.4%"], ["B", "100", "40", "40.0%"]]
     (table,) = check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
     (fault,) = table.errors
-    assert "1222 of 2581 is 47.346%" in describe_fault_in_place(fault)
+    assert "1222 of 2581 is 47.346%" in in_place(fault)
 
 
 @pytest.mark.parametrize("selected", [47, -3])

@@ -60,7 +60,7 @@ _SECTIONS = {
     },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
-_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs")
+_VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
 """The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
 _PLUG_INS = "Plug-ins"
 _OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)

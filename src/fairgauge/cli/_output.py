@@ -16,6 +16,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
+from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered, plural
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ def _as_output(*options: Decorator) -> Decorator:
 
 _AMOUNT = (
     click.option(
+        "--lang",
+        type=click.Choice(NAMES),
+        default="en",
+        show_default=True,
+        help="Language of the first page and its verdicts.",
+    ),
+    click.option(
         "--full", is_flag=True, help="Print the whole result, not a summary of it; in a PDF, too."
     ),
     click.option(
@@ -113,6 +121,7 @@ class Output:
     files : the files to write.
     full, quiet : whether all of it is printed, or one line with the verdict.
     chosen : the table of the result that is printed as CSV in place of the result.
+    lang : the language of the first page.
     """
 
     format: str = "text"
@@ -120,6 +129,7 @@ class Output:
     full: bool = False
     quiet: bool = False
     chosen: str | None = None
+    lang: str = "en"
 
     def check(self, inputs: Sequence[str | None], *more: str | None) -> None:
         """Refuse, before any work, options that contradict each other, and outputs.
@@ -149,7 +159,9 @@ class Output:
             raise DataError(
                 f"--full is an option of text and markdown; {self.format} is always whole"
             )
-        amount = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        amount: dict[str, Any] = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        if self.lang != "en":
+            amount["lang"] = self.lang
         return {"format": self.format, **terminal_style(self.format), **amount}
 
     def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> int:
@@ -157,7 +169,7 @@ class Output:
         from fairgauge.render.formats import render, save_all
 
         text = render(result, **self.shown)  # first, so that an error writes no file
-        save_all(result, self.files, others, full=self.full)
+        save_all(result, self.files, others, full=self.full, lang=self.lang)
         print_result(text)
         return result.exit_code
 

@@ -13,7 +13,6 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import (
-    RowsToDecide,
     detectable_difference,
     rows_to_decide,
     rows_to_decide_rates,
@@ -37,26 +36,11 @@ class DetectableDisparity:
     ratio: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class NeededRows:
-    """Rows of both sides together that would decide a verdict with a power of `POWER`.
+def needed_rows(estimate: Estimate, lower: float, upper: float) -> float | None:
+    """Return the rows of both sides that would decide a verdict with a power of `POWER`.
 
-    Attributes
-    ----------
-    rows : if the estimate is the truth; infinite where it lies on a limit.
-    fewest, most : for all values that the data leave plausible; ``most`` is infinite where a limit
-        of the rule is one of them.
-    """
-
-    rows: float
-    fewest: float
-    most: float
-
-
-def needed_rows(estimate: Estimate, lower: float, upper: float) -> NeededRows | None:
-    """Return the rows at which an inconclusive verdict would probably be decided.
-
-    None where the estimate or its interval is unknown or unbounded.
+    They are those of an estimate that is the truth; infinite where it lies on a limit, and None
+    where it or its interval is unknown or unbounded.
     """
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     value, low, high = estimate.value, estimate.low, estimate.high
@@ -65,17 +49,18 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> NeededRows | 
     metric = estimate.definition
     found = _of_rates(estimate, lower, upper, metric)
     if found is None:
-        found = rows_to_decide(
-            value, low, high, rows, lower, upper, estimate.confidence, POWER,
-            logarithmic=metric.neutral == 1 and low > 0 and lower >= 0,
+        found = float(
+            rows_to_decide(
+                value, low, high, rows, lower, upper, estimate.confidence, POWER,
+                logarithmic=metric.neutral == 1 and low > 0 and lower >= 0,
+            )
         )  # fmt: skip
-    needed = NeededRows(*(_whole(float(each)) for each in found))
-    return None if math.isnan(needed.rows) else needed
+    if math.isnan(found):
+        return None
+    return math.ceil(found) if math.isfinite(found) else found
 
 
-def _of_rates(
-    estimate: Estimate, lower: float, upper: float, metric: Metric
-) -> RowsToDecide | None:
+def _of_rates(estimate: Estimate, lower: float, upper: float, metric: Metric) -> float | None:
     """Return the rows that a verdict on two rates needs; None where it is of something else."""
     sides, times = _rates(estimate), _design_effect(estimate, metric)
     if sides is None or times is None or estimate.confidence is None:
@@ -86,7 +71,7 @@ def _of_rates(
     found = rows_to_decide_rates(
         p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
     )
-    return RowsToDecide(*(times * each for each in found))
+    return times * float(found)
 
 
 def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
@@ -136,10 +121,6 @@ def detectable_disparity(
     away = gap if above else -gap
     ratio = 1 + away / rate if rate and 0 < rate + away <= 1 else None
     return DetectableDisparity(gap if possible else None, ratio)
-
-
-def _whole(rows: float) -> float:
-    return math.ceil(rows) if math.isfinite(rows) else rows
 
 
 def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import plan
     from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
     from fairgauge.inference.compared_counts import FEWEST_GROUPS
-    from fairgauge.measure.decide import interval_reached, open_at_any_size
+    from fairgauge.measure.decide import interval_reached
     from fairgauge.object_stores import local_path, read_limited
     from fairgauge.plugins._counts import MetricValues, count_codes
     from fairgauge.question.category_words import is_total, is_unknown, means_missing, parted
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from fairgauge.reasons import FEWEST_ROWS, Parameter, Reason, ReasonCode
     from fairgauge.render import _document_tree as document_tree
     from fairgauge.render import render
-    from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
-    from fairgauge.render.page import plain, said
+    from fairgauge.render.documents.document_parts import TONES
+    from fairgauge.render.page import plain, stated
     from fairgauge.render.streams import flat
     from fairgauge.render.words.display_names import all_called, called, capitalised
     from fairgauge.render.words.metric_words import published_range
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from fairgauge.results.scopes import Interval
     from fairgauge.results.shown_result import ResultKind, ShownResult, made_now
     from fairgauge.results.statement import Page, Range, Side, Statement
-    from fairgauge.results.verdicts import Verdict, overall
+    from fairgauge.results.verdicts import Verdict, open_at_any_size, overall
     from fairgauge.statements.compared import page, step
     from fairgauge.stats.arrays import quotient
     from fairgauge.stats.multiplicity import tukey_level
@@ -86,7 +86,7 @@ _MODULES = {
     "cube.plan": "plan",
     "enums": "IntervalMethod Outcome RateTest ReferenceRule",
     "inference.compared_counts": "FEWEST_GROUPS",
-    "measure.decide": "interval_reached open_at_any_size",
+    "measure.decide": "interval_reached",
     "object_stores": "local_path read_limited",
     "plugins._counts": "MetricValues count_codes",
     "question.category_words": "is_total is_unknown means_missing parted",
@@ -100,8 +100,8 @@ _MODULES = {
     "question.specification": "Spec read_part",
     "reasons": "FEWEST_ROWS Parameter Reason ReasonCode",
     "render": "render",
-    "render.documents._document_parts": "TONES document_of listed table_of_rows",
-    "render.page": "plain said",
+    "render.documents.document_parts": "TONES",
+    "render.page": "plain stated",
     "render.streams": "flat",
     "render.words.display_names": "all_called called capitalised",
     "render.words.metric_words": "published_range",
@@ -117,7 +117,7 @@ _MODULES = {
     "results.scopes": "Interval",
     "results.shown_result": "ResultKind ShownResult made_now",
     "results.statement": "Page Range Side Statement",
-    "results.verdicts": "Verdict overall",
+    "results.verdicts": "Verdict open_at_any_size overall",
     "statements.compared": "page step",
     "stats.arrays": "quotient",
     "stats.multiplicity": "tukey_level",
@@ -129,21 +129,108 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_GROUPS", "FEWEST_ROWS", "INSUFFICIENT", "TONES", "Brief", "Command", "Config",
-    "Counted", "Feature", "Finite", "Form", "Inline", "Interval", "IntervalMethod", "Json", "Key",
-    "MetricValues", "Neighbours", "Nullable", "Options", "Outcome", "Output", "Page", "Parameter",
-    "Plain", "Range", "RateTest", "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind",
-    "Rule", "Saved", "Sentence", "Share", "ShownResult", "Side", "Spec", "Statement", "Texts",
-    "Unreadable", "Verdict", "Version", "WorstCase", "add_options", "all_called", "build",
-    "called", "canonical", "capitalised", "check_outputs", "chi_square_p", "config_option",
-    "count_codes", "describe_reason", "document_of", "document_tree", "fisher", "flags_for",
-    "flat", "function_at", "given_options", "interval_reached", "is_total", "is_unknown", "listed",
-    "listing", "loads", "local_path", "made_folder", "made_now", "matches", "means_missing",
-    "name_of", "numbered", "open_at_any_size", "outcome_word", "overall", "page", "pair_bounds",
-    "parted", "plain", "plan", "preset", "preset_names", "print_message", "print_result",
-    "prints_report", "published_range", "quotient", "ratio_bounds", "read_limited",
-    "read_parameters", "read_part", "read_word", "render", "said", "shows_result", "step",
-    "table_of_rows", "tukey_level", "with_config", "write_all", "write_parameters",
+    "FEWEST_GROUPS",
+    "FEWEST_ROWS",
+    "INSUFFICIENT",
+    "TONES",
+    "Brief",
+    "Command",
+    "Config",
+    "Counted",
+    "Feature",
+    "Finite",
+    "Form",
+    "Inline",
+    "Interval",
+    "IntervalMethod",
+    "Json",
+    "Key",
+    "MetricValues",
+    "Neighbours",
+    "Nullable",
+    "Options",
+    "Outcome",
+    "Output",
+    "Page",
+    "Parameter",
+    "Plain",
+    "Range",
+    "RateTest",
+    "Reason",
+    "ReasonCode",
+    "ReferenceRule",
+    "Report",
+    "ResultKind",
+    "Rule",
+    "Saved",
+    "Sentence",
+    "Share",
+    "ShownResult",
+    "Side",
+    "Spec",
+    "Statement",
+    "Texts",
+    "Unreadable",
+    "Verdict",
+    "Version",
+    "WorstCase",
+    "add_options",
+    "all_called",
+    "build",
+    "called",
+    "canonical",
+    "capitalised",
+    "check_outputs",
+    "chi_square_p",
+    "config_option",
+    "count_codes",
+    "describe_reason",
+    "document_tree",
+    "fisher",
+    "flags_for",
+    "flat",
+    "function_at",
+    "given_options",
+    "interval_reached",
+    "is_total",
+    "is_unknown",
+    "listing",
+    "loads",
+    "local_path",
+    "made_folder",
+    "made_now",
+    "matches",
+    "means_missing",
+    "name_of",
+    "numbered",
+    "open_at_any_size",
+    "outcome_word",
+    "overall",
+    "page",
+    "pair_bounds",
+    "parted",
+    "plain",
+    "plan",
+    "preset",
+    "preset_names",
+    "print_message",
+    "print_result",
+    "prints_report",
+    "published_range",
+    "quotient",
+    "ratio_bounds",
+    "read_limited",
+    "read_parameters",
+    "read_part",
+    "read_word",
+    "render",
+    "shows_result",
+    "stated",
+    "step",
+    "tukey_level",
+    "with_config",
+    "write_all",
+    "write_parameters",
 ]  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import (
+    DOUBTS,
+    DOUBTS_OF_A_COLUMN,
     Assume,
     Closed,
     Decide,
@@ -18,7 +20,7 @@ from fairgauge.enums import (
     ReferenceRule,
     Threshold,
 )
-from fairgauge.errors import Problem, nearest, shown
+from fairgauge.errors import Problem, nearest, quote, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
@@ -383,6 +385,24 @@ PRESET = OptionType(
     metavar="NAME",
     words=preset_names(),
 )
+
+
+def _read_accepted(value: object, path: str, problems: Problems) -> tuple[str, ...]:
+    """Read doubts that are accepted: a code, written with blanks or not, and a column."""
+    found = []
+    for name in read_names(value, path, problems):
+        code, _, column = name.partition(":")
+        code, column = code.strip().replace(" ", "_"), column.strip()
+        if code not in DOUBTS:
+            message = f"has no doubt {quote(code)}.{nearest(code, sorted(DOUBTS))}"
+            problems.append(Problem(path, message))
+        elif code in DOUBTS_OF_A_COLUMN and not column:
+            problems.append(Problem(path, f"name the column, as in {code}:COLUMN"))
+        found.append(f"{code}:{column}" if column else code)
+    return tuple(found)
+
+
+ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = replace(
     COLUMNS,

@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, document_of
+from fairgauge.render.documents.document_parts import TONES, document_of
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.streams import field, fields_with_rows, layouts, stream, streams_of
 from fairgauge.render.words import numbers
@@ -159,9 +159,8 @@ class _Document:
             if "each" not in part:
                 yield from self.section(part, root, place, **more)
                 continue
-            every = list(stream(self.kind, part["each"], root))
-            for i, own in enumerate(every):
-                yield from self.section(part, own, f"-{i}" if len(every) > 1 else "", each=own)
+            for i, own in enumerate(stream(self.kind, part["each"], root)):
+                yield from self.section(part, own, f"{place}-{i}", each=own)
 
     def section(
         self, part: Mapping[str, Any], root: Any, place: str = "", **more: Any
@@ -182,7 +181,17 @@ class _Document:
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
         if name in self.layout.get("tables", {}):
-            yield from self.table(self.layout["tables"][name], root, **more)
+            tables = self.layout["tables"]
+            if "of" in tables[name]:  # as in another kind
+                tables = layouts()[tables[name]["of"]]["tables"]
+            like = tables.get(tables[name].get("like"), {})
+            yield from self.table({**like, **tables[name]}, root, **more)
+            return
+        if name in self.layout.get("facts", {}):
+            facts = self.layout["facts"][name].items()
+            pairs = ((word, self.text(text, **more)) for word, text in facts)
+            if kept := tuple(pair for pair in pairs if pair[1]):
+                yield tree.Facts(kept)
             return
         text = self.layout.get("texts", {}).get(name)
         if isinstance(text, str):
@@ -283,5 +292,12 @@ def document(result: ShownResult, *, full: bool = False) -> tree.DocumentTree:
         "warnings": opening_warnings(report_warnings(getattr(result, "diagnostics", ()))),
         "sections": made.sections(layout["sections"], result),
     }
+    if full:  # what a short PDF has beside its first page
+        filed = [{**each, "full": True} for each in layout["sections"] if each.get("filed")]
+        frame["filed"] = [
+            block
+            for section in made.sections(filed, result)
+            for block in (tree.Heading(section.title), *section.blocks)
+        ]
     more: Callable[..., dict[str, Any]] | None = streams_of(made.kind).get("frame")
     return document_of(result, **(frame | (more(result, full=full) if more else {})))

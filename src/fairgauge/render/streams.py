@@ -67,11 +67,11 @@ def fields_with_rows(of: type[ShownResult]) -> dict[str, list[str]]:
 @cache
 def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
     """Return the streams that a kind has besides the fields of its results."""
-    module = layouts().get(kind, {}).get("streams")
-    if module is None:
+    path, _, name = layouts().get(kind, {}).get("streams", "").partition(":")
+    if not path:
         return {}
-    path = module if "." in module else f"fairgauge.render.documents.{module}"
-    found: Mapping[str, Callable[[Any], Any]] = import_module(path).STREAMS
+    own = import_module(path if "." in path else f"fairgauge.render.documents.{path}")
+    found: Mapping[str, Callable[[Any], Any]] = getattr(own, name or "STREAMS")
     return found
 
 
@@ -136,8 +136,7 @@ def flat(record: Any) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            message = value.get("message")
-            found[name] = str(message) if message is not None else None
+            found[name] = str(value["message"]) if "message" in value else ", ".join(value) or None
         elif isinstance(value, (list, tuple)):
             found[name] = ", ".join(map(str, value)) or None
         elif isinstance(value, str):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -53,8 +53,6 @@ class ResultKind:
     schema : what its files state as their ``schema``.
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
-    document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary; by default from its layout.
     brief : the function that makes its first page; by default from its statements.
     page : the function that states what is on its first page.
     package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
@@ -65,7 +63,6 @@ class ResultKind:
     title: str
     called: str
     brief: str = "fairgauge.render.page:brief_of"
-    document: str = "fairgauge.render.document:document"
     page: str = ""
     package: str = ""
 
@@ -153,17 +150,21 @@ class ShownResult(ABC):
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
         return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
-    def save(self, path: str | Path) -> None:
+    def save(
+        self, path: str | Path, *, lang: str = "en", words: Mapping[str, Any] | None = None
+    ) -> None:
         """Write the result in full; the format follows the suffix.
 
-        The file is written whole or not at all.
+        The file is written whole or not at all. Its first page is in the language ``lang`` ("en",
+        "de"), with ``words`` for groups and decisions in that language.
 
         Raises
         ------
         DataError
-            The suffix is of no known format, or the file cannot be written.
+            The suffix is of no known format, there is no such language, or the file cannot be
+            written.
         """
-        function_at("fairgauge.render.formats:save")(self, path)
+        function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
     def __str__(self) -> str:
         text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)

@@ -36,8 +36,7 @@ from fairgauge.stats.cumulative import (
     Cumulative,
     TwoSamples,
     cumulative_errors,
-    cumulative_p,
-    expected_cumulative_distance,
+    cumulative_test,
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
@@ -393,8 +392,8 @@ def distant(
     value = every.distance(kind)
     errors = cumulative_errors(*sides, steps, kind, rng, draws)
     radius, outside = ball(errors, value, spec.confidence)
-    p = np.fmax(outside, cumulative_p(*sides, steps, kind, rng, draws))
-    floor = (1 - part) * expected_cumulative_distance(*sides, steps, kind, rng, draws)
+    tested, expected = cumulative_test(*sides, steps, kind, rng, draws)
+    p, floor = np.fmax(outside, tested), (1 - part) * expected
     low = value - radius if p < 1 - spec.confidence else 0.0  # as the permuted rows have it
     limits = ((1 - part) * max(low, 0.0), (1 - part) * (value + radius))
     rows = min(len(ours), len(theirs))

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, quiet, quotient
 
 Cumulative: TypeAlias = Literal["ks", "wasserstein"]
 
@@ -152,43 +152,11 @@ def cumulative_errors(
     return np.where(known, _norm(moved, _steps(a, widths), kind), np.inf)
 
 
-def expected_cumulative_distance(
+def cumulative_test(
     a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, rng: np.random.Generator,
     draws: int = 2000,
-) -> Array:  # fmt: skip
-    """Return the mean distance of two samples of one distribution: expected under no difference.
-
-    Parameters
-    ----------
-    a, d, widths, kind, rng, draws
-        As for `cumulative_errors`.
-
-    Returns
-    -------
-    expected : array of shape (...)
-        nan where a sample is empty.
-
-    Examples
-    --------
-    >>> even = np.full(100, 4)
-    >>> rng = np.random.default_rng(0)
-    >>> float(expected_cumulative_distance(even, even, np.ones(99), "ks", rng).round(2))
-    0.06
-    """
-    a, d = floats(a, d)
-    steps = _steps(a, widths)
-
-    def expected(a: Array, d: Array) -> Array:
-        return np.asarray(_norm(_permuted_gaps(a, d, rng, draws), steps, kind).mean(axis=0))
-
-    return in_blocks(expected, draws, a, d)
-
-
-def cumulative_p(
-    a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, rng: np.random.Generator,
-    draws: int = 2000,
-) -> Array:  # fmt: skip
-    """Return the p-value of "both samples have one distribution".
+) -> tuple[Array, Array]:  # fmt: skip
+    """Return the p-value of "both samples have one distribution", and the distance expected then.
 
     A permutation test of the distance, simulated as a Gaussian process.
 
@@ -199,25 +167,23 @@ def cumulative_p(
 
     Returns
     -------
-    p : array of shape (...)
-        At least ``1 / (draws + 1)``; nan where a sample is empty.
+    p, expected : array of shape (...)
+        ``p`` is at least ``1 / (draws + 1)``; nan where a sample is empty.
 
     Examples
     --------
     >>> a, d = [30, 40, 30, 0], [10, 30, 40, 20]
-    >>> bool(cumulative_p(a, d, [1, 1, 1], "ks", np.random.default_rng(0)) < 0.01)
-    True
+    >>> p, expected = cumulative_test(a, d, [1, 1, 1], "ks", np.random.default_rng(0))
+    >>> bool(p < 0.01), float(expected.round(1))
+    (True, 0.1)
     """
     a, d = floats(a, d)
     steps = _steps(a, widths)
-
-    def extreme(a: Array, d: Array) -> Array:
-        observed = cumulative_distance(a, d, steps, kind)
-        permuted = _norm(_permuted_gaps(a, d, rng, draws), steps, kind)
-        return np.asarray((permuted >= observed * (1 - _ROUNDING)).sum(axis=0), dtype=np.float64)
-
-    p = (1 + in_blocks(extreme, draws, a, d)) / (draws + 1)
-    return np.where(np.minimum(a.sum(-1), d.sum(-1)) > 0, p, np.nan)
+    permuted = _norm(_permuted_gaps(a, d, rng, draws), steps, kind)
+    observed = cumulative_distance(a, d, steps, kind) * (1 - _ROUNDING)
+    p = (1 + (permuted >= observed).sum(axis=0)) / (draws + 1)
+    known = np.minimum(a.sum(-1), d.sum(-1)) > 0
+    return np.where(known, p, np.nan), np.where(known, permuted.mean(axis=0), np.nan)
 
 
 def _steps(a: Array, widths: ArrayLike) -> Array:

@@ -10,13 +10,11 @@ from scipy import stats
 
 from fairgauge.catalogue.cells import Scores
 from fairgauge.catalogue.score_statistics import score_ks, score_wasserstein
-from fairgauge.stats import arrays
 from fairgauge.stats.cumulative import (
     TwoSamples,
     cumulative_distance,
     cumulative_errors,
-    cumulative_p,
-    expected_cumulative_distance,
+    cumulative_test,
 )
 from fairgauge.stats.divergences import norm_interval
 
@@ -102,9 +100,9 @@ def test_the_radius_is_kolmogorovs_where_the_distributions_are_one():
 def test_the_expected_distance_is_that_of_a_brownian_bridge():
     a, d = np.full(1000, 2), np.full(1000, 3)
     scale = math.sqrt(1 / 2000 + 1 / 3000)
-    largest = expected_cumulative_distance(a, d, np.ones(999), "ks", RNG(0), 4000)
+    largest = cumulative_test(a, d, np.ones(999), "ks", RNG(0), 4000)[1]
     assert largest == pytest.approx(math.sqrt(math.pi / 2) * math.log(2) * scale, rel=0.03)
-    area = expected_cumulative_distance(a, d, np.full(999, 1 / 1000), "wasserstein", RNG(0), 4000)
+    area = cumulative_test(a, d, np.full(999, 1 / 1000), "wasserstein", RNG(0), 4000)[1]
     assert area == pytest.approx(math.sqrt(math.pi / 32) * scale, rel=0.03)
 
 
@@ -120,7 +118,9 @@ def test_the_p_value_is_that_of_permuted_rows(kind):
         drawn = cumulative_distance(tables, a + d - tables, widths, kind)
         exact = np.mean(drawn >= cumulative_distance(a, d, widths, kind) * (1 - 1e-12))
         # the Gaussian process is continuous: of 60 and 90 rows p = 0.79 comes out as 0.74
-        assert cumulative_p(a, d, widths, kind, RNG(0), 4000) == pytest.approx(exact, abs=0.06)
+        assert cumulative_test(a, d, widths, kind, RNG(0), 4000)[0] == pytest.approx(
+            exact, abs=0.06
+        )
 
 
 def test_two_cells_are_one_difference_of_shares():
@@ -158,18 +158,13 @@ def test_a_side_of_one_row_says_nothing(kind, highest):
     for side in ([1, 0], [0, 0]):
         limits = interval(side, [3, 4], [1], kind, 0.95, RNG(0))
         assert tuple(map(float, limits)) == (0.0, highest)
-    assert np.isnan(expected_cumulative_distance([0, 0], [3, 4], [1], kind, RNG(0)))
+    assert np.isnan(cumulative_test([0, 0], [3, 4], [1], kind, RNG(0))[1])
 
 
-def test_strata_are_worked_off_in_blocks(monkeypatch):
-    rng = RNG(4)
-    a, d = rng.integers(5, 30, (2, 2, 3, 6))
-    whole = expected_cumulative_distance(a, d, np.ones(5), "ks", RNG(0), 4000)
-    assert whole.shape == (2, 3)
-    monkeypatch.setattr(arrays, "BLOCK", 50_000)
-    assert expected_cumulative_distance(a, d, np.ones(5), "ks", RNG(1), 4000) == pytest.approx(
-        whole, abs=0.04
-    )
+def test_strata_are_worked_off_at_once():
+    a, d = RNG(4).integers(5, 30, (2, 2, 3, 6))
+    p, expected = cumulative_test(a, d, np.ones(5), "ks", RNG(0), 4000)
+    assert p.shape == expected.shape == (2, 3)
     limits = interval(a, d, np.ones(5), "ks", 0.95, RNG(0), 4000)
     assert limits[0].shape == (2, 3)
 

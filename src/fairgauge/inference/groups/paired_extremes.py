@@ -48,7 +48,7 @@ from fairgauge.inference.two.paired_changes import (
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import Index, Limits
-from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.intervals import as_critical_t, critical
 from fairgauge.stats.significance import normal_quantile, two_sided
 
 ZERO = -1
@@ -177,23 +177,39 @@ class _Coordinates:
         logs: bool = False,
         inside: bool = False,
     ) -> None:
-        table = changes[0].table
-        if table is None:
-            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
-        values, influences = [], []
+        table, values, influences = changes[0].table, [], []
         for which in range(2):
             for change in changes:
                 model = logarithm(change.models[which]) if logs else change.models[which]
-                assert model.influence is not None
                 values.append(model.value[sides])
-                influences.append(model.influence[sides])
+                influences.append(None if model.influence is None else model.influence[sides])
         self.values = np.pad(np.reshape(values, (2, -1)), ((0, 0), (0, 1)))
         size = self.values.shape[1] - 1
-        found = table.covariances(np.stack(influences), sides, inside=inside)
-        with_zero = np.zeros((2, size + 1, 2, size + 1))
-        with_zero[:, :size, :, :size] = found.reshape(2, size, 2, size)
-        self.covariance = with_zero
-        self._degrees = float(table.degrees[sides].min())
+        self.covariance = np.zeros((2, size + 1, 2, size + 1))
+        self._degrees = np.inf
+        if table is not None:
+            every = np.stack([each for each in influences if each is not None])
+            found = table.covariances(every, sides, inside=inside)
+            self.covariance[:, :size, :, :size] = found.reshape(2, size, 2, size)
+            self._degrees = float(table.degrees[sides].min())
+        elif len(changes) == 1 and not inside:
+            self._of_limits(changes[0], sides, logs=logs)
+        else:
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=title)
+
+    def _of_limits(self, change: StatisticChange, sides: Index, *, logs: bool) -> None:
+        """Set the covariance of scores, of which only limits are known."""
+        z = np.full(len(change.rows), critical(0.95))
+        old, new = (logarithm(model) if logs else model for model in change.models)
+        both = change.ratio if logs else change.difference
+        of_old, of_new, of_both = (
+            ((high - low)[sides] / (2 * z[sides])) ** 2
+            for low, high in (each.at(z) for each in (old, new, both))
+        )
+        at = np.arange(len(sides))
+        self.covariance[0, at, 0, at], self.covariance[1, at, 1, at] = of_old, of_new
+        shared = (of_old + of_new - of_both) / 2
+        self.covariance[0, at, 1, at] = self.covariance[1, at, 0, at] = shared
 
     def differences(self, first: Index, second: Index) -> Array:
         """Return items under both models; shape (2, items)."""
@@ -278,11 +294,11 @@ def _largest(
 
     def at(z: ArrayLike) -> Limits:
         ends = np.empty((2, len(every)))
-        for i, (critical, parts) in enumerate(
+        for i, (of_z, parts) in enumerate(
             zip(np.broadcast_to(z, len(every)).tolist(), every, strict=True)
         ):
             values = np.array([[part.new - part.old] for part in parts])
-            distances = np.array([part.limits(critical) for part in parts]) - values
+            distances = np.array([part.limits(of_z) for part in parts]) - values
             whole = np.abs(distances).sum(0) if dependent else np.sqrt((distances**2).sum(0))
             ends[:, i] = np.array([-1.0, 1.0]) * whole / len(parts)
         return new - old + ends[0], new - old + ends[1]

@@ -26,7 +26,7 @@ from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
 from fairgauge.stats.arrays import Index, quotient
-from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
+from fairgauge.stats.cumulative import cumulative_errors, cumulative_test
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
@@ -161,8 +161,8 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         errors = cumulative_errors(one, two, widths, metric.by, rng, draws) * apart[i]
         made = ball(errors, value[i : i + 1], spec.confidence)
         far[i] = made[0][0]
-        p[i] = max(made[1][0], cumulative_p(one, two, widths, metric.by, rng, draws)[0])
-        floor[i] = expected_cumulative_distance(one, two, widths, metric.by, rng, draws)[0]
+        tested, expected = cumulative_test(one, two, widths, metric.by, rng, draws)
+        p[i], floor[i] = max(made[1][0], tested[0]), expected[0]
     floor = floor * apart
     too_few = insufficient_rows((d.sum(axis=1), a.sum(axis=1)))
     return _ball(metric, value, far, p, floor, too_few, spec.confidence)

@@ -17,7 +17,7 @@ from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
 from fairgauge.resolve.sides import cells_of_states
-from fairgauge.stats.arrays import Index, quotient
+from fairgauge.stats.arrays import Index, quotient, sparse_products
 
 _STEP = 1e-6
 """Part of all rows by which a count is moved for a difference quotient."""
@@ -165,8 +165,6 @@ class PairedTable:
                 found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
                 found[:, 1, :, 0] = found[:, 0, :, 1].T
             return found.reshape(numbers * size, -1)
-        from scipy.sparse import csr_array
-
         moved, row, column = [], [], []
         for i, side in enumerate(sides.tolist()):
             held = self.clusters[side]
@@ -176,8 +174,7 @@ class PairedTable:
             column.append(np.tile(held.cluster, numbers))
         at = np.concatenate(row), np.concatenate(column)
         shape = (numbers * size, self.cluster_count)
-        totals_of = csr_array((np.concatenate(moved), at), shape=shape)
-        return np.asarray((totals_of @ totals_of.T).toarray())
+        return sparse_products(np.concatenate(moved), at, shape)
 
     @property
     def degrees(self) -> Array:

@@ -32,7 +32,6 @@ from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.verdicts import Verdict
 
-_MOST_ROWS = 1e6
 _MOST_TIMES = 10
 """Times the rows at hand that somebody may be able to collect."""
 _MOST_LINES = 20
@@ -316,7 +315,7 @@ def rows_needed(verdict: Verdict) -> str:
     rows = rows_of_group(verdict.reason)
     if rows is None or verdict.group is None:
         return ""
-    needed, _, has = rows
+    needed, has = rows
     counted = _counted(verdict) or verdict.reason.get("unit") or "rows"
     return f"needs about {needed} {counted} of {called(verdict.group)}, has {has}"
 
@@ -325,11 +324,11 @@ def _needed(verdict: Verdict) -> list[str]:
     rows = rows_of_group(verdict.reason)
     if rows is None:
         return []
-    needed, plausible, has = rows
+    needed, has = rows
     number = f"{needed} {_counted(verdict)}".strip()
     text = (
-        f"about {number} of the group (plausible: {plausible}), and of its reference in "
-        f"proportion, would decide the rule with {_POWER}; there are {has}"
+        f"about {number} of the group, and of its reference in proportion, would decide the rule "
+        f"with {_POWER}; there are {has}"
     )
     return [text]
 
@@ -340,22 +339,17 @@ def _counted(verdict: Verdict) -> str:
     return rate.among.described if isinstance(rate, Rate) and rate.among != ALL else ""
 
 
-def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
-    """Return how many rows of the group would decide a rule, their range, and how many there are.
+def rows_of_group(reason: Reason) -> tuple[str, str] | None:
+    """Return how many rows of the group would decide a rule, and how many there are.
 
     None where it helps nobody: no number would, or many times as many as there are.
     """
-    needed, least, most = (reason.get(name) for name in ("needed", "fewest", "most"))
+    needed = reason.get("needed")
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
     has: float = reason["of_group"]
-
-    def of_group(rows: float) -> int:
-        """Return the group's part of so many rows: more than there are, which decided nothing."""
-        return max(rounded_up(rows * has / reason["rows"]), int(has) + 1)
-
-    upper = f" to {of_group(most):,}" if most <= _MOST_ROWS else " or more"
-    return f"{of_group(needed):,}", f"{of_group(least):,}{upper}", count(has)
+    # of the group's part of the rows, which are more than there are: these decided nothing
+    return f"{max(rounded_up(needed * has / reason['rows']), int(has) + 1):,}", count(has)
 
 
 _SMALLEST_SHOWN = 0.001

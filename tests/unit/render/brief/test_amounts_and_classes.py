@@ -442,3 +442,25 @@ def test_a_difference_of_zero_has_no_direction(offset: float) -> None:
         "Average error of p (p minus y) for people with g a: no difference (95% CI)."
     )
     assert not re.search(r"0\.00 (lower|higher)|times as high|still be one|up to 0", str(brief))
+
+
+@pytest.mark.parametrize("names", [("F", "H"), ("H", "F")])
+@pytest.mark.parametrize("to", [{"sexe": "H"}, {"sexe": "F"}, "others"])
+def test_a_headline_states_that_mean_and_median_disagree_of_one_side(names, to) -> None:
+    """ "Average pay is lower for F than for H, but their median pay is lower": it was higher."""
+    rng = np.random.default_rng(4)
+    low_mean, high_mean = names
+    pay = {low_mean: rng.normal(2_200, 150, 300), high_mean: rng.normal(2_000, 150, 320)}
+    pay[high_mean][:60] = rng.normal(7_000, 300, 60)
+    table = pl.DataFrame([(sexe, each) for sexe in "FH" for each in pay[sexe]],
+                         schema=["sexe", "pay"], orient="row")  # fmt: skip
+    report = fg.audit(
+        table, label="pay", preset="eu-pay-transparency", sensitive="sexe", reference=to
+    )
+    headline = str(report.brief().headline)
+    lower = headline.index(f"workers with sexe {low_mean}") < headline.index(
+        f"workers with sexe {high_mean}"
+    )
+    first, last = ("lower", "higher") if lower else ("higher", "lower")
+    assert headline.startswith(f"Average pay is {first} for")
+    assert headline.endswith(f"but their median pay is {last}")

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.checks.stratum_checks import axes_of
 from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.cluster_robust import largest_design_effect

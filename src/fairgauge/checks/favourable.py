@@ -12,6 +12,7 @@ from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.distributions import Distance, ScoreDistance
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks._hmda import APPROVED, action_code, are_actions
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
@@ -26,7 +27,6 @@ from fairgauge.question.category_words import (
     no_outcomes,
 )
 from fairgauge.question.features import Above, Ordered
-from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
@@ -110,11 +110,6 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
             others=(), negative=False, preset=word,
         )  # fmt: skip
-
-
-def unclear_favourable(cube: Cube, spec: Spec, task: Task) -> bool:
-    """Return whether the positive outcome looks like a harm, and nobody stated what it is."""
-    return spec.favourable is None and any(unfavourable_positive(cube, spec, task))
 
 
 def _better_outcomes(

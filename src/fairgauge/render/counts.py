@@ -12,9 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairgauge.render.words.numbers import minus
+
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
+ANY = "any amount"
+"""An end of an interval that the data do not bound."""
 _NEAR, _TOLERATED = Fraction(1, 10), Fraction(1, 400)
 """By how much of itself, and by how much at least, a stated difference may miss the true one."""
+_DIGITS, _MOST_DECIMALS = 2, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +42,6 @@ class Share:
         """Return the share of counted rows."""
         return cls(Fraction(hits, size), hits, size)
 
-    @classmethod
-    def of_rate(cls, rate: float, size: float | None) -> Share:
-        """Return a rate of so many rows, counted where both come to whole rows.
-
-        >>> Share.of_rate(0.25, 480.0).hits, Share.of_rate(0.251, 480.0).hits
-        (120, None)
-        """
-        hits = round(rate * (size or 0))
-        if size and size == int(size) and math.isclose(hits / size, rate, rel_tol=1e-12):
-            return cls.counted(hits, int(size))
-        return cls(Fraction(rate))
-
     def of(self, denominator: int) -> int:
         """Return it as a count of so many people, rounded half up.
 
@@ -56,66 +49,6 @@ class Share:
         (36, 13)
         """
         return math.floor(self.rate * denominator + Fraction(1, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Frequencies:
-    """Two shares as counts.
-
-    Attributes
-    ----------
-    of : the denominator of both, None where each is stated as it was counted.
-    group, reference : the counts.
-    """
-
-    of: int | None
-    group: int
-    reference: int
-
-
-def frequencies(
-    group: Share, reference: Share, interval: tuple[float, float] | None = None
-) -> Frequencies | None:
-    """Return two shares as counts of one number of people.
-
-    Parameters
-    ----------
-    group, reference : the shares.
-    interval : the confidence interval of ``group - reference``, None where there is none.
-
-    Returns
-    -------
-    None where rows are not counted and no denominator serves both.
-
-    Notes
-    -----
-    The denominator is the smallest at which neither count is 0, or all, unless the share is; at
-    which the counts differ where the interval excludes no difference, in its direction; and whose
-    difference lies in the interval. It is never larger than either group.
-
-    Examples
-    --------
-    >>> frequencies(Share.counted(826, 2_282), Share.counted(1_446, 2_718), (-0.197, -0.143))
-    Frequencies(of=100, group=36, reference=53)
-    >>> frequencies(Share.counted(8, 32), Share.counted(90, 180))
-    Frequencies(of=None, group=8, reference=90)
-    >>> frequencies(Share.counted(3, 4_000), Share.counted(60, 5_000), (-0.0150, -0.0080))
-    Frequencies(of=1000, group=1, reference=12)
-    """
-
-    def is_within(rates: Sequence[Fraction]) -> bool:
-        if interval is None:
-            return True
-        low, high = (Fraction(end) for end in interval)
-        difference = rates[0] - rates[1]
-        return low <= difference <= high and (difference != 0 or low <= 0 <= high)
-
-    found = common_counts((group, reference), is_within)
-    if found is not None:
-        return Frequencies(found[0], *found[1])
-    if group.hits is None or reference.hits is None:
-        return None
-    return Frequencies(None, group.hits, reference.hits)
 
 
 def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
@@ -212,26 +145,6 @@ def common_counts(
     return None
 
 
-def range_words(interval: tuple[float, float], denominator: int) -> str:
-    """Return the ends of a difference as counts: "between 14 and 20 fewer of 100".
-
-    An end has one decimal, or more, where rounding would reach "no difference", or the other end.
-
-    >>> range_words((-0.197, -0.143), 100), range_words((-0.011, 0.049), 100)
-    ('between 14 and 20 fewer of 100', 'between 1 fewer and 5 more of 100')
-    >>> range_words((0.0021, 0.0304), 100), range_words((0.0, 0.03), 100)
-    ('between 0.2 and 3 more of 100', 'between no difference and 3 more of 100')
-    """
-    low, high = interval
-    of = f"of {denominator:,}"
-    if low >= 0 or high <= 0:
-        word = "more" if high > 0 else "fewer"
-        near, far = size_words(interval, denominator)
-        return f"between {near} and {far} {word} {of}"
-    fewer, more = _ends(interval, denominator)
-    return f"between {_unsigned(fewer)} fewer and {_unsigned(more)} more {of}"
-
-
 def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, str]:
     """Return the ends of a difference of one sign as counts without it, the nearer one first.
 
@@ -239,12 +152,12 @@ def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, st
     ('14', '20')
     """
     near, far = sorted(
-        _ends(interval, denominator), key=lambda end: abs(float(end.replace(",", "")))
+        ends_of(interval, denominator), key=lambda end: abs(float(end.replace(",", "")))
     )
-    return _unsigned(near), _unsigned(far)
+    return unsigned(near), unsigned(far)
 
 
-def _ends(interval: tuple[float, float], denominator: int) -> list[str]:
+def ends_of(interval: tuple[float, float], denominator: int) -> list[str]:
     """Return both ends as counts, with decimals where they would be the same."""
     low, high = interval
     ends = [_rounded(end * denominator) for end in interval]
@@ -262,6 +175,34 @@ def _rounded(value: float, decimals: int = 0) -> str:
     return f"{value:.1g}"
 
 
-def _unsigned(text: str) -> str:
+def unsigned(text: str) -> str:
+    """Return the size of a number; "no difference" of 0."""
     number = text.lstrip("-")
     return "no difference" if float(number.replace(",", "")) == 0 else number
+
+
+def agreeing(values: Sequence[float], scale: float) -> tuple[list[str], bool]:
+    """Return a distance and both its sides with decimals at which what is printed adds up."""
+    first = decimals_for(scale)
+    while first < _MOST_DECIMALS and any(round(value, first) == 0 != value for value in values):
+        first += 1
+    for decimals in (first, first + 1):
+        distance, mine, theirs = (round(value, decimals) for value in values)
+        if math.isclose(abs(mine - theirs), distance, abs_tol=10.0 ** -(decimals + 1)):
+            return [number_text(value, decimals) for value in values], True
+    return [number_text(value, first) for value in values], False
+
+
+def decimals_for(scale: float) -> int:
+    """Return how many decimals show two digits of a number."""
+    if scale == 0 or not math.isfinite(scale):
+        return _DIGITS
+    return min(max(0, _DIGITS - 1 - math.floor(math.log10(scale))), _MOST_DECIMALS)
+
+
+def number_text(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, never "-0"."""
+    if math.isinf(value):
+        return ANY
+    text = f"{value:,.{decimals}f}"
+    return minus(text if float(text.replace(",", "")) else text.removeprefix("-"))

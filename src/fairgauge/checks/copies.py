@@ -9,25 +9,52 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums, counts_together
+from fairgauge.checks.stratum_checks import axes_of
+from fairgauge.cube.cube import Cube, counts_together
 from fairgauge.cube.plan import SQUARES, SUM, Axis
-from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.constant_outcomes import (
+    ALMOST_ALL,
+    ROUNDING,
+    only_number,
+    only_value,
+    share_determined,
+    sums_of_known,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
-from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import matches
 
-ALMOST_ALL = 0.95
-"""The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
-_ROUNDING = 1e-11
-"""The part of a squared mean up to which a variance is that of rounding alone."""
-_FEWEST_DETERMINED = 10
-"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
+
+def copies_of_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of predictions and scores that are the label column, or a copy of it in every row."""
+    if cube.min_cell is None:
+        yield from _prediction_is_label(cube, spec)
+        if task is Task.REGRESSION:
+            yield from _copied_numbers(cube, spec)
+        if task is Task.BINARY:
+            yield from _score_is_label(cube, spec, outcome_masks(cube, spec, task))
 
 
-def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def _copied_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of predicted numbers that equal the label in every row."""
+    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label is None or prediction is None or label.column == prediction.column:
+        return
+    rows, sums = sums_of_known(cube, [label, prediction])
+    if rows >= FEWEST_ROWS and sums["gap2"] == 0 and only_number(cube, label) is None:
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=prediction.column,
+            label=label.column,
+            rows=rows,
+            **spec.unit,
+        )
+
+
+def _prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of a prediction column that is the label column, or equals it in every row."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
@@ -43,7 +70,7 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def score_is_label(
+def _score_is_label(
     cube: Cube, spec: Spec, outcomes: Sequence[OutcomeMasks]
 ) -> Iterator[Diagnostic]:
     """Warn of a score that is the label column, or has one value of its own for each outcome.
@@ -71,7 +98,7 @@ def score_is_label(
             only_value(*(float(of[side].sum()) for of in (weights, sums[SUM], sums[SQUARES])))
             for side in (positive, ~positive)
         )
-        copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(_ROUNDING))
+        copied = alike and same and not math.isclose(one, other, rel_tol=math.sqrt(ROUNDING))
     if copied or spec.label == spec.score:
         of_decisions: dict[str, Any] = {} if score else {"decisions": True}
         yield Diagnostic.warning(
@@ -83,12 +110,6 @@ def score_is_label(
             **spec.unit,
             **of_decisions,
         )
-
-
-def only_value(weight: float, total: float, squares: float) -> tuple[float, bool]:
-    """Return the mean of some rows, and whether they all have it but for rounding."""
-    mean = total / weight if weight else math.nan
-    return mean, squares - weight * mean**2 <= _ROUNDING * squares
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -178,20 +199,6 @@ def strata_of_outcomes(
                 share=share,
                 **of_control,
             )
-
-
-def share_determined(positive: Sums, rows: Sums) -> float:
-    """Return the smaller share of both outcomes that are those of most rows of their stratum.
-
-    >>> share_determined(np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0]))
-    0.967741935483871
-    """
-    negative = rows - positive
-    if not positive.sum() or not negative.sum():
-        return 0.0
-    held = rows >= _FEWEST_DETERMINED
-    alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
-    return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))
 
 
 def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Iterator[Diagnostic]:

@@ -12,47 +12,19 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.question.category_words import codes_of_missing, missing_words
-from fairgauge.question.recoding import UNKNOWN, has_categories
+from fairgauge.question.recoding import has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.excluded_rows import in_a_group
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array
-from fairgauge.values import Value, name_of, reading, spelling
+from fairgauge.values import Value, name_of
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
     """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
     either = (Role.STRATUM, Role.FEATURE)
     return [axis for axis in cube.plan.axes if axis.role in either and axis.column in columns]
-
-
-def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
-    for axis in axes_of(cube, columns):
-        if axis.bins:
-            continue
-        levels = cube.levels[axis]
-        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
-            line = spec.recoding_line(axis.column, {UNKNOWN: missing})
-            yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
-            )
-        first: dict[Value, str] = {}
-        pairs = [
-            (known, name)
-            for name in map(name_of, levels)
-            if (known := first.setdefault(reading(name), name)) != name
-        ]
-        if pairs:
-            yield Diagnostic.warning(
-                DiagnosticCode.ALIKE_STRATA,
-                column=axis.column,
-                values=len(pairs),
-                # the sentence states how its example differs: where numbers do, one of these
-                example=max(pairs, key=lambda pair: len(set(map(spelling, pair)))),
-            )
 
 
 def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:

@@ -10,25 +10,24 @@ from fairgauge.values import Value, name_of
 _COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
 APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
-UNDECIDED = ("4", "5", "6")
+_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
-PREAPPROVALS = {"7": ("3",), "8": ("1", "2")}
-"""A request for a preapproval that was denied, or approved and not accepted: no application. Each
-with what it is of applications."""
-CODES = {
-    "1": r"loan originated",
-    "2": r"application approved but not accepted",
-    "3": r"application denied( by financial institution)?",
-    "4": r"application withdrawn( by applicant)?",
-    "5": r"file closed for incompleteness",
-    "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
-    "7": r"preapproval request denied( by financial institution)?",
-    "8": r"preapproval request approved but not accepted",
+_PREAPPROVALS = ("7", "8")
+"""A request for a preapproval that was denied, or approved and not accepted: no application."""
+_NAMES = {
+    code: re.compile(f"0*{code}|{name}", re.IGNORECASE)
+    for code, name in {
+        "1": r"loan originated",
+        "2": r"application approved but not accepted",
+        "3": r"application denied( by financial institution)?",
+        "4": r"application withdrawn( by applicant)?",
+        "5": r"file closed for incompleteness",
+        "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
+        "7": r"preapproval request denied( by financial institution)?",
+        "8": r"preapproval request approved but not accepted",
+    }.items()
 }
-"""The codes, and the names that public files have in their place."""
-_NAMES = {code: re.compile(f"0*{code}|{name}", re.IGNORECASE) for code, name in CODES.items()}
-
-
+"""The codes, with the names that public files have in their place."""
 _OF_GROUPS = re.compile(r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d")
 _NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
 """Not provided, not applicable, and no co-applicant."""
@@ -67,17 +66,14 @@ def are_actions(column: str, values: Iterable[Value]) -> bool:
     """
     names = [name_of(value) for value in values]
     known = bool(_COLUMN.search(column)) or not all(name.strip().isdigit() for name in names)
-    return known and all(action_code(name) in CODES for name in names)
+    return known and all(action_code(name) in _NAMES for name in names)
 
 
-def no_decisions(column: str, values: Collection[Value], asked: Iterable[Value]) -> tuple[str, ...]:
-    """Return the names of actions that are no decisions as those asked for are.
+def no_decisions(values: Collection[Value], asked: Iterable[Value]) -> list[Value]:
+    """Return the actions that are no decisions as those asked for are.
 
-    Requests for a preapproval are none beside applications. Where they alone are asked for,
-    applications are none.
+    Requests for a preapproval are none beside applications, and applications none beside requests.
     """
-    if not are_actions(column, values):
-        return ()
-    of_requests = PREAPPROVALS.keys() >= {action_code(name_of(each)) for each in asked}
-    none = CODES.keys() - PREAPPROVALS.keys() if of_requests else {*UNDECIDED, *PREAPPROVALS}
-    return tuple(name for name in map(name_of, values) if action_code(name) in none)
+    of_requests = {*_PREAPPROVALS} >= {action_code(name_of(each)) for each in asked}
+    none = _NAMES.keys() - {*_PREAPPROVALS} if of_requests else {*_UNDECIDED, *_PREAPPROVALS}
+    return [value for value in values if action_code(name_of(value)) in none]

@@ -14,9 +14,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of
 
-_MANY = 0.01
-"""The share of people from which those with an unknown decision beside another are many."""
-
 
 def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of people or clusters of one row each: counted by them, rows count as without them."""
@@ -51,17 +48,6 @@ def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
         )
-
-
-def open_decisions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Note how many people have a decision, and one that is unknown and could change it."""
-    if (open_ := cube.tables[0].sums.get("open")) is not None:
-        rows, columns = int(open_.sum()), (cube.plan.outcomes[-1].column,)
-        made = Diagnostic.note if rows < _MANY * cube.cases else Diagnostic.warning
-        yield made(
-            DiagnosticCode.OPEN_DECISIONS, columns=columns, rows=rows, total=cube.cases,
-            order=spec.order, ruled=bool(spec.rules),
-        )  # fmt: skip
 
 
 def _identified(spec: Spec) -> tuple[str | None, str]:
