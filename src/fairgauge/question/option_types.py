@@ -22,6 +22,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, nearest, quote, shown
 from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
@@ -57,7 +58,6 @@ from fairgauge.question.readers import (
 )
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
-from fairgauge.question.wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.category_words import is_code_of_missing, means_missing
 from fairgauge.question.features import Above, ByColumn, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
@@ -67,7 +68,6 @@ from fairgauge.question.option_types import (
 )
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
-from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
