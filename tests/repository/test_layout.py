@@ -12,17 +12,14 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.repository.sources import (
     MODULES,
-    OURS,
     ROOT,
     SOURCE,
     TESTS,
-    classes_of,
     name_of,
     nodes_of,
     text_of,
@@ -39,10 +36,10 @@ ONLY_IN = {
     "duckdb": ("scan/",),
     "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",),
-    "pandas": ("scan/", "render/", "compat/"),
+    "pandas": ("scan/", "render/"),
     "click": ("cli/",),
     "jinja2": ("render/",),
-    "pydantic": ("compat/",),
+    "pydantic": (),
     "scipy": ("stats/",),
     "urllib.request": (),
     "sklearn": ("integrations/scikit_learn.py",),
@@ -140,35 +137,10 @@ BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "core", "base"
 
 
 def test_no_module_is_named_for_everything() -> None:
-    for path in (*OURS, *TESTS):
+    for path in (*MODULES, *TESTS):
         parts = {*path.relative_to(ROOT).parts[:-1], path.stem}
         assert not parts & BANNED, path
         assert not re.fullmatch(r"v[0-9]+", path.parent.name), path
-
-
-def shared(names: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
-    """Return the names that several files have, each with these files."""
-    places = defaultdict(list)
-    for name, path in names:
-        places[name].append(name_of(path))
-    return {name: files for name, files in places.items() if len(files) > 1}
-
-
-def test_no_two_files_have_one_name() -> None:
-    named = ((path.name, path) for path in OURS if path.name != "__init__.py")
-    assert shared(named) == {}
-
-
-def test_no_two_classes_have_one_name() -> None:
-    classes = ((node.name, path) for path in OURS for node in classes_of(path))
-    assert shared(classes) == {}
-
-
-def test_a_name_of_two_files_is_found() -> None:
-    one, other = SOURCE / "question" / "rules.py", SOURCE / "stats" / "rules.py"
-    assert shared([("Rule", one), ("Rule", other), ("Spec", one)]) == {
-        "Rule": ["question/rules.py", "stats/rules.py"]
-    }
 
 
 def test_few_modules_stand_outside_a_package() -> None:

@@ -13,6 +13,13 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.missingness_checks import missing_values
+from fairgauge.checks.names import doubtful_names, doubtful_strata
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
+from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -41,17 +48,11 @@ from fairgauge.question.specification import (
     refuse_candidates,
     same_in_a_stratum,
 )
-from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
-from fairgauge.resolve.missingness_checks import missing_values
-from fairgauge.resolve.name_checks import doubtful_names
-from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
-from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -156,6 +157,9 @@ def why(
     asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
     crossed = cross_strata(asked_cuts, columns)
     fitted = cross_strata(asked_cuts, strata) if beside else None
+    names, controls = ([each.column for each in of] for of in (strata, beside))
+    resolution = resolve(crossed.without, spec)
+    found = with_accepted(_mistakes(cube, spec, resolution, names, controls), spec)
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(
@@ -163,10 +167,8 @@ def why(
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
     excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
-    names, controls = ([each.column for each in of] for of in (strata, beside))
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     read = cube.read + undecided
-    resolution = resolve(crossed.without, spec)
     features = resolution.features
     return Decomposition(
         **made_now(),
@@ -180,7 +182,7 @@ def why(
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
-        gaps=gaps,
+        gaps=withhold(gaps, found, cube, spec),
         diagnostics=(
             *notes_of_used,
             *(
@@ -191,11 +193,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
-            *unfavourable_positive(cube, spec, resolution.task),
-            *reversed_outcomes_of(resolution),
-            *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
-            *controls_of_groups(cube, spec, controls),
-            *doubtful_strata(cube, spec, names),
+            *found,
             *(
                 Diagnostic.note(
                     DiagnosticCode.FEW_INTERVALS,
@@ -214,16 +212,24 @@ def why(
             ),
             *(note for of in features for note in missing_outcomes(of, spec)),
             *uncounted_rows(cube, features, spec),
-            *undecided_outcomes(cube, spec),
             *single_row_groups(cube, spec),
-            *(
-                each
-                for each in doubtful_names(cube, spec)
-                if each.feature not in names  # `doubtful_strata` is of these
-            ),
             *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
         ),
     )
+
+
+def _mistakes(
+    cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
+) -> Iterator[Diagnostic]:
+    """Yield what looks like a mistake in outcomes, groups and strata."""
+    yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
+    yield from reversed_outcomes_of(resolution)
+    yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
+    yield from controls_of_groups(cube, spec, controls)
+    yield from doubtful_strata(cube, spec, strata)
+    for each in doubtful_names(cube, spec):
+        if each.feature not in strata:  # `doubtful_strata` is of these
+            yield each
 
 
 _MEANS = ("mean_score", "mean_prediction")

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from fairgauge.api.audit import audit
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.errors import Problem, SpecError, refuse, shown
+from fairgauge.errors import Problem, refuse, shown
 from fairgauge.inference.needed_rows import POWER, DetectableDisparity, detectable_disparity
 from fairgauge.measure.needed_self_reports import needed_self_reports
 from fairgauge.question.options import Options
 from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec, ask
-from fairgauge.reasons import FEWEST_ROWS, ReasonCode
+from fairgauge.question.specification import ask
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import made_now
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import change_power, score_power
 from fairgauge.stats.rows_to_decide import (
     Comparison,
     CrossedDesign,
     Goal,
     fewest,
     rows_for_verdict,
-    rows_from_which,
 )
 from fairgauge.values import is_number
 
@@ -56,9 +52,7 @@ def plan(
     among: float = 1.0,
     cluster_size: float = 1.0,
     icc: float = 0.0,
-    paired: float | None = None,
     comparisons: float = 1.0,
-    candidates: float = 1.0,
     pairs: Mapping[str, float] | None = None,
     names: int | None = None,
     items: int | None = None,
@@ -93,19 +87,13 @@ def plan(
         The share of rows that the rate is counted among: the base rate, for a true positive rate.
     cluster_size, icc : float
         Rows of each cluster (user, session) and their intra-cluster correlation.
-    paired : float in (0, 1), optional
-        For a comparison of two models on the same rows instead: the share of rows that they decide
-        differently. Reported are the rows that show that a disparity changes by the tolerance and,
-        with ``margins``, that a candidate is as good in these rates, and both.
-    comparisons : float, default 1
-        Disparities of all candidates that are looked at, whose p-values are adjusted together.
-    candidates : float, default 1
-        Candidates that are compared, for which the tests of the margins are adjusted.
     pairs : mapping, optional
         For an audit by swapped names (`fairgauge.pairs`) instead: standard deviations of ``names``
         in a group, of ``items`` (of their differences between groups), of the ``interaction`` of
         items and names, and of ``runs``, as the components of a pilot; 0 where absent. Reported are
         the names a side that find a difference of ``tolerance``, which may be on any scale.
+    comparisons : float, default 1
+        Models and groups of that audit, whose p-values are adjusted together.
     names, items, runs : int, optional
         Of that audit: the items, and the answers to each under each name (default 1); with
         ``names`` in place of ``items``, the items are reported.
@@ -127,12 +115,6 @@ def plan(
     1 + (cluster_size - 1) icc; that of a table with clusters or weights is the one of each
     interval. To find a disparity is to have an interval without "no difference".
 
-    Of two models on the same rows: two models that are equal in the rates with a margin, and that
-    decide the same share of rows differently in both groups; half of the change of a disparity is
-    the group's gain, the other half its reference's loss. The power is that of the tests that
-    decide (Tango's intervals), over the discordant rows that may be drawn; of several goals, as if
-    they were independent.
-
     Examples
     --------
     >>> import fairgauge as fg
@@ -144,18 +126,17 @@ def plan(
     options = {**with_config(config, cast("Options", options))}
     asked_level = options.pop("confidence", None)
     confidence = _LEVEL if asked_level is None else asked_level
-    stated = tolerance is not None
     tolerance = _TOLERANCE if tolerance is None else tolerance
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
-        "paired": paired, "comparisons": comparisons, "candidates": candidates,
+        "comparisons": comparisons,
     }  # fmt: skip
     planned = partial(Planned, confidence=confidence, power=power, **made_now())
     if pairs is not None:
         wrong = _out_of_range({"power": power, "confidence": confidence, "detects": tolerance})
         of_others = {"ratio": _RATIO, "share": 0.5, "icc": 0.0, "among": 1.0, "rate": None,
-                     "cluster_size": 1.0, "paired": None, "candidates": 1.0}  # fmt: skip
+                     "cluster_size": 1.0}  # fmt: skip
         unused = [*options, *(name for name, default in of_others.items()
                               if numbers[name] != default)]  # fmt: skip
         wrong += [Problem(name, "is not planned for with pairs; remove it") for name in unused]
@@ -165,18 +146,8 @@ def plan(
         level = 1 - (1 - confidence) / comparisons  # the hardest step of Holm
         answers = _answers_needed(design, tolerance, power, level, by_items=names is not None)
         return planned(answers=answers)
-    margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
     effect = 1 + (cluster_size - 1) * icc  # the factor by which clusters raise the rows (Kish)
-    if paired is not None:
-        pair = _Pair(
-            paired, tolerance, share, among, comparisons, candidates, confidence, power, effect
-        )
-        changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
-        goals = _paired_rows(
-            pair, _counted_among(ask(sensitive="-", margins=margins), among), changes
-        )
-        return planned(needed=tuple(goals))
     if data is not None:
         if asked_level is not None:
             options["confidence"] = asked_level
@@ -221,73 +192,6 @@ def plan(
         rows(f"to find a ratio of {ratio:g}", ratio * rate, 1.0, 1.0, "fail", "ratio"),
     ]  # fmt: skip
     return planned(needed=tuple(needed))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A comparison of two models on the same rows that is planned."""
-
-    discordant: float
-    tolerance: float
-    share: float
-    among: float
-    comparisons: float
-    candidates: float
-    confidence: float
-    power: float
-    design: float
-
-    def as_good(self, rows: int, margin: float, among: float) -> float:
-        """Return the power to show that a rate is not worse by more than a margin."""
-        z = critical(1 - (1 - self.confidence) / self.candidates)
-        each = self.discordant / 2
-        return score_power(round(rows * among / self.design), each, each, -margin, z)
-
-    def changed(self, rows: int) -> float:
-        """Return the power to show that a disparity changes by the tolerance."""
-        z = critical(1 - (1 - self.confidence) / self.comparisons)
-        counted = rows * self.among / self.design
-        sides = round(counted * self.share), round(counted * (1 - self.share))
-        if min(sides) < FEWEST_ROWS:
-            return 0.0
-        return change_power(*sides, self.discordant, self.tolerance, z)
-
-    def rows(self, power_of: Callable[[int], float]) -> float:
-        """Return the fewest rows from which on a power is reached."""
-        return rows_from_which(lambda rows: power_of(rows) >= self.power, 2 * FEWEST_ROWS)
-
-
-def _counted_among(spec: Spec, among: float) -> dict[str, tuple[float, float]]:
-    found = {}
-    for name, margin in spec.margins:
-        rate = spec.catalogue.rate(name)
-        if not isinstance(rate, Rate) or rate.among.needs - {"label"}:
-            message = "cannot be planned for: name rates of the same rows, such as accuracy"
-            raise SpecError(Problem(f"margins.{name}", message))
-        found[name] = (margin, among if rate.among.needs else 1.0)
-    return found
-
-
-def _paired_rows(
-    pair: _Pair, margins: Mapping[str, tuple[float, float]], changes: str
-) -> Iterator[Needed]:
-    """Yield the rows for each goal; ``changes`` states by how much a disparity changes."""
-
-    def needed(goal: str, power_of: Callable[[int], float]) -> Needed:
-        return _of_both_sides(goal, pair.rows(power_of), pair.share)
-
-    for rate, (margin, among) in margins.items():
-        goal = f"to show that {rate} is not worse by more than {margin:g}"
-        yield needed(goal, partial(pair.as_good, margin=margin, among=among))
-    changed = cache(pair.changed)
-    yield needed(f"to show that a disparity {changes}", changed)
-    if margins:
-
-        def both(rows: int) -> float:
-            every = (pair.as_good(rows, *each) for each in margins.values())
-            return math.prod(every) * changed(rows)
-
-        yield needed("to show both", both)
 
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
@@ -413,10 +317,8 @@ def _answers_needed(
 
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
-    if data is None and numbers["rate"] is None and numbers["paired"] is None:
+    if data is None and numbers["rate"] is None:
         problems.append(Problem("rate", "name the rate to plan for, or give data"))
-    if numbers["paired"] is not None and (data is not None or numbers["rate"] is not None):
-        problems.append(Problem("paired", "is planned for without data and without a rate"))
     if data is not None and numbers["rate"] is not None:
         problems.append(Problem("rate", "is read off the data; leave out one of both"))
     if data is None:
@@ -428,7 +330,7 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
 def _out_of_range(numbers: Mapping[str, object]) -> list[Problem]:
     problems = []
     for name, value in numbers.items():
-        if name in ("rate", "paired") and value is None:
+        if name == "rate" and value is None:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
         if not (is_number(value) and low < value < high):
@@ -441,7 +343,6 @@ _RANGES = {
     "detects": (0.0, math.inf, "above 0"),
     "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
     "comparisons": (1.0 - _BELOW, math.inf, "of at least 1"),
-    "candidates": (1.0 - _BELOW, math.inf, "of at least 1"),
     "icc": (-_BELOW, 1.0 + _BELOW, "from 0 to 1"),
     "cluster_size": (1.0 - _BELOW, math.inf, "of at least 1"),
 }

@@ -16,12 +16,12 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
+from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from fairgauge.compat.clarify.analysis import Analysis
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.results.scopes import Diagnostic
@@ -85,6 +85,13 @@ def _as_output(*options: Decorator) -> Decorator:
 
 _AMOUNT = (
     click.option(
+        "--lang",
+        type=click.Choice(NAMES),
+        default="en",
+        show_default=True,
+        help="Language of the first page and its verdicts.",
+    ),
+    click.option(
         "--full", is_flag=True, help="Print the whole result, not a summary of it; in a PDF, too."
     ),
     click.option(
@@ -114,6 +121,7 @@ class Output:
     files : the files to write.
     full, quiet : whether all of it is printed, or one line with the verdict.
     chosen : the table of the result that is printed as CSV in place of the result.
+    lang : the language of the first page.
     """
 
     format: str = "text"
@@ -121,6 +129,7 @@ class Output:
     full: bool = False
     quiet: bool = False
     chosen: str | None = None
+    lang: str = "en"
 
     def check(self, inputs: Sequence[str | None], *more: str | None) -> None:
         """Refuse, before any work, options that contradict each other, and outputs.
@@ -150,7 +159,9 @@ class Output:
             raise DataError(
                 f"--full is an option of text and markdown; {self.format} is always whole"
             )
-        amount = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        amount: dict[str, Any] = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        if self.lang != "en":
+            amount["lang"] = self.lang
         return {"format": self.format, **terminal_style(self.format), **amount}
 
     def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> int:
@@ -158,7 +169,7 @@ class Output:
         from fairgauge.render.formats import render, save_all
 
         text = render(result, **self.shown)  # first, so that an error writes no file
-        save_all(result, self.files, others, full=self.full)
+        save_all(result, self.files, others, full=self.full, lang=self.lang)
         print_result(text)
         return result.exit_code
 
@@ -172,10 +183,14 @@ class Output:
             print_message(each, prefix="")
 
 
-def print_notices(found: Analysis) -> None:
-    """Write what a reader should know of how a configuration was read to standard error."""
-    for notice in found.notices:
-        print_message(notice, prefix="Warning: " if notice in found.doubts else "Note: ")
+def made_folder(path: str) -> Path:
+    """Return a folder for results, made if it is not there."""
+    try:
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot make the folder {quote(path)}: {cause(error)}") from None
+    return folder
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:

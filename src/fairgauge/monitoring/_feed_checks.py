@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.checks.names import compact_reading
 from fairgauge.monitoring._period_rows import PARTS, CountedRows, crossed_name
 from fairgauge.monitoring.periods import (
     LAGS,
@@ -33,7 +34,6 @@ from fairgauge.monitoring.periods import (
     slot_of,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.name_checks import compact_reading
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
     HistoryFinding,
@@ -311,7 +311,8 @@ def _values(feed: Feed) -> Iterator[Suspected]:
         held = feed.rows_by_value(column)
         values = {value for each in held for value in each}
         rows = sum(sum(each.values()) for each in held)
-        positive = feed.question.positive_of(column)
+        # of a score these are the sides of its threshold, none of which is the positive value
+        positive = feed.question.positive_of(column) if column != feed.question.score else ()
         outcomes = {is_one_of(value, positive) if positive else value for value in values}
         if column in feed.outcomes and len(outcomes) == 1 and rows >= _ROWS_OF_ONE_VALUE:
             value = next(iter(values)) if len(values) == 1 else None

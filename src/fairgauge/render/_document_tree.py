@@ -109,16 +109,12 @@ class Cell:
     below : what stands below it in small letters.
     tone : how it is meant.
     name : whether it is a user's name.
-    link : the anchor of the glossary that explains it.
-    mark : the number, for tables that draw it.
     """
 
     text: str
     below: str = ""
     tone: Tone = Tone.PLAIN
     name: bool = False
-    link: str = ""
-    mark: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +123,13 @@ class Column:
 
     Attributes
     ----------
-    heading, link : what it holds, and where the glossary explains it.
+    heading : what it holds.
     numeric : whether it holds numbers.
     joined : whether it belongs to the column before it.
     """
 
     heading: str
     numeric: bool = True
-    link: str = ""
     joined: bool = False
 
 
@@ -148,7 +143,6 @@ class Table:
     columns, rows : its columns and cells.
     totals : rows below a rule: all rows together.
     notes : what stands below it.
-    matrix : whether it is an overview whose marks are drawn on one axis for each column.
     stacked : whether a narrow window shows each row as a list of labelled cells.
     titled : whether text and Markdown show its caption, because no heading above it names it.
     id : the anchor, of a table that can be searched and may be long.
@@ -159,7 +153,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     totals: tuple[tuple[Cell, ...], ...] = ()
     notes: tuple[str, ...] = ()
-    matrix: bool = False
     stacked: bool = False
     titled: bool = False
     id: str = ""
@@ -505,7 +498,6 @@ class DocumentTree:
     subject : whose verdict it is, where the verdict alone does not state it.
     sections : its parts.
     not_shown : what the whole record has besides, where this is not the whole.
-    folded : whether sentences of the first page without room before the tables are omitted.
     created, version : when and by which fairgauge it was made.
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
@@ -526,7 +518,6 @@ class DocumentTree:
     brief: Brief
     exhibits: tuple[Block, ...] = ()
     not_shown: tuple[str, ...] = ()
-    folded: bool = False
     subject: str = ""
     warnings: tuple[str, ...] = ()
     warned: int = 0

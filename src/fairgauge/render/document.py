@@ -15,9 +15,9 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, document_of
+from fairgauge.render.documents.document_parts import TONES, document_of
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.streams import field, layouts, stream, streams_of
+from fairgauge.render.streams import field, fields_with_rows, layouts, stream, streams_of
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -136,7 +136,7 @@ class _Document:
 
     def __init__(self, result: ShownResult, *, full: bool) -> None:
         self.kind = result.KIND.name
-        self.layout = layouts()[self.kind]
+        self.layout = layouts().get(self.kind) or _layout_of_fields(result)
         self.full = full
         facts = streams_of(self.kind).get("facts")
         self.facts = {"r": result, "full": full, **(facts(result) if facts else {})}
@@ -159,9 +159,8 @@ class _Document:
             if "each" not in part:
                 yield from self.section(part, root, place, **more)
                 continue
-            every = list(stream(self.kind, part["each"], root))
-            for i, own in enumerate(every):
-                yield from self.section(part, own, f"-{i}" if len(every) > 1 else "", each=own)
+            for i, own in enumerate(stream(self.kind, part["each"], root)):
+                yield from self.section(part, own, f"{place}-{i}", each=own)
 
     def section(
         self, part: Mapping[str, Any], root: Any, place: str = "", **more: Any
@@ -182,7 +181,17 @@ class _Document:
     def blocks(self, name: str, root: Any, **more: Any) -> Iterator[tree.Block]:
         """Yield what a name of a section stands for: a table, a text, or what is drawn."""
         if name in self.layout.get("tables", {}):
-            yield from self.table(self.layout["tables"][name], root, **more)
+            tables = self.layout["tables"]
+            if "of" in tables[name]:  # as in another kind
+                tables = layouts()[tables[name]["of"]]["tables"]
+            like = tables.get(tables[name].get("like"), {})
+            yield from self.table({**like, **tables[name]}, root, **more)
+            return
+        if name in self.layout.get("facts", {}):
+            facts = self.layout["facts"][name].items()
+            pairs = ((word, self.text(text, **more)) for word, text in facts)
+            if kept := tuple(pair for pair in pairs if pair[1]):
+                yield tree.Facts(kept)
             return
         text = self.layout.get("texts", {}).get(name)
         if isinstance(text, str):
@@ -234,6 +243,20 @@ class _Document:
             yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
 
 
+def _layout_of_fields(result: ShownResult) -> dict[str, Any]:
+    """Return the layout of a kind of a plug-in that states none: a table of each of its fields."""
+    tables = {
+        name: {
+            "rows": name,
+            "caption": capitalised(name),
+            "columns": [f"{column}:value" for column in columns],
+        }
+        for name, columns in fields_with_rows(type(result)).items()
+    }
+    sections = [{"id": name, "title": capitalised(name), "blocks": [name]} for name in tables]
+    return {"title": result.KIND.title, "beside": "", "sections": sections, "tables": tables}
+
+
 def _is_total(row: Any) -> bool:
     return isinstance(row, Mapping) and bool(row.get("total"))
 
@@ -269,5 +292,12 @@ def document(result: ShownResult, *, full: bool = False) -> tree.DocumentTree:
         "warnings": opening_warnings(report_warnings(getattr(result, "diagnostics", ()))),
         "sections": made.sections(layout["sections"], result),
     }
+    if full:  # what a short PDF has beside its first page
+        filed = [{**each, "full": True} for each in layout["sections"] if each.get("filed")]
+        frame["filed"] = [
+            block
+            for section in made.sections(filed, result)
+            for block in (tree.Heading(section.title), *section.blocks)
+        ]
     more: Callable[..., dict[str, Any]] | None = streams_of(made.kind).get("frame")
     return document_of(result, **(frame | (more(result, full=full) if more else {})))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
+from fairgauge.render.language import in_language
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.describers import function_at
 
@@ -115,9 +116,10 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         junit and cyclonedx (a machine-learning bill of materials). Files of bytes (pdf, xlsx)
         are written by `save`.
     **options
-        Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line, and one for each rule
-        that does not pass), ``width`` (columns, 80 to 120), ``python`` (bool, names functions in
-        place of the options of the command line). Of markdown: ``full`` (bool).
+        ``lang``, the language of the first page ("en", "de"), and ``words``, what groups and
+        decisions are called in it. Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one
+        line, and one for each rule that does not pass), ``width`` (columns, 80 to 120), ``python``
+        (bool, names functions in place of the options of the command line). Of markdown: ``full``.
         Of json: ``indent``. Of csv: ``table`` ("estimates", "groups", "verdicts", "pairs" or
         "findings").
 
@@ -148,7 +150,8 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
             else f"no format {quote(format)} of a {kind.name}.{nearest(format, offered)} "
             f"Allowed: {', '.join(offered)}"
         )
-    text: str = _written(shown, format, options)
+    with in_language(options.pop("lang", "en"), options.pop("words", None)):
+        text: str = _written(shown, format, options)
     return text
 
 
@@ -162,7 +165,8 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
-    document = function_at(shown.KIND.document)
+    from fairgauge.render.document import document
+
     full = bool(options.get("full")) or found.full
     return writer(document(shown, full=full), shown, **options)
 
@@ -175,15 +179,18 @@ def write_json(shown: ShownResult, *, indent: int | None = 2) -> str:
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
-    A file is a record: text and Markdown have the full report, unless ``full=False`` is given. A
-    PDF has two pages, the whole report with ``full=True``.
+    ``lang`` and ``words`` are as of `render`. A file is a record: text and Markdown have the full
+    report, unless ``full=False`` is given. A PDF has two pages, the whole report with
+    ``full=True``.
 
     Raises
     ------
     DataError
         The suffix is of no known format, or the file cannot be written.
     """
-    write_whole(path, _file_content(shown, path, options))
+    with in_language(options.pop("lang", "en"), options.pop("words", None)):
+        content = _file_content(shown, path, options)
+    write_whole(path, content)
 
 
 def save_all(
@@ -192,6 +199,7 @@ def save_all(
     others: Mapping[str, str | bytes] | None = None,
     *,
     full: bool = False,
+    lang: str = "en",
 ) -> None:
     """Write several files, all or none of them, apart from those that cannot be made.
 
@@ -203,6 +211,7 @@ def save_all(
     paths : the files that hold it.
     others : the contents of other files that are written with them, by path.
     full : whether a PDF is the whole report, not two pages.
+    lang : the language of first pages.
 
     Raises
     ------
@@ -217,7 +226,8 @@ def save_all(
     for path in asked:
         try:
             of_pdf = {"full": full} if format_of(path, shown.KIND.name) == "pdf" else {}
-            contents[path] = _file_content(shown, path, of_pdf)
+            with in_language(lang):
+                contents[path] = _file_content(shown, path, of_pdf)
         except DataError as error:
             unmade.append(f"cannot make {quote(path)}: {error}")
     contents |= dict((others or {}).items())

@@ -1,7 +1,7 @@
 """Words for sides, events and numbers in one language; the texts that use them are data.
 
-`Grammar` is English; another language overrides what differs (`German`). Everything else that
-a language says is in its `messages.toml`.
+`Grammar` is English; another language overrides what differs (`German`). Everything else of a
+language is in its file of texts.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -11,30 +11,33 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
-from fairgauge.render.brief._compared_means import _agreeing, _decimals, _number
-from fairgauge.render.brief._frequencies import (
+from fairgauge.render.counts import (
     Share,
-    _ends,
-    _unsigned,
+    agreeing,
     common_counts,
     counted_changes,
+    decimals_for,
+    ends_of,
+    number_text,
     size_words,
+    unsigned,
 )
+from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.numbers import decimals_beside, probability
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import written_rule_words
+from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -48,7 +51,7 @@ class Grammar:
     thousands, decimal = ",", "."
 
     def __init__(self, words: Mapping[str, Any]) -> None:
-        self.table = _read(self.texts)
+        self.table = toml_of_all(f"texts/{self.texts}", plug_in_packages())
         self.terms, self.people = self.table["terms"], self.table["people"]
         self.words = dict(words)
         self.unit = self.words.get("unit") or "rows"
@@ -98,10 +101,11 @@ class Grammar:
             "judged": self.judged,
             "described": describe_diagnostic,
             "within_strata": within_strata,
-            "insufficient": insufficiency,
-            "reason": describe_reason,
+            "insufficient": self.insufficient,
+            "reason": self.reason,
             "constant": self.constant,
             "rule_words": written_rule_words,
+            "metric": metric_words,
             "reach": self.reach,
             "about": self.about,
             "after": lambda text, mark: f"{mark}{text}" if text else "",
@@ -127,7 +131,7 @@ class Grammar:
     def say(self, code: str, place: str, s: Statement | None = None, **more: Any) -> str | None:
         """Return a statement in the words of a place; None where that place does not state it."""
         entry = self.table.get(code, {})
-        text = entry.get(place)
+        text = entry.get(place, entry.get("else") if place in _KINDS else None)
         if isinstance(text, Mapping):
             text = text.get(
                 s.of.kind if s is not None and s.of is not None else "number", text.get("else")
@@ -229,8 +233,8 @@ class Grammar:
 
     def by_default(self, side: Side) -> str:
         """Return what people are called without words: adjectives of people before the noun."""
-        known, plain, parts = self.people["adjectives"], self.people["plain"], list(side.values)
-        usable = self.which == self.people["who"] or self.noun == self.unit
+        plain, parts = self.people["plain"], list(side.values)
+        usable = self.noun in self.people["nouns"] or self.which != self.people["who"]
         own = self.words.get("unit") not in (
             None,
             "rows",
@@ -240,11 +244,9 @@ class Grammar:
         adjectives: list[str] = []
         others: list[str] = []
         for column, value in parts:
-            found = (
-                known.get(column.casefold(), {}).get(value.casefold())
-                if usable and not own and not self.words.get("groups", {}).get(column)
-                else None
-            )
+            found = None
+            if usable and not own and not self.words.get("groups", {}).get(column):
+                found = self.adjective(column, value)
             (adjectives if found else others).append(
                 found or f"{called(column)} {self.quoted(value)}"
             )
@@ -256,6 +258,21 @@ class Grammar:
             noun = plain[adjectives.pop()]
         named = f"{of}{' '.join([*adjectives, noun])}"
         return f"{named} {self.people['with']} {self.listing(others)}" if others else named
+
+    def adjective(self, column: str, value: str) -> str | None:
+        """Return the adjective that a value is; none that would be of two values alike.
+
+        None either of a race alone among values of another kind: a White and a Red wine.
+        """
+        known = self.people["adjectives"].get(column.casefold(), {})
+        adjective: str | None = known.get(value.casefold())
+        every = self.words.get("values", {}).get(column)
+        if adjective is None or every is None:
+            return adjective
+        named = {each: known[each.casefold()] for each in every if each.casefold() in known}
+        alike = [each for each, of in named.items() if of == adjective and each != value]
+        alone = adjective not in self.people["plain"] and len(set(named.values())) < 2
+        return None if alike or alone else adjective
 
     def quoted(self, value: str) -> str:
         """Return a value, in quotation marks where a sentence would read on through it."""
@@ -332,10 +349,18 @@ class Grammar:
         stated = place or s.of is None or s.of.event is None
         return named + self.place(s) * stated
 
+    def reason(self, reason: Any) -> str:
+        """Return why something is not evaluated, or has no interval."""
+        return describe_reason(reason)
+
+    def insufficient(self, reasons: Sequence[Any]) -> str:
+        """Return why data are insufficient."""
+        return insufficiency(reasons)
+
     def constant(self, reasons: Sequence[Any]) -> str:
         """Return what is the same in all rows."""
         found = dict.fromkeys(
-            self.terms["one_rate"] if each.code == "few_expected" else describe_reason(each)
+            self.terms["one_rate"] if each.code == "few_expected" else self.reason(each)
             for each in reasons
         )
         return f" {self.terms['and']} ".join(found)
@@ -345,7 +370,7 @@ class Grammar:
         ends = s.interval and (s.interval.low, s.interval.high)
         if ends is None or s.by == "ratio" or ends == (0, 0) or not all(map(math.isfinite, ends)):
             return None
-        return self.localised(_number(max(map(abs, ends)), _decimals(self._scale(s))))
+        return self.localised(number_text(max(map(abs, ends)), decimals_for(self._scale(s))))
 
     def names(
         self, parts: Sequence[Any], most: int = 3, last: str = "and", *, place: bool = False
@@ -491,19 +516,21 @@ class Grammar:
         if any(None in pair for pair in sides):
             return None
         found = counted_changes(sides)
-        return (
-            None
-            if found is None
-            else {
-                "of": found[0],
-                "mine": found[1][0],
-                "theirs": found[1][1] if len(found[1]) > 1 else None,
-                "gaps": found[0]
-                and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
-                if len(sides) > 1
-                else None,
-            }
+        if found is None:
+            return None
+        mine, *theirs = (
+            [self.localised(text).replace("of ", f"{self.terms['of']} ") for text in counts]
+            for counts in found[1]
         )
+        return {
+            "of": found[0],
+            "mine": mine,
+            "theirs": theirs[0] if theirs else None,
+            "gaps": found[0]
+            and [a.of(found[0]) - b.of(found[0]) for a, b in zip(*sides, strict=True)]
+            if len(sides) > 1
+            else None,
+        }
 
     def range(self, s: Any) -> str:
         """Return the interval in words: "between 14 and 20 fewer of 100"; of ratios the ends."""
@@ -533,18 +560,18 @@ class Grammar:
             return texts["more" if ends[1] > 0 else "fewer"].format(
                 near=near, far=far, of=self.count(per)
             )
-        low, high = (self.localised(_unsigned(end)) for end in _ends(ends, per))
+        low, high = (self.localised(unsigned(end)) for end in ends_of(ends, per))
         return texts["both"].format(low=low, high=high, of=self.count(per))
 
     def _amounts(self, ends: tuple[float, float], s: Any) -> str:
-        texts, decimals = self.table["range"], _decimals(self._scale(s))
+        texts, decimals = self.table["range"], decimals_for(self._scale(s))
         while decimals < _MOST_DECIMALS and (
             any(round(e, decimals) == 0 != e for e in ends)
             or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
         ):
             decimals += 1
         sizes = [
-            self.localised(_number(abs(end), decimals)) if math.isfinite(end) else texts["any"]
+            self.localised(number_text(abs(end), decimals)) if math.isfinite(end) else texts["any"]
             for end in ends
         ]
         if ends[0] < 0 < ends[1]:
@@ -566,7 +593,7 @@ class Grammar:
     def means(self, s: Any) -> dict[str, Any]:
         """Return both numbers and their distance, with decimals at which they add up."""
         mine, theirs = s.who.rate or 0.0, s.than.rate or 0.0
-        (apart, one, other), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
+        (apart, one, other), agree = agreeing([abs(mine - theirs), mine, theirs], self._scale(s))
         times = self.localised(f"{mine / theirs:.2f}") if mine > 0 and theirs > 0 else None
         return {
             "apart": self.localised(apart),
@@ -596,6 +623,32 @@ class German(Grammar):
     def localised(self, text: str) -> str:
         return text.translate(str.maketrans(",.", ".,"))
 
+    def reason(self, reason: Any) -> str:
+        """Return why something is not evaluated, without the numbers that English states."""
+        texts = self.table["reasons"]
+        code = str(reason.code)
+        return texts.get(code) or texts["else"].format(code=code.replace("_", " "))
+
+    def insufficient(self, reasons: Sequence[Any]) -> str:
+        return self.listing(list(dict.fromkeys(map(self.reason, reasons))))
+
+    def joined(self, people: str, among: Event | None) -> str:
+        """Return people with a condition: a clause after a comma, or "with" a value."""
+        if among is None:
+            return people
+        condition, start = self.event(among)["who"], f"{self.people['with']} "
+        if condition.startswith(start):
+            if f" {start}" in people:
+                return f"{people} {self.terms['and']} {condition.removeprefix(start)}"
+            return f"{people} {condition}"
+        mark = f" {self.terms['and']} " if f", {self.which} " in people else ", "
+        return f"{people}{mark}{condition}"
+
+    def comma(self, among: Event | None) -> str:
+        """Return the comma that ends the clause of a condition."""
+        clause = among is not None and not self.event(among)["who"].startswith(self.people["with"])
+        return "," if clause else ""
+
     def inflected(self, name: str, case: str) -> str:
         """Return a plural in its case: in the dative the noun ends in -n, and adjectives in -en."""
         if case != "dative":
@@ -620,16 +673,9 @@ def _share(side: Side | None) -> Share | None:
     )
 
 
-def _read(name: str) -> dict[str, Any]:
-    if name not in _TEXTS:
-        _TEXTS[name] = tomllib.loads(
-            Path(__file__).with_name("texts").joinpath(name).read_text(encoding="utf-8")
-        )
-    return _TEXTS[name]
-
-
 _LEAST, _MOST_DECIMALS = 1e-12, 6
-_TEXTS: dict[str, dict[str, Any]] = {}
+_KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"})
+"""What a measure is, by which phrases differ; ``else`` is for those without a text of their own."""
 
 
 _COMPILED: dict[str, Any] = {}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from fairgauge.render.grammar import LANGUAGES, Grammar
+from fairgauge.render.language import ASKED
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.describers import function_at
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.shown_result import ShownResult, plug_in_packages
 from fairgauge.results.statement import Page, Statement
 
 PLACES = ("looked", "found", "certain", "limits", "next")
@@ -92,6 +93,8 @@ def brief_of_page(told: Told) -> Brief:
         headline=Sentence(told.headline, _sources(told.headed)),
         verdict=tuple(Sentence(text, s.sources) for text, s in told.verdict),
         question=question,
+        language=next(name for name, of in LANGUAGES.items() if type(told.language) is of),
+        headings=tuple(told.language.table["page"][place] for place in PLACES if place != "found"),
         **{name: answers.get(place, ()) for name, place in parts.items()},
     )
 
@@ -102,10 +105,17 @@ def _sources(headed: Statement | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for each in every for source in each.sources))
 
 
-def told(result: ShownResult, language: str = "en") -> Told:
-    """Return the first page of a result in one language."""
+def told(result: ShownResult) -> Told:
+    """Return the first page of a result in the language that is asked for."""
     page: Page = function_at(result.KIND.page)(result)
-    return tell(page, language)
+    language, words = ASKED.get()
+    if language != "en":  # words that a result was asked with are English
+        page = replace(page, words={key: page.words[key] for key in _KEPT if key in page.words})
+    return tell(page, language, dict(words))
+
+
+_KEPT = ("favourable", "values")
+"""What of the words of a page is of no language."""
 
 
 def brief_of(result: ShownResult) -> Brief:
@@ -113,13 +123,18 @@ def brief_of(result: ShownResult) -> Brief:
     return brief_of_page(told(result))
 
 
-def said(stated_by: str, place: str, *parts: Any) -> str:
+def stated(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
     return plain().say(s.code, place, s) or ""
 
 
-@cache
 def plain() -> Grammar:
     """Return English without words of the user."""
+    return _plain(plug_in_packages())
+
+
+@cache
+def _plain(plug_ins: tuple[str, ...]) -> Grammar:
+    del plug_ins  # whose texts it has
     return Grammar({})

@@ -210,7 +210,6 @@ class UnrecordedGroups:
         return RateCells(p, n, squares, by_kind, known, digits, clusters, beside, open_, of_strata)
 
     def _beside(self, rate: Rate, outcome: OutcomeMasks) -> tuple[Array, int]:
-        """Return the rows of a rate without probabilities, and how many are of no known group."""
         table = self._part(self._every, [False])
         kind, groups = self._kinds(table, rate, outcome), self._known_groups(table)
         if groups is None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from fairgauge.results.definitions import NOT_SAVED
+
+_HEADINGS = ("What was looked at", "How certain this is", "What it does not show", "What next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +42,31 @@ class Brief:
     limits : what the report does not show.
     steps : what to do next.
     question : what ``found`` answers, as a heading.
+    language : in which all this is.
+    headings : what the other parts answer, as headings.
     """
 
     headline: Sentence
-    verdict: tuple[Sentence, ...]
-    looked_at: tuple[Sentence, ...]
-    found: tuple[Sentence, ...]
-    certainty: tuple[Sentence, ...]
-    limits: tuple[Sentence, ...]
-    steps: tuple[Sentence, ...]
+    verdict: tuple[Sentence, ...] = ()
+    looked_at: tuple[Sentence, ...] = ()
+    found: tuple[Sentence, ...] = ()
+    certainty: tuple[Sentence, ...] = ()
+    limits: tuple[Sentence, ...] = ()
+    steps: tuple[Sentence, ...] = ()
     question: str = "What was found"
+    language: str = field(default="en", metadata=NOT_SAVED)
+    headings: tuple[str, ...] = field(default=_HEADINGS, metadata=NOT_SAVED)
 
     @property
     def answers(self) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
         """Return the questions that have an answer, each with its sentences."""
+        looked, certain, limits, following = self.headings
         parts = (
-            ("What was looked at", self.looked_at),
+            (looked, self.looked_at),
             (self.question, self.found),
-            ("How certain this is", self.certainty),
-            ("What it does not show", self.limits),
-            ("What next", self.steps),
+            (certain, self.certainty),
+            (limits, self.limits),
+            (following, self.steps),
         )
         return tuple((question, sentences) for question, sentences in parts if sentences)
 

@@ -445,8 +445,8 @@ class MonitorReport(ResultOfMetrics):
         schema="fairgauge.monitor_report/3",
         title="Report of a monitor",
         called="the report of a monitor",
-        document="fairgauge.render.documents.monitor_document:monitor_document",
-        brief="fairgauge.render.brief.monitor_brief:monitor_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.monitor:monitor_page",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 
@@ -647,7 +647,8 @@ class HistoryFinding:
     @property
     def says(self) -> str:
         """Return it as a sentence, with what to do."""
-        return in_words("history_sentences:describe_history_finding", self)
+        text: str = function_at("fairgauge.render.documents.monitored:finding_text")(self)
+        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -668,8 +669,8 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/2",
         title="Health of the history of a monitor",
         called="the health of a history",
-        document="fairgauge.render.documents.monitor_document:history_document",
-        brief="fairgauge.render.brief.history_brief:history_brief",
+        brief="fairgauge.render.page:brief_of",
+        page="fairgauge.statements.monitor:history_page",
     )
     DERIVED: ClassVar = ("_brief",)
 

@@ -16,8 +16,9 @@ from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -52,19 +53,18 @@ class ResultKind:
     schema : what its files state as their ``schema``.
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
-    document : the function that makes its document, as ``package.module:function``; it takes the
-        result, and ``full`` where there is a summary; by default from its layout.
-    brief : the function that makes its first page.
+    brief : the function that makes its first page; by default from its statements.
     page : the function that states what is on its first page.
+    package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
     """
 
     name: str
     schema: str
     title: str
     called: str
-    brief: str
-    document: str = "fairgauge.render.document:document"
+    brief: str = "fairgauge.render.page:brief_of"
     page: str = ""
+    package: str = ""
 
 
 class Stamp(TypedDict):
@@ -150,17 +150,21 @@ class ShownResult(ABC):
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
         return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
-    def save(self, path: str | Path) -> None:
+    def save(
+        self, path: str | Path, *, lang: str = "en", words: Mapping[str, Any] | None = None
+    ) -> None:
         """Write the result in full; the format follows the suffix.
 
-        The file is written whole or not at all.
+        The file is written whole or not at all. Its first page is in the language ``lang`` ("en",
+        "de"), with ``words`` for groups and decisions in that language.
 
         Raises
         ------
         DataError
-            The suffix is of no known format, or the file cannot be written.
+            The suffix is of no known format, there is no such language, or the file cannot be
+            written.
         """
-        function_at("fairgauge.render.formats:save")(self, path)
+        function_at("fairgauge.render.formats:save")(self, path, lang=lang, words=words)
 
     def __str__(self) -> str:
         text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)
@@ -196,13 +200,23 @@ class ResultOfMetrics(ShownResult):
 def result_classes() -> Mapping[str, type[ShownResult]]:
     """Return the classes of results by the schemas of their files.
 
-    A class registers itself when it is imported; this imports every module of results.
+    A class registers itself when it is imported; this imports every module of results, and the
+    classes that plug-ins name.
     """
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
+    for each in entry_points(group="fairgauge.results"):
+        each.load()
     return dict(_REGISTRY)
+
+
+def plug_in_packages() -> tuple[str, ...]:
+    """Return the packages of plug-ins with texts or layouts, of the kinds that are imported."""
+    return tuple(
+        dict.fromkeys(each.KIND.package for each in _REGISTRY.values() if each.KIND.package)
+    )
 
 
 def read_saved(path: str | Path) -> Saved:

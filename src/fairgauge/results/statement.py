@@ -1,6 +1,6 @@
 """What results state, as data: who, compared with whom, in what, by how much, how certainly.
 
-A result carries statements and tables. It holds no sentence; `say` turns both into text.
+A result carries statements and tables. It holds no sentence; texts make them of both.
 """
 
 from __future__ import annotations

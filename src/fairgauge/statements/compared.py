@@ -161,6 +161,15 @@ class Compared:
         """Return a group as a side."""
         return replace(side_of(feature, group, *self.ids.get((feature, group), ())), **counted)
 
+    @property
+    def values(self) -> dict[str, set[str]]:
+        """Return the values of every column, so that no two groups are called alike."""
+        found: dict[str, set[str]] = {}
+        for feature, group in self.named:
+            for column, value in self.side(feature, group).values:
+                found.setdefault(column, set()).add(value)
+        return found
+
     def reference(self, each: Any, **counted: Any) -> Side:
         """Return with whom a group is compared; of two groups all others are the other one."""
         reference = each.reference
@@ -345,9 +354,9 @@ def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:
     return (1 / ends[1], 1 / ends[0]) if ends[0] > 0 else None
 
 
-def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement]) -> Page:
+def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement], **words: Any) -> Page:
     """Return a page of statements in order."""
-    return Page(kind=kind, statements=tuple(statements), words=words_of(spec))
+    return Page(kind=kind, statements=tuple(statements), words=words_of(spec) | words)
 
 
 def step(code: str, **facts: Any) -> Statement:

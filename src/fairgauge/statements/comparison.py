@@ -76,7 +76,7 @@ class _Reports(Changes):
                 Statement(code="groups_alone", facts={"groups": alone}, sources=("alone",))
             )
         statements.append(step("unfair"))
-        return page("comparison", c.spec, [*statements, *self.steps()])
+        return page("comparison", c.spec, [*statements, *self.steps()], values=self.values)
 
     def headline(self) -> Statement:
         """Return the first change that is shown, or that none is."""

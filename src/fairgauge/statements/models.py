@@ -125,7 +125,8 @@ class _Models(Changes):
         if self.others:
             statements.append(step("no_change_shown"))
         statements += [step("unfair"), *([step("what_becomes")] if self.spec.get("label") else [])]
-        return page("models", r.spec, [*statements, step("elsewhere"), *self.steps()])
+        return page("models", r.spec, [*statements, step("elsewhere"), *self.steps()],
+                    values=self.values)  # fmt: skip
 
     def verdict(self) -> Iterator[Statement]:
         """Yield the verdict on a candidate, and what it leaves open."""

@@ -34,7 +34,8 @@ _STRONGLY = 0.05
 
 def thresholds_page(choice: ThresholdChoice) -> Page:
     """Return the first page of a choice of thresholds, of the worst feature in detail."""
-    return page("thresholds", choice.spec, _Thresholds(choice).statements())
+    made = _Thresholds(choice)
+    return page("thresholds", choice.spec, made.statements(), values=made.values)
 
 
 def group_rates(choice: ThresholdChoice) -> list[Statement]:

@@ -131,7 +131,7 @@ class _Why(Compared):
             statements.append(step("few_intervals", columns=few))
         statements += [step("arithmetic"), step("result_of_treatment"), step("elsewhere")]
         statements += self.steps([gap for _, gap in once.values()])
-        return page("why", found.spec, statements)
+        return page("why", found.spec, statements, values=self.values)
 
     def base(self, gap: Gap, code: str = "gap", *, turn: bool = True) -> Statement:
         """Return the gap over all strata."""
@@ -201,7 +201,7 @@ class _Why(Compared):
                 code="in_stratum", who=who, than=than, adjusted_for=gap.columns,
                 of=measure(self.spec, row, gap.estimate.class_scope),
                 value=sign * (each.difference or 0.0),
-                interval=ends and Range(*ends, gap.estimate.confidence or 0.95),
+                interval=Range(*ends, gap.estimate.confidence or 0.95) if ends else None,
                 shown=ends is not None and not ends[0] <= 0 <= ends[1],
                 facts={
                     "stratum": tuple(each.stratum.items()),

@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
-from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import exact_rate_limits
-from fairgauge.stats.rows_to_decide import binomial_outcomes
 from fairgauge.stats.scores import Area
 from fairgauge.stats.significance import two_sided
 
@@ -296,81 +294,6 @@ _UNSURE = 5e-4
 """The probability that the share of discordant rows is outside the interval that is searched."""
 _SHARES = 25
 _STEPS = 20
-_POINTS = 41
-_LEAST = 1e-7
-
-
-def score_power(n: int, better: float, worse: float, gap: float, z: float) -> float:
-    """Return the probability that Tango's score of a difference above ``gap`` exceeds ``z``.
-
-    Parameters
-    ----------
-    n : int
-        All rows.
-    better, worse : float in [0, 1]
-        Probabilities of the discordant rows, by direction.
-    gap : float in (-1, 1)
-        The difference ``better - worse`` that is tested.
-
-    Examples
-    --------
-    That a model of equal accuracy is not worse by .01, where 10% of 7,849 rows are discordant:
-
-    >>> round(score_power(7849, 0.05, 0.05, -0.01, 1.959964), 3)
-    0.799
-    """
-    return float(_Region(n, gap, z, worse, worse).probability(better, worse))
-
-
-def change_power(
-    n_group: int, n_reference: int, discordant: float, change: float, z: float
-) -> float:
-    """Return the probability that the interval of a disparity's change excludes no change.
-
-    Half of the change is the group's gain, the other half its reference's loss.
-
-    Parameters
-    ----------
-    n_group, n_reference : int
-        Rows that the rate is counted among.
-    discordant : float in (0, 1)
-        The share of rows of either that are decided differently.
-    change : float in (0, 1)
-        0 where so few discordant rows cannot come to as much.
-
-    Returns
-    -------
-    power : float
-        Exact up to 41 likely numbers of discordant rows of each direction and side; more are
-        grouped into 41.
-
-    Examples
-    --------
-    >>> round(change_power(1000, 1000, 0.1, 0.05, 1.959964), 2)
-    0.94
-    """
-    if change / 2 > discordant:
-        return 0.0
-    sides = [
-        _changes(n, (discordant + moved) / 2, (discordant - moved) / 2, z)
-        for n, moved in ((n_group, change / 2), (n_reference, -change / 2))
-    ]
-    (weight1, *ours), (weight2, *theirs) = sides
-    low, _ = mover_difference(*(each[:, None] for each in ours), *theirs)
-    return float(weight1 @ (low > 0) @ weight2)
-
-
-def _changes(n: int, better: float, worse: float, z: float) -> tuple[Array, ...]:
-    lost, chances = binomial_outcomes(worse, n, _POINTS)
-    found = []
-    for each, chance in zip(lost.tolist(), chances.tolist(), strict=True):
-        gained, given = binomial_outcomes(better / (1 - worse), n - round(each), _POINTS)
-        found.append((chance * given, gained, np.full(gained.shape, each)))
-    weight, gained, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    likely = weight > _LEAST
-    gained, lost = gained[likely], lost[likely]
-    limits = paired_difference(gained, lost, n, z)
-    return weight[likely], (gained - lost) / n, *limits
 
 
 def exact_p(better: float, worse: float, n: float, gap: float) -> float:

@@ -18,8 +18,6 @@ from fairgauge.cli._command_group import Commands
 from fairgauge.render.formats import render
 from fairgauge.results.planned import Needed
 from fairgauge.stats.crossed_designs import crossed_difference, two_sided_p
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import paired_difference
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}
 
@@ -207,44 +205,6 @@ def test_the_command_needs_a_rate_or_a_table():
     assert "name the rate to plan for, or give data" in result.output
 
 
-@pytest.mark.parametrize(
-    ("asked", "rows"),
-    [
-        ({"paired": 0.01, "margins": {"accuracy": 0.02}, "tolerance": 0.012}, (361, 2167)),
-        ({"paired": 0.005, "margins": {"accuracy": 0.005}, "tolerance": 0.006}, (2085, 4335)),
-        ({"paired": 0.1, "margins": {"accuracy": 0.01}, "tolerance": 0.03}, (7880, None)),
-    ],
-)
-def test_the_rows_of_a_paired_plan_have_the_promised_power(asked, rows):
-    """By the normal approximation the first came to 47%, the second to 66%."""
-    planned = fg.plan(**asked).needed
-    assert [each.total for each in planned[:2]][: 1 if rows[1] is None else 2] == [
-        each for each in rows if each is not None
-    ]
-    n, share = int(planned[0].total), asked["paired"] / 2
-    (margin,) = asked["margins"].values()
-    rng = np.random.default_rng(4)
-    better, worse, _ = rng.multinomial(n, [share, share, 1 - 2 * share], 20_000).T
-    low, _ = paired_difference(better, worse, n, critical(0.95))
-    assert 0.79 < (low > -margin).mean() < 0.83
-    assert planned[-1].goal == "to show both"
-    assert planned[-1].total >= max(each.total for each in planned[:2])
-
-
-def test_a_margin_is_planned_for_among_the_rows_of_its_rate():
-    whole, part = (
-        fg.plan(paired=0.1, margins={name: 0.02}, among=0.25).needed[0].total
-        for name in ("accuracy", "true_positive_rate")
-    )
-    assert part == pytest.approx(4 * whole, rel=0.01)
-    with pytest.raises(fg.SpecError, match="name rates of the same rows, such as accuracy"):
-        fg.plan(paired=0.1, margins={"precision": 0.02})
-
-
-def test_fewer_discordant_rows_than_a_change_needs_are_never_enough():
-    assert fg.plan(paired=0.01, tolerance=0.03).needed[0].total == math.inf
-
-
 PILOT = {"names": 0.07, "interaction": 0.10, "runs": 0.56}
 
 
@@ -309,7 +269,7 @@ def test_more_comparisons_need_more_names():
 
 
 def test_what_pairs_do_not_use_is_refused_and_an_impossible_plan_promises_nothing():
-    for name, value in (("candidates", 3), ("rate", 0.2), ("share", 0.3), ("comparisons", 0)):
+    for name, value in (("rate", 0.2), ("share", 0.3), ("comparisons", 0)):
         with pytest.raises(fg.SpecError, match=name):
             fg.plan(pairs=SDS, tolerance=0.25, items=40, **{name: value})
     text = str(fg.plan(pairs=SDS, tolerance=0.25, names=6, runs=4))

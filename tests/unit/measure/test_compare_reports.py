@@ -40,7 +40,7 @@ from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
-from fairgauge.render.documents.change_document import comparison_document
+from fairgauge.render.document import document as comparison_document
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points
@@ -1012,8 +1012,7 @@ def test_a_verdict_without_a_counterpart_is_not_fine(files):
     pairs.report({name: GROUPS[name] for name in "WB"}, **asked).save("two.json")
     found = run("three.json", "two.json", "--different-rows", "--fail-on", "worse")
     assert found.exit_code == 3
-    assert "has no counterpart in the new report" in found.stderr
-    assert "the verdict on " in found.stderr
+    assert "has no counterpart in the other" in found.stderr
     assert run("three.json", "two.json", "--different-rows").exit_code == 0
 
 
@@ -1188,11 +1187,10 @@ def test_reports_on_people_are_compared_as_such(format_):
     assert "not compared with the other rows" not in text
 
 
-def _of_people(twice: int, undecided: int = 0, pending: int = 0) -> fg.Report:
-    """Audit 1,000 people, some with two rows each, none decided, or refused with one pending."""
+def _of_people(twice: int, undecided: int = 0) -> fg.Report:
+    """Audit 1,000 people, some with two rows each, or not decided."""
     rows = [(i, "FM"[i % 2], i // 2 % 2 if i >= undecided else None) for i in range(1_000)]
     rows += rows[:twice]
-    rows += [(who, sex, None) for who, sex, hired in rows if not hired][:pending]
     schema = {"who": pl.Int64, "sex": pl.String, "hired": pl.Int64}
     table = pl.DataFrame(rows, schema=schema, orient="row")
     return fg.audit(table, prediction="hired", positive=1, sensitive="sex", person="who")
@@ -1203,7 +1201,6 @@ def test_a_further_row_of_a_person_lacks_nothing():
     more_lack = (WhyIncomplete.MORE_LACK,)
     for twice in (0, 1_000):
         assert fg.compare(_of_people(twice), _of_people(2, 400)).why_incomplete == more_lack
-        assert fg.compare(_of_people(twice), _of_people(0, 0, 400)).why_incomplete == more_lack
     assert not fg.compare(_of_people(50), _of_people(400)).incomplete
     assert not fg.compare(_of_people(400), _of_people(50)).incomplete
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +9,6 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.cli.commands.compare_command import _what_is_worse
 from fairgauge.enums import Outcome, WhyIncomplete
 from fairgauge.render import render
 
@@ -194,7 +191,7 @@ def test_a_comparison_states_warnings_that_are_new_alone():
     asked = {"prediction": "hired", "positive": "yes", "sensitive": "g"}
     before, after = fg.audit(table, **asked), fg.audit(spelt, **asked)
     assert [each.code for each in fg.compare(before, after, same_rows=False).diagnostics] == [
-        "same_names", "recoding",
+        "same_names",
     ]  # fmt: skip
     assert not fg.compare(after, after, same_rows=False).diagnostics
     varied = table.with_columns(pl.Series("row", range(200)))
@@ -275,26 +272,19 @@ def test_rows_without_a_group_of_one_of_several_features_are_no_green_light(shar
     assert fg.compare(audited(0), audited(share), same_rows=False).why_incomplete == reasons
 
 
-def test_a_gate_states_in_one_line_what_got_worse(tmp_path):
+def test_a_gate_fails_where_a_difference_or_a_verdict_got_worse(tmp_path):
     paths = [str(tmp_path / name) for name in ("old.json", "new.json")]
     rule = {"rules": ["selection_rate.ratio >= 0.8"]}
     cases = [
-        (of_two(1_200), of_two(1_500, 0.3), "selection_rate.difference of F is further from no"),
-        (of_two(1_200, 0.4), of_two(1_500, 0.7), "selection_rate.difference of F changed sides"),
-        (of_two(1_200, **rule), of_two(1_500, 0.3, **rule), "the verdict on F (selection_rate"),
+        (of_two(1_200), of_two(1_500, 0.3)),
+        (of_two(1_200, 0.4), of_two(1_500, 0.7)),
+        (of_two(1_200, **rule), of_two(1_500, 0.3, **rule)),
     ]
-    for old, new, what in cases:
+    for old, new in cases:
         for each, path in zip((old, new), paths, strict=True):
             each.save(path)
         run = CliRunner().invoke(main, ["compare", *paths, "--fail-on", "worse", "-q"])
         assert run.exit_code == 1
-        assert f"Worse: {what}" in run.stderr
-
-
-def test_what_got_worse_is_named_where_only_the_mirror_is_shown_to():
-    found = fg.compare(of_two(1_200), of_two(1_500, 0.3))
-    mirrored = tuple(replace(each, mirror_of="M") for each in found.changes)
-    assert _what_is_worse(replace(found, changes=mirrored)).startswith("selection_rate.difference")
 
 
 @pytest.mark.parametrize(

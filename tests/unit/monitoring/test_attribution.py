@@ -63,25 +63,27 @@ def alarm(**change):
         name: fg.count(day(rng, **(change if i >= 20 else {})), **QUESTION)
         for i, name in enumerate(day_names(40))
     }
-    return fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}}).alarms[0]
+    return fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}})
 
 
 def test_a_change_of_who_applies_is_composition():
-    found = alarm(easy=0.1)
+    report = alarm(easy=0.1)
+    (found,) = report.alarms
     parts = found.alarm.decomposition
     assert parts.by == ("department",)
     assert parts.composition == pytest.approx(-0.16, abs=0.03)
     assert parts.treatment == pytest.approx(0, abs=0.03)
     assert parts.composition + parts.treatment == pytest.approx(found.alarm.change)
-    assert "Look first at who applies: the mix of department." in found.says
+    assert "look first at who applies: the mix of department." in str(report.brief())
 
 
 def test_a_change_of_decisions_is_treatment():
-    found = alarm(women=-0.15)
+    report = alarm(women=-0.15)
+    (found,) = report.alarms
     parts = found.alarm.decomposition
     assert parts.treatment == pytest.approx(-0.15, abs=0.03)
     assert parts.composition == pytest.approx(0, abs=0.03)
-    assert "Look first at decisions within department" in found.says
+    assert "look first at decisions within department" in str(report.brief())
 
 
 @pytest.mark.parametrize("begin", [10, 20, 30])
@@ -123,11 +125,9 @@ def test_a_changing_mix_of_all_other_groups_is_composition():
     assert found.decomposition.treatment == pytest.approx(0)
     assert found.decomposition.composition == pytest.approx(found.change)
     # of who applies, within a group, nothing is known
-    assert (
-        "by the mix of groups in the reference. Without strata it is not known"
-        in report.alarms[0].says
-    )
-    assert "Look first" not in report.alarms[0].says
+    page = str(report.brief())
+    assert "name columns that may explain the change (strata)" in page
+    assert "look first" not in page
 
 
 @settings(max_examples=5)
@@ -143,27 +143,14 @@ def test_the_change_and_its_terms_are_of_the_same_rows_and_add_up_as_shown(absen
         if i in absent:  # men alone, and others of them than on other days
             rows = rows[rows["sex"] == "M"].assign(prediction=1)
         counts[name] = fg.count(rows, **QUESTION)
-    found = fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}}).alarms[0]
+    report = fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}})
+    (found,) = report.alarms
     parts = found.alarm.decomposition
     assert parts.change == pytest.approx(found.alarm.change)
-    shown = re.search(r"changed by (\S+) pp: (\S+) pp from comp.* and (\S+) pp from t", found.says)
+    page = " ".join(map(str, report.brief().found))
+    shown = re.search(r"changed by (\S+) pp, (\S+) pp from anoth.* and (\S+) pp from rates", page)
+    assert shown is not None
     change, *terms = (float(text.replace("−", "-")) for text in shown.groups())
     assert sum(terms) == pytest.approx(change)
     for pooled in (found.alarm.after, found.alarm.before):
         assert not {day_names(40).index(pooled.first), day_names(40).index(pooled.last)} & absent
-
-
-def test_a_change_begins_with_a_day_on_which_the_group_has_rows():
-    """A group that came on the 20th was said to be worse off from the 1st on."""
-    rng, counts = np.random.default_rng(1), {}
-    for i, name in enumerate(day_names(30)):
-        rows = day(rng, women=-0.4)
-        rows = rows if i >= 19 else rows[rows["sex"] == "M"]
-        counts[name] = fg.count(rows, **QUESTION)
-    (found,) = fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}}).alarms
-    after = found.alarm.after
-    assert found.alarm.since == after.first >= "2026-01-20"
-    held = [point for point in found.points if after.first <= point.period <= after.last]
-    assert after.n_group == sum(point.n_group for point in held) > 0
-    assert after.n_reference == sum(point.n_reference for point in held)
-    assert "from about 2026-01-0" not in found.says

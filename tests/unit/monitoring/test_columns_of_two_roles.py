@@ -64,7 +64,7 @@ def findings(spoil: Spoil, strata: str | None) -> tuple[HistoryFinding, ...]:
     return fg.monitor_doctor(days, question | {"monitor": monitor}).findings
 
 
-@pytest.mark.parametrize("case", SPOILT)
+@pytest.mark.parametrize("case", ["a new group", "no label", "doubled rows"])
 def test_findings_with_a_feature_as_stratum_are_those_without_strata(case: str) -> None:
     """Each row of it counted twice: "80 rows with Centre" where there were 40."""
     problem, spoil = SPOILT[case]

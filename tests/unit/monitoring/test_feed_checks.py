@@ -123,7 +123,6 @@ def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     assert report.exit_code == 3
     for each in report.findings:
         assert each in report.faults
-        assert each.says.startswith(f"On {NAMES[BAD]}: ")
     assert "nothing passes until they are corrected" in " ".join(str(report).split())
 
 
@@ -250,7 +249,7 @@ def test_a_new_group_that_stays_is_known_after_a_week() -> None:
     assert [(each.value, each.period, each.last) for each in new] == [("East", NAMES[9], NAMES[15])]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_sound_feed_has_no_finding(seed: int) -> None:
     counts = {n: fg.count(rows_of(i, seed + 1), **ASKED) for i, n in enumerate(day_names(45))}
     report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})

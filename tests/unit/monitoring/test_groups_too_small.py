@@ -8,6 +8,7 @@ import pytest
 from tests.monitored_days import day_names
 
 import fairgauge as fg
+from fairgauge.render.words.reason_sentences import describe_reason
 
 ASKED = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
 NAMES = day_names(30)
@@ -24,12 +25,11 @@ def days(tiny, count=30):
     return found
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric", ["selection_rate.difference", "f1.difference", "selection_rate.largest_gap",
                "accuracy.largest_gap"]
 )  # fmt: skip
-@pytest.mark.parametrize("every", [2, 4])
+@pytest.mark.parametrize("every", [4])
 def test_a_tiny_group_is_no_pass(metric, every):
     between = [0, 0.4] if metric.endswith("largest_gap") else [-0.4, 0.4]
     asked = ASKED | {"monitor": {"rules": [{"metric": metric, "between": between}]}}
@@ -103,8 +103,8 @@ UNEVEN = {
     "a heavy woman": ("weight", "w", heavy(), "the weights leave 1 effective row in the group"),
     "two clusters": ("cluster", "site", TWO, "2 effective clusters in the group, below 5"),
 }
-FEW = {"weight": "fewer than 5 effective rows by the weights",
-       "cluster": "fewer than 5 effective clusters"}  # fmt: skip
+FEW = {"weight": "too few effective rows by the weights",
+       "cluster": "too few effective clusters"}  # fmt: skip
 
 
 def monitored(role, column, frames):
@@ -122,8 +122,8 @@ def test_few_effective_rows_or_clusters_are_insufficient(case, monkeypatch):
     report = monitored(role, column, uneven_days([women] * 3, column))
     (each,) = report.comparisons
     assert (report.exit_code, each.state.value, each.alarm) == (3, "insufficient data", None)
-    assert f"; on {NAMES[2]}, {why}" in each.says
-    assert f"1 of 1 comparison has {FEW[role]} in every period" in " ".join(str(report).split())
+    assert describe_reason(each.points[-1].reason).startswith(why)
+    assert f"1 of 1 comparison has {FEW[role]}: " in " ".join(str(report).split())
     assert all(point.sparse and point.value is not None for point in each.points)
 
 
@@ -172,22 +172,16 @@ def test_periods_with_sufficient_data_decide_whatever_the_others_are(case, monke
     assert each.alarm.now is None  # that of the other days is of insufficient data
 
 
-def test_weights_are_named_before_the_expected_counts_that_they_distort():
-    """One woman and one man of 1e5 that were both rejected leave hardly a selection expected."""
-    (frame,) = uneven_days([heavy()], "w").values()
-    frame.loc[0, "w"], frame.loc[1, "w"] = 1e5, 1e5
-    frame.loc[[0, 1], "p"] = 0
-    report = monitored("weight", "w", {NAMES[0]: frame})
-    assert report.comparisons[0].state.value == "insufficient data"
-    assert "the weights leave 1 effective row" in report.comparisons[0].says
-
-
 @pytest.mark.parametrize(
-    "metric", ["selection_rate.ratio", "f1.ratio", "calibration_gap.difference"]
+    ("metric", "role"),
+    [
+        ("selection_rate.ratio", "weight"),
+        ("f1.ratio", None),
+        ("calibration_gap.difference", "cluster"),
+    ],
 )
-@pytest.mark.parametrize("role", ["weight", "cluster", None])
 def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
-    role, metric, monkeypatch
+    metric, role, monkeypatch
 ):
     """Women ask for what is granted less often: within strata both are treated alike."""
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
@@ -211,7 +205,8 @@ def test_intervals_decide_by_what_an_audit_is_judged_by_not_by_what_is_adjusted(
     if role == "cluster" and "s" in asked.values():  # scores have no interval
         assert audited.outcome.value == "not_evaluated"
         assert (each.state.value, report.exit_code) == ("undefined", 3)
-        assert "because scores are not counted by cluster" in each.says
+        reason = each.undefined[-1].reason
+        assert describe_reason(reason) == "scores are not counted by cluster"
     else:
         assert each.points[0].value == pytest.approx(audited.value)
 
@@ -242,7 +237,8 @@ def test_a_period_without_clusters_has_no_interval_and_is_undefined(monkeypatch)
     report = monitored("cluster", "site", frames)
     (each,) = report.comparisons
     assert (each.state.value, report.exit_code) == ("undefined", 3)
-    assert "0 effective clusters in the group, below 5" in each.says
+    reason = describe_reason(each.undefined[-1].reason)
+    assert reason.startswith("0 effective clusters in the group, below 5")
 
 
 @pytest.mark.parametrize("metric", ["selection_rate.difference", "f1.difference"])

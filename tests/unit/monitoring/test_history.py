@@ -122,13 +122,6 @@ def test_values_imported_at_the_same_time_are_all_kept(tmp_path, monkeypatch):
     assert history.import_values([value(2), value(0), value(2)]) == 0
 
 
-def test_threads_import_values_at_the_same_time(tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        imports = [[value(i), value(i + 1)] for i in range(30)]
-        list(pool.map(fg.History(tmp_path).import_values, imports))
-    assert set(fg.History(tmp_path).imported) == {value(i) for i in range(31)}
-
-
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])
 def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     history = fg.History(tmp_path)

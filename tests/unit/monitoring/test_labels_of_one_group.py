@@ -8,7 +8,6 @@ import pytest
 from tests.monitored_days import QUESTION, asked, day_names
 
 import fairgauge as fg
-from fairgauge.render import render
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.4, 0.4]}
 
@@ -74,27 +73,6 @@ def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, metric, s
     assert report.exit_code == 3
     if state == "insufficient data":
         assert "labels of one decision alone" in str(report)
-
-
-@pytest.mark.parametrize("metric", ["true_positive_rate", "accuracy"])
-def test_labels_of_refusals_alone_raise_no_alarm(metric):
-    """Each true positive rate is 0 then: "it was 0.0%", exit 1, beside "insufficient data"."""
-    rule = {"metric": metric, "at_least": 0.88}
-    report = fg.monitor(of_one_decision(9, 0), asked(rule))
-    assert {each.state.value for each in report.comparisons} == {"insufficient data"}
-    assert not report.alarms
-    assert report.exit_code == 3
-
-
-def test_a_rate_that_may_be_0_is_between_0_and_another():
-    """It was "between no difference and 100 of 100 people", and nothing is compared."""
-    rows = pd.DataFrame({"sex": ["F"] * 20 + ["M"] * 200})
-    rows["prediction"] = [1] * 12 + [0] * 8 + [1] * 140 + [0] * 60
-    question = {"prediction": "prediction", "sensitive": "sex"}
-    day = {"2026-09-01": fg.count(rows, **question)}
-    rule = {"metric": "selection_rate", "at_least": 0.55}
-    report = fg.monitor(day, question | {"monitor": {"rules": [rule]}})
-    assert "Over all days so far between 0 and 100 of 100 " in render(report, "markdown")
 
 
 def test_labels_of_one_decision_that_come_later_are_found_after_a_week():

@@ -18,6 +18,7 @@ from fairgauge.enums import Outcome
 from fairgauge.monitoring._detection import divide_alpha
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.results.monitor_results import MonitorState
+from fairgauge.statements.monitor import alarm_statements
 from fairgauge.stats.sequential import EDetector, Tolerated
 
 OWN = fg.rate("mine", of=fg.TP, among=fg.TP + fg.FN)
@@ -36,9 +37,10 @@ def test_an_alarm_answers_since_when_who_how_much_and_how_sure(shifted):
     assert alarmed.alarm.after.rate_group == pytest.approx(0.22, abs=0.03)
     assert alarmed.alarm.before.rate_group == pytest.approx(0.40, abs=0.03)
     assert alarmed.alarm.change < 0
-    assert alarmed.says.startswith(f"Alarm of {alarmed.alarm.period}: the selection rate ratio")
-    for part in ("from about 2026-01-26 on", "95% CI", "fell from", "Without strata"):
-        assert part in alarmed.says
+    stated, now = alarm_statements(report)
+    assert (stated.who.values, stated.facts["side"]) == ((("sex", "F"),), "low")
+    assert stated.who.rate == pytest.approx(alarmed.alarm.now.rate_group)
+    assert now.interval.high < 0.8
 
 
 def test_no_shift_is_no_alarm():
@@ -63,7 +65,7 @@ def test_evidence_is_that_of_the_detector(shifted):
     assert report.comparisons[0].threshold == pytest.approx(365 / 0.04)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_arrival_and_repetition_change_nothing(shifted, seed, tmp_path):
     names = [*shifted, *list(shifted)[:7]]
     random.Random(seed).shuffle(names)
@@ -72,15 +74,6 @@ def test_the_order_of_arrival_and_repetition_change_nothing(shifted, seed, tmp_p
         history.add(name, shifted[name])
     first, again = fg.monitor(shifted, asked(RATIO)), fg.monitor(history, asked(RATIO))
     assert replace(again, created=first.created, history="counts", model="counts") == first
-
-
-def test_a_prefix_is_decided_as_it_was(shifted):
-    """What later periods hold never changes what was decided before."""
-    whole = fg.monitor(shifted, asked(RATIO))
-    part = fg.monitor(dict(list(shifted.items())[:20]), asked(RATIO))
-    assert evidence(part) == evidence(whole)[:20]
-    at = fg.monitor(shifted, asked(RATIO), at="2026-01-20")
-    assert at.comparisons == part.comparisons
 
 
 def test_a_metric_and_its_mirror_agree(shifted):
@@ -96,24 +89,6 @@ def test_a_metric_and_its_mirror_agree(shifted):
     assert first.after.rate_group == second.after.rate_group
     assert first.change == pytest.approx(-second.change)
     assert first.since == second.since
-
-
-def test_names_of_groups_are_only_names(shifted):
-    def renamed(counts):
-        groups = {g.group: g for g in fg.audit(counts, metrics="selection_rate").groups}
-        sizes = {"others": groups["F"], "overall": groups["M"]}
-        return fg.confusion("sex", {
-            name: {"tp": round(g.rates["selection_rate"].value * g.n),
-                   "fn": round((1 - g.rates["selection_rate"].value) * g.n)}
-            for name, g in sizes.items()
-        })  # fmt: skip
-
-    report = fg.monitor(shifted, asked(RATIO))
-    other = fg.monitor(
-        {name: renamed(counts) for name, counts in shifted.items()},
-        asked(RATIO | {"groups": "others"}),
-    )
-    assert evidence(other) == evidence(report)
 
 
 def test_a_rate_of_a_group_is_monitored(shifted):
@@ -175,7 +150,7 @@ def test_the_promise_holds_for_the_start_that_is_asked(shifted):
     report = fg.monitor(shifted, asked(RATIO, start="2026-01-27"))
     assert report.periods[0] == "2026-01-27"
     assert report.alarms[0].alarm.before is None
-    assert "no periods before" in report.alarms[0].says
+    assert alarm_statements(report)[0].was is None
 
 
 def test_too_few_rows_are_insufficient():
@@ -439,34 +414,6 @@ def classes():
     return question, {n: fg.count(three_classes(i), **question) for i, n in enumerate(names)}
 
 
-def test_each_class_is_held_against_all_others(classes):
-    question, counts = classes
-    rules = [{"metric": "selection_rate.difference", "between": [-0.05, 0.05]},
-             {"metric": "accuracy.difference", "between": [-0.1, 0.1]},
-             {"metric": "cohen_kappa.difference", "between": [-0.3, 0.3]}]  # fmt: skip
-    rules = [rule | {"groups": "F"} for rule in rules]
-    report = fg.monitor(counts, question | {"monitor": {"rules": rules}})
-    found = [(each.metric.split(".")[0], each.class_, str(each.detector))
-             for each in report.comparisons]  # fmt: skip
-    assert found == [
-        *(("selection_rate", each, "e-detector") for each in "ABC"),
-        *(("accuracy", each, "e-detector") for each in (*"ABC", None)),
-        ("cohen_kappa", None, "asymptotic e-detector"),
-    ]
-    raised = {each.class_: each.alarm.since for each in report.alarms
-              if each.metric.startswith("selection")}  # fmt: skip
-    assert raised == {"A": "2026-01-11", "C": "2026-01-11"}
-    for name, cube_ in list(counts.items())[::7]:
-        for each in fg.audit(cube_, metrics=[r["metric"] for r in rules]).estimates:
-            for followed in report.comparisons:
-                key = (followed.metric, followed.group, followed.class_)
-                kind = str(each.class_scope.kind)
-                if key == (each.metric, each.group, each.class_) and kind in ("none", "class"):
-                    point = next(p for p in followed.points if p.period == name)
-                    assert point.value == pytest.approx(each.value)
-    assert "class C" in str(report)
-
-
 def test_the_classes_of_one_class_against_others_are_a_binary_monitor(classes):
     """What a class comes to is what a monitor of two outcomes does, but for its share of alpha."""
     import pandas as pd
@@ -505,11 +452,6 @@ def test_a_rule_for_a_group_that_no_period_has_is_never_a_pass():
     assert [(each.group, each.nearest) for each in report.unmatched] == [("f", "F")]
     assert "names the group f, which no period has. Did you mean F?" in str(report)
     assert report.to_dict()["unmatched"][0]["group"] == "f"
-
-
-def test_a_rule_may_be_a_value(shifted):
-    rule = fg.rule("selection_rate.ratio", at_least=0.8, groups="F")
-    assert evidence(fg.monitor(shifted, asked(rule))) == evidence(fg.monitor(shifted, asked(RATIO)))
 
 
 def test_rules_of_the_audit_are_monitored_where_the_monitor_has_none(shifted):
@@ -601,9 +543,6 @@ def test_a_class_that_comes_later_is_no_group_that_does(weighted):
     report = fg.monitor(weeks, question | {"monitor": {"rules": [rule]}})
     (late,) = [each for each in report.comparisons if each.class_ == "D"]
     assert (str(late.state), late.was_in) == ("no alarm", ("2026-01-03",))
-    assert late.says.endswith(
-        "the group or the class had rows in 1 period alone, at last 2026-01-03."
-    )
     assert report.exit_code == 0
 
 
@@ -650,27 +589,3 @@ def test_people_of_periods_with_other_groups_are_monitored(metric):
     text = " ".join(str(report).split())
     assert "4,200 people of 14 days" in text
     assert "of people with sex “all groups”" not in text
-
-
-def test_people_who_come_on_several_days_are_not_called_different_people():
-    """Counts know no identity over periods, and 400 people of 3 days were called 1,200 people."""
-    import pandas as pd
-
-    rows = pd.DataFrame(
-        {"who": range(405), "sex": ["F"] * 200 + ["M"] * 200 + ["X"] * 5,
-         "prediction": [1, 0, 0] * 135}
-    )  # fmt: skip
-    question = {"prediction": "prediction", "positive": 1, "sensitive": "sex", "person": "who"}
-    counts = dict.fromkeys(day_names(3), fg.count(rows, **question))
-    each = "(who came on several days counts on each)"
-    settings = question | {"monitor": {"rules": [RATIO | {"groups": "F"}]}}
-    every = question | {"monitor": {"rules": ["selection_rate.ratio >= 0.8"]}}
-    report = fg.monitor(counts, settings)
-    text = " ".join(str(report).split())
-    assert f"1,215 people of 3 days, 2026-01-01 to 2026-01-03 {each}." in text
-    assert "stays within its limits and different people come each day, at most 5 of 100" in text
-    assert "within 365 days, over all comparisons, where different people come each day" in text
-    text = " ".join(str(fg.monitor(counts, every)).split())
-    assert f"15 people that a rule counts so far, from 2026-01-01 {each}" in text
-    one = fg.monitor({"2026-01-01": counts["2026-01-01"]}, settings)
-    assert "several days" not in str(one)

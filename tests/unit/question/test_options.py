@@ -19,11 +19,11 @@ from fairgauge.cli._spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
+from fairgauge.question._wording import DOCUMENT_KEYS, Document
 from fairgauge.question.option_docs import page
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec, flag_of
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
-from fairgauge.question.wording import DOCUMENT_KEYS, Document
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.command_line import flags_of, repetition

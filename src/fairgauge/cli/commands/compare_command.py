@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from fairgauge.cli._command_group import OfSaved
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._streams import print_message
-from fairgauge.enums import Turn, WhyIncomplete
+from fairgauge.enums import WhyIncomplete
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from fairgauge.results.comparison import Comparison
 
 WORSE, INCOMPLETE = 1, 3
 _WHY = {
     WhyIncomplete.RULE_GONE: "the new report lacks a rule of the old one",
+    WhyIncomplete.NO_COUNTERPART: "a verdict of one report has no counterpart in the other",
     WhyIncomplete.ASKED_OTHERWISE: "differences moved that the two reports measure differently "
     "(another setting or reference)",
     WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or changed to one that decides nothing, "
@@ -83,41 +79,8 @@ def command(
     if not fail_on:
         return 0
     if comparison.worse:
-        print_message(_what_is_worse(comparison), prefix="Worse: ")
         return WORSE
     for why in comparison.why_incomplete[:1]:
-        message = _WHY.get(why) or _without_counterpart(comparison)
-        print_message(message, prefix="Not known whether anything got worse: ")
+        print_message(_WHY[why], prefix="Not known whether anything got worse: ")
         return INCOMPLETE
     return 0
-
-
-def _without_counterpart(comparison: Comparison) -> str:
-    from fairgauge.render.words.verdict_sentences import subject_called
-
-    first, *more = comparison.unaccounted
-    verdict, lacking = first.verdict, "new" if first.report == "old" else "old"
-    others = f"; {len(more):,} more" if more else ""
-    return (
-        f"the verdict on {subject_called(verdict)} ({verdict.metric}: {verdict.outcome}) has no "
-        f"counterpart in the {lacking} report{others}"
-    )
-
-
-def _what_is_worse(comparison: Comparison) -> str:
-    from fairgauge.render.words.verdict_sentences import subject_called
-
-    found = [
-        f"the verdict on {subject_called(flip.new)} ({flip.new.metric}) went from "
-        f"{flip.old.outcome} to {flip.new.outcome}"
-        for flip in comparison.flips
-        if flip.turn is Turn.WORSE
-    ]
-    worse = [change for change in comparison.changes if change.worse]
-    found += [
-        f"{change.metric} of {subject_called(change)} "
-        + ("changed sides" if change.other_side else "is further from no difference")
-        for change in [each for each in worse if each.mirror_of is None] or worse
-    ]
-    more = len(found) - 1
-    return f"{found[0]}; {more:,} more" if more else found[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import Output, prints_report
+from fairgauge.cli._output import Output, made_folder, prints_report
 from fairgauge.cli._streams import print_result
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ def command(output: str, out: Output) -> None:
     The tables and the reports (.html .json .md) are written into a folder.
     """
     from fairgauge.cli._demo_data import examples
-    from fairgauge.compat.uri_paths import made_folder
     from fairgauge.render import render
 
     shown = out.shown

@@ -41,7 +41,7 @@ def command(saved: str, out: Output) -> int:
     result = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
     if isinstance(result, Cube):
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
-    save_all(result, out.files, full=out.full)
+    save_all(result, out.files, full=out.full, lang=out.lang)
     if not out.files:
         print_result(render(result, **out.shown))
     return 0

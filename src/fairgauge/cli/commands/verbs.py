@@ -21,7 +21,7 @@ from fairgauge.cli._spec_flags import (
     question,
 )
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, nearest, quote, refuse
+from fairgauge.errors import DataError, Problem, SpecError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
 
@@ -47,6 +47,7 @@ class Verb:
     table : the help of ``--table``.
     before : what chooses DATA and output by the arguments.
     progress : what is stated while it runs.
+    required : whether it needs DATA.
     """
 
     run: str
@@ -62,6 +63,7 @@ class Verb:
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark)."
     before: Callable[[DataArguments, Output], tuple[DataArguments, Output]] | None = None
     progress: str = "Counting rows"
+    required: bool = True
 
 
 def command_of(name: str) -> click.Command:
@@ -81,9 +83,10 @@ def command_of(name: str) -> click.Command:
         given = {key: flags.pop(key) for key in verb.own}
         own = {key: value for key, value in given.items() if value not in (None, ())}
         what = asked(None if verb.alone else config, flags, judges=verb.judges)
-        if verb.alone:
+        none = not (verb.required or data.names or data.spark)
+        if verb.alone or none:
             refuse(what.problems)
-        rows = data.read() if verb.alone else what.read(data)
+        rows = None if none else data.read() if verb.alone else what.read(data)
 
         from fairgauge.scan.scan_progress import progress
 
@@ -91,7 +94,7 @@ def command_of(name: str) -> click.Command:
         with progress(verb.progress):
             called = getattr(import_module(f"fairgauge.api.{module}"), function)
             found = called(rows, config=config, **own, **what.options)
-        out.print_warnings(found.diagnostics)
+        out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
         return verb.code(found) if verb.fail_on is None or fail_on else 0
 
@@ -108,7 +111,7 @@ def command_of(name: str) -> click.Command:
         click.command(name, cls=Command),
         *options,
         verb.asks,
-        takes_data(verb.table),
+        takes_data(verb.table, required=verb.required),
         shows_result(verb.kind),
     )
     made: click.Command = decorate(run)  # type: ignore[assignment]
@@ -153,10 +156,40 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
+def _deviations(context: click.Context, option: click.Parameter, text: str | None) -> Any:
+    del context, option
+    found: dict[str, float] = {}
+    for part in [] if text is None else text.split(","):
+        name, _, value = (each.strip() for each in part.partition("="))
+        try:
+            found[name] = float(value)
+        except ValueError:
+            message = f"cannot read {quote(part)}; write NAME=SD, such as names=0.07,runs=0.56"
+            raise SpecError(Problem("--pairs", message)) from None
+    return found or None
+
+
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
 
 _COLUMN = {"metavar": "COL"}
+
+_NUMBERS = {
+    "rate": "Rate of the reference (for example 0.3).",
+    "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
+    "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
+    "power": "Power: probability of the wanted verdict (default 0.8).",
+    "share": "Share of the group in all rows (default 0.5).",
+    "among": "Share of the rows that are in the denominator of the rate (default 1).",
+    "cluster_size": "Rows per cluster (default 1).",
+    "icc": "Intracluster correlation (default 0).",
+    "comparisons": "Of an audit by swapped names: models and groups compared (default 1).",
+}
+_COUNTS = {
+    "names": "Of an audit by swapped names: names a side (the items are then reported).",
+    "items": "Of an audit by swapped names: items (the names a side are then reported).",
+    "runs": "Of an audit by swapped names: answers to each item under each name (default 1).",
+}
 
 VERBS = {
     "audit": Verb(
@@ -277,6 +310,34 @@ VERBS = {
     fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
         --strata product --control dti:quantiles --control ltv:80,90 -o why.html
+    """,
+    ),
+    "plan": Verb(
+        run="planning:plan",
+        kind="plan",
+        asks=question("candidate"),
+        required=False,
+        own={
+            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
+            "pairs": {
+                "metavar": "NAME=SD,...",
+                "callback": _deviations,
+                "help": "For an audit by swapped names: standard deviations of names, items, "
+                "interaction and runs, as in the components of a pilot "
+                "(names=0.07,interaction=0.1,runs=0.56).",
+            },
+            **{name: {"type": int, "help": text} for name, text in _COUNTS.items()},
+        },
+        help="""Report how many rows an audit needs, or the smallest disparity that DATA can show.
+
+    Without DATA, --rate or --pairs is required; with it, the flags of "fairgauge audit" name what
+    is compared. Of groups that nobody recorded (--probabilities), report how many people to ask for
+    theirs until the rules are decided.
+
+    \b
+    fairgauge plan --rate 0.3 --tolerance 0.05
+    fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
+    fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """,
     ),
     "compare-models": Verb(

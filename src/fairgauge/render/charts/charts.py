@@ -178,17 +178,6 @@ def placed(chart: tree.Chart) -> PlacedChart:
     )
 
 
-def strips(table: tree.Table) -> dict[int, tuple[Scale, float]]:
-    """Return the axis of every column of a table that draws its numbers, and 0 on it."""
-    found = {}
-    for i in range(len(table.columns)):
-        marks = [row[i].mark for row in table.rows if row[i].mark]
-        if marks:
-            axis = _axis([m for m in marks if m], tree.Unit.POINTS, 0.0, None)
-            found[i] = (axis, axis.at(0.0))
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class GridAxis:
     """The axis of a rule in a grid of rules."""

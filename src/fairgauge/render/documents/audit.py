@@ -18,7 +18,6 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES, repeat_blocks
 from fairgauge.render.documents._preset_blocks import (
     gaps_by_category,
     not_stated,
@@ -33,6 +32,7 @@ from fairgauge.render.documents._rule_blocks import (
     verdict_name,
     verdict_of_all,
 )
+from fairgauge.render.documents.document_parts import TONES, repeat_blocks
 from fairgauge.render.documents.report_notes import (
     MOST_WARNINGS,
     missing_values,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fairgauge.render.brief.plan_brief import per_hundred, rate_of
+from fairgauge.render.page import plain
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import metric_value
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.codec import to_dict
 from fairgauge.results.planned import Planned
+from fairgauge.statements.planning import per_hundred, smallest_statement
 
 
 def _facts(planned: Planned) -> dict[str, Any]:
@@ -23,8 +24,10 @@ def _smallest(planned: Planned) -> Iterator[dict[str, Any]]:
         yield {
             **to_dict(each),
             "group": group_called(each.group, each.feature),
-            "rate_words": rate_of(each),
-            "difference": none if each.difference is None else f"{per_hundred(each)} pp",
+            "rate_words": plain().say("smallest", "rate", smallest_statement(each)) or "",
+            "difference": none
+            if each.difference is None
+            else f"{per_hundred(each.difference):.1f} pp",
         }
 
 

@@ -10,7 +10,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.documents._document_parts import TONES
+from fairgauge.render.documents.document_parts import TONES
 from fairgauge.render.page import told
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import ARROW, describe_disparity_shift, describe_rate_shift

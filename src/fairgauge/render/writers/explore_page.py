@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from fairgauge.render.brief.explore_words import in_words
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.render.grammar import Grammar
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
+from fairgauge.results.statement import Side, Statement
+from fairgauge.statements.compared import measure, words_of
 from fairgauge.version import __version__
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -20,7 +23,7 @@ _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
-    data = in_words(data)
+    data = _in_words(data)
     names = [printable(each["name"]) for each in data["columns"]]
     style = css("explore.css")
     script = scripts(*_SCRIPTS)
@@ -38,6 +41,47 @@ def explore_page(data: Mapping[str, Any]) -> str:
         version=__version__,
         digest=data["digest"],
     ) + "\n"  # fmt: skip
+
+
+def _in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with rates, groups, outcomes and decisions called as in a report."""
+    language, words = Grammar(words_of(data["spec"])), data["spec"].get("words") or {}
+    columns = [
+        {**each, "groups": _called(each["groups"], (words.get("groups") or {}).get(each["name"]))}
+        for each in data["columns"]
+    ]
+    stated, rows = language.words.get("positive") or language.words.get("label_positive"), {}
+    if stated:
+        rows = {row.name: row for row in RATES}
+
+    def says(rate: Mapping[str, Any]) -> str:
+        row = rows.get(rate["name"])
+        of = None if row is None else measure(data["spec"], row)
+        if of is None or of.kind not in ("share", "fit", "misfit"):
+            return str(rate["says"])
+        s = Statement(code="explored", who=Side("rows"), of=of)
+        return language.say(s.code, "says", s) or str(rate["says"])
+
+    called = language.table["explored"]["called"]
+    return {
+        **{key: value for key, value in data.items() if key != "spec"},
+        "columns": columns,
+        "rates": [{**each, "says": says(each)} for each in data["rates"]],
+        "called": {
+            key: [
+                language.words.get(word) or language.say("explored", word) or default
+                for word, default in of.items()
+            ]
+            for key, of in called.items()
+        },
+    }
+
+
+def _called(groups: Sequence[str], names: object) -> list[str]:
+    """Return the names of groups that the user gave; theirs where two would be called the same."""
+    given = names if isinstance(names, Mapping) else {}
+    called = [given.get(group, group) for group in groups]
+    return called if len(set(called)) == len(called) else list(groups)
 
 
 def _escaped(value: object) -> str:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -119,7 +119,6 @@ def environment() -> Environment:
         "runs": _runs,
         "placed": charts.placed,
         "placed_on": charts.placed_on,
-        "strips": charts.strips,
         "placed_times": placed_times,
         "placed_funnel": placed_funnel,
     }
@@ -222,21 +221,14 @@ def _short_rows(table: tree.Table) -> Markup:
 
     End tags of rows and cells are optional, as is the scope of headings that fill a column; the
     style sheet aligns the numbers and isolates names.
-    Of rows with the same link, the first has it.
     """
-    links = ["", *(row[0].link for row in table.rows)]
     return Markup("\n").join(
-        _short_row(row, link if link != above else "")
-        for row, above, link in zip(table.rows, links, links[1:], strict=False)
+        Markup("<tr><th>{}{}").format(
+            printable(first.text),
+            Markup("").join(Markup("<td>") + printable(cell.text) for cell in others),
+        )
+        for first, *others in table.rows
     )
-
-
-def _short_row(row: Sequence[tree.Cell], link: str) -> Markup:
-    first, *others = row
-    name = escape(printable(first.text))
-    head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
-    cells = Markup("").join(Markup("<td>") + printable(cell.text) for cell in others)
-    return Markup("<tr><th>{}{}").format(head, cells)
 
 
 def asset(name: str) -> str:

@@ -46,7 +46,7 @@ _UNBROKEN = re.compile(
 )
 """Spaces inside of what belongs together, such as a footnote's mark and its first word."""
 _WORDS = re.compile(r"(?<=[_.])|\s+")
-_NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
+_NOT_SHOWN = frozenset({"all", "glossary", "series"})
 _STYLES = {
     Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
 }  # fmt: skip
@@ -160,8 +160,9 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
     published = len(document.to_publish)  # on the first page, of which text has the sentences alone
     to_publish = [f"{numbers.numbered(published, 'tables')} to publish"] if published else []
     lines: list[str] = []
-    for most in levels if tables <= _MOST_TABLES else levels[:1]:
-        writer.most_spare, writer.omitted = most, {}
+    tried = [(most, True) for most in (levels if tables <= _MOST_TABLES else levels[:1])]
+    for most, rest in (*tried, (tried[-1][0], writer.of_audit)):
+        writer.most_spare, writer.rest, writer.omitted = most, rest, {}
         lines = [*writer.document(document)]
         if writer.hidden:  # what one table has no room for, none shows
             writer.omitted = {}
@@ -172,6 +173,7 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
             *document.not_shown,
             *to_publish,
             *writer.omitted,
+            *([] if writer.rest else ["all of the first page"]),
         ]
         lines += writer.wrapped(_more(document, parts, python=python), 2, Tone.SOFT)
         if len(lines) <= ONE_SCREEN:
@@ -195,6 +197,8 @@ class _Text:
         """The sentences of the brief that stand before the tables."""
         self.hidden: dict[str, None] = {}
         self.most_spare: float = math.inf
+        self.rest = True
+        """Whether sentences of the first page without room before the tables stand below them."""
         self.omitted: dict[str, None] = {}
 
     def paint(self, text: str, tone: Tone) -> str:
@@ -267,12 +271,9 @@ class _Text:
         """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
         self.shown = set()
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
-        repeated = document.folded and document.verdict
-        if repeated:  # it may name strata
+        if document.verdict:
             yield from self.wrapped(document.verdict, 0, document.tone)
-        elif document.verdict:
-            yield self.paint(document.verdict, document.tone)
-        if stated := () if repeated else brief.verdict[self.counted :]:
+        if stated := brief.verdict[self.counted :]:
             yield from self.wrapped(" ".join(map(str, stated)))
         for name, most in zip(("found", "certainty", "steps"), room, strict=True):
             lines: list[str] = []
@@ -299,7 +300,7 @@ class _Text:
         yield from self.wrapped(asked, 2, Tone.SOFT)
         blocks = [block for section in document.sections for block in section.blocks]
         shown = [b.text for b in blocks if isinstance(b, tree.Paragraph) and not b.spare]
-        for question, answer in () if document.folded else brief.answers:
+        for question, answer in brief.answers if self.rest else ():
             rest = [
                 text
                 for text in map(str, answer)

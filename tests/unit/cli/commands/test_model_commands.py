@@ -145,33 +145,6 @@ def test_quiet_thresholds_are_one_line(people):
     assert "--quiet is an option of text, not of json" in refused.stderr
 
 
-def test_planning_says_how_many_rows_a_pair_needs():
-    result = run("plan", "--paired", "0.1", "--margin", "accuracy=0.01", "--tolerance", "0.03")
-    assert result.exit_code == 0, result.output
-    wanted = "to show that accuracy is not 3,940 3,940 7,880 worse by more than 0.01"
-    assert wanted in " ".join(result.stdout.split())
-    assert "default" not in result.stdout
-    assert run("plan", "--paired", "0.1", "--rate", "0.3").exit_code == 2
-
-
-def test_planning_states_a_default_tolerance():
-    result = run("plan", "--paired", "0.05", "--margin", "accuracy=0.01")
-    assert "by 0.1 (the default tolerance)" in result.stdout
-
-
-def test_planning_adjusts_the_margin_for_candidates_and_disparities_for_comparisons():
-    def rows(**adjusted):
-        planned = fg.plan(paired=0.1, margins={"accuracy": 0.01}, **adjusted)
-        return [each.total for each in planned.needed]
-
-    margin, change, _ = rows()
-    assert rows(comparisons=6)[0] == margin
-    assert rows(candidates=2)[1] == change
-    several = rows(candidates=2)[0]
-    # of a normal test: rows grow with the square of both quantiles together
-    assert several / margin == pytest.approx(((2.2414 + 0.8416) / (1.9600 + 0.8416)) ** 2, rel=0.01)
-
-
 @pytest.mark.parametrize(
     ("margin", "line"),
     [(MARGINS, "fairer: BETTER, WITHIN ALL MARGINS  fairer against current\n"),

@@ -12,7 +12,7 @@ from tests.every_result import result
 
 import fairgauge as fg
 from fairgauge.enums import GapPartKind, StratumWeights, WhyInconclusive
-from fairgauge.render.documents.decomposition_document import decomposition_document
+from fairgauge.render.document import document as decomposition_document
 from fairgauge.render.formats import render
 from fairgauge.statements.why import why_page
 from fairgauge.stats.significance import score_p

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.render.brief._frequencies import DENOMINATORS, Frequencies, Share, frequencies
-from fairgauge.render.brief._frequencies import range_words as in_words
+from fairgauge.render.counts import DENOMINATORS, Share
+from fairgauge.render.grammar import Grammar
+from fairgauge.results.statement import Measure, Range, Side, Statement
+
+ENGLISH = Grammar({})
+
+
+def compared(group: Side, reference: Side, ends: tuple[float, float] | None = None) -> Statement:
+    return Statement(
+        code="differs", who=group, than=reference, of=Measure("share", "selection rate"),
+        interval=None if ends is None else Range(*ends),
+        shown=ends is not None and not ends[0] <= 0 <= ends[1],
+    )  # fmt: skip
+
+
+def side(share: Share) -> Side:
+    return Side("group", rate=float(share.rate), hits=share.hits, n=share.size)
 
 
 @st.composite
@@ -24,41 +40,46 @@ def test_counts_state_what_the_shares_do(
 ) -> None:
     difference = float(group.rate - reference.rate)
     interval = (difference - below, difference + above)
-    found = frequencies(group, reference, interval)
+    found = ENGLISH.counted(compared(side(group), side(reference), interval))
     assert found is not None
-    if found.of is None:
-        assert (found.group, found.reference) == (group.hits, reference.hits)
+    mine, theirs = found["counts"]
+    if (of := found["per"]) is None:
+        assert (mine, theirs) == (group.hits, reference.hits)
         return
-    assert found.of in DENOMINATORS
-    assert found.of <= min(group.size or 0, reference.size or 0)
-    for count, share in ((found.group, group), (found.reference, reference)):
-        assert abs(count - share.rate * found.of) <= Fraction(1, 2)
-        assert count not in (0, found.of) or share.rate in (0, 1)
-    assert interval[0] <= (found.group - found.reference) / found.of <= interval[1]
+    assert of in DENOMINATORS
+    assert of <= min(group.size or 0, reference.size or 0)
+    for count, share in ((mine, group), (theirs, reference)):
+        assert abs(count - share.rate * of) <= Fraction(1, 2)
+        assert count not in (0, of) or share.rate in (0, 1)
+    assert interval[0] <= (mine - theirs) / of <= interval[1]
     if interval[0] > 0 or interval[1] < 0:
-        assert (found.group > found.reference) == (difference > 0)
+        assert (mine > theirs) == (difference > 0)
 
 
 @given(st.integers(1, 99), st.integers(100, 10_000))
 def test_of_fewer_than_100_people_the_counts_themselves_are_stated(few: int, many: int) -> None:
-    found = frequencies(Share.counted(few // 2, few), Share.counted(many // 3, many))
-    assert found == Frequencies(None, few // 2, many // 3)
+    sides = Share.counted(few // 2, few), Share.counted(many // 3, many)
+    found = ENGLISH.counted(compared(*map(side, sides)))
+    assert found is not None
+    assert (found["per"], found["counts"]) == (None, (few // 2, many // 3))
 
 
 def test_weighted_shares_have_no_counts_of_rows() -> None:
-    weighted = Share(Fraction(36, 100))
-    assert frequencies(weighted, Share(Fraction(1, 2))) == Frequencies(100, 36, 50)
-    assert frequencies(weighted, Share.counted(5, 10)) is None
+    weighted = Side("group", rate=0.36)
+    found = ENGLISH.counted(compared(weighted, Side("group", rate=0.5)))
+    assert found is not None
+    assert (found["per"], found["counts"]) == (100, (36, 50))
+    assert ENGLISH.counted(compared(weighted, side(Share.counted(5, 10)))) is None
 
 
-@given(st.floats(-1, 1), st.floats(0, 1), st.sampled_from(DENOMINATORS))
-def test_no_end_is_rounded_onto_no_difference(low: float, width: float, of: int) -> None:
-    text = in_words((low, low + width), of)
-    ends = text.removeprefix("between ").removesuffix(f" of {of:,}")
-    assert ("no difference" in ends) == (0 in (low, low + width))
+@given(st.floats(-1, 1), st.floats(0, 1))
+def test_no_end_is_rounded_onto_no_difference(low: float, width: float) -> None:
+    text = ENGLISH.ends((low, low + width), compared(Side("group"), Side("others")))
+    assert ("no difference" in text) == (0 in (low, low + width))
+    assert not re.search(r"\b0(\.0+)? (fewer|more)", text)
     if low < 0 < low + width:
-        assert "fewer" in ends
-        assert "more" in ends
+        assert "fewer" in text
+        assert "more" in text
 
 
 @pytest.mark.parametrize(
@@ -71,4 +92,4 @@ def test_no_end_is_rounded_onto_no_difference(low: float, width: float, of: int)
     ],
 )
 def test_ends_are_counts_of_people(interval: tuple[float, float], words: str) -> None:
-    assert in_words(interval, 100) == words
+    assert ENGLISH.ends(interval, compared(Side("group"), Side("others"))) == words

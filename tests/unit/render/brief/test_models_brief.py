@@ -14,7 +14,7 @@ from tests.model_rows import rows as model_rows
 import fairgauge as fg
 from fairgauge.enums import Direction
 from fairgauge.render import render
-from fairgauge.render.documents.change_document import models_document
+from fairgauge.render.document import document as models_document
 from fairgauge.statements.models import models_page
 
 WORDS: dict[str, Any] = {

@@ -8,8 +8,8 @@ import polars as pl
 
 import fairgauge as fg
 from fairgauge.render._document_tree import Table
-from fairgauge.render.brief.plan_brief import per_hundred
 from fairgauge.render.document import document as document_of
+from fairgauge.statements.planning import per_hundred
 
 COUNTS = fg.confusion(
     "sex",
@@ -46,7 +46,7 @@ def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
     table = next(each for each in blocks if isinstance(each, Table))
     assert table.columns[3].heading == "ratio below 1"  # a higher rate is detected from another on
     in_table = [row[2].text for row in table.rows]
-    assert in_table == [f"{per_hundred(each)} pp" for each in made.smallest]
+    assert in_table == [f"{per_hundred(each.difference):.1f} pp" for each in made.smallest]
     sentences = " ".join(map(str, made.brief().found))
     stated = re.findall(r": ([\d.]+) of 100 \(", sentences)
     assert stated

@@ -119,7 +119,7 @@ def test_rates_of_groups_come_to_the_disparity() -> None:
 def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: float) -> None:
     made = chosen(rows(lowered))
     sections = {each.id: each for each in document_of(made).sections}
-    table = next(each for each in sections["frontier"].blocks if isinstance(each, Table))
+    table = next(each for each in sections["frontier-0"].blocks if isinstance(each, Table))
     names = [row[0].text for row in table.rows]
     assert len(names) <= 4
     assert "0.5 today" in names

@@ -10,7 +10,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents import change_document
 
 ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
@@ -118,33 +117,6 @@ def test_a_value_in_one_report_only_has_its_reason():
     assert "1 difference between groups with one value only." in text
     reason = "the old report has no value: the group has no observed positives (TP + FN = 0)"
     assert f"true positive rate difference, F (sex): {reason}." in text
-
-
-def test_what_is_beyond_the_most_rows_is_counted(monkeypatch):
-    monkeypatch.setattr(change_document, "_MOST_ROWS", 2)
-    monkeypatch.setattr(change_document, "_MOST_CHANGES", 2)
-    sizes = {"tp": 400, "fn": 400, "fp": 100, "tn": 100}
-    better = {"tp": 700, "fn": 100, "fp": 180, "tn": 20}
-    others = {"tp": 790, "fn": 10, "fp": 190, "tn": 10}
-    before = dict.fromkeys("ABCDE", better) | {
-        "Z": others,
-        "X": better,
-        "Y": better,
-        "W": better,
-    }
-    after = dict.fromkeys("ABCDE", sizes) | {"Z": others}
-    options = {
-        "rules": [fg.rule("selection_rate.ratio", at_least=0.8)],
-        "metrics": ["selection_rate.ratio"],
-        "reference": {"g": "Z"},
-    }
-    found = fg.compare(*(fg.audit(fg.confusion("g", each), **options) for each in (before, after)))
-    assert len(found.flips) == 5
-    text = render(found, "text")
-    changed, disparities = text.split("Disparities", 1)
-    assert changed.count("3 more in the JSON report.") == 1
-    assert changed.count("1 more in the JSON report.") == 1
-    assert disparities.count("3 more in the JSON report.") == 1
 
 
 @pytest.mark.parametrize("name", ["old", "new"])

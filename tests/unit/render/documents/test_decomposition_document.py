@@ -16,7 +16,7 @@ from fairgauge.cli import main
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Code, Facts, Heading, SignOff, Table
 from fairgauge.render.charts.charts import placed
-from fairgauge.render.documents.decomposition_document import decomposition_document
+from fairgauge.render.document import document as decomposition_document
 
 ASKED = {
     "words": {"prediction": "approved", "positive": "yes", "sensitive": "sex", "strata": "region",
@@ -32,7 +32,7 @@ ASKED = {
 
 
 def blocks_filed(found):
-    return list(decomposition_document(found).filed)
+    return list(decomposition_document(found, full=True).filed)
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -76,7 +76,7 @@ def test_what_is_filed_of_several_gaps_has_the_parts_of_one_and_the_others():
     found = fg.why(loans(), prediction="approved", positive="yes", sensitive=["sex", "race"],
                    strata="region")  # fmt: skip
     tables = [each.caption for each in blocks_filed(found) if isinstance(each, Table)]
-    assert tables == ["Parts of the gap", "Other gaps"]
+    assert tables == ["Parts of the gap", "Strata", "Other gaps"]
     one = [each.caption for each in blocks_filed(result("why")) if isinstance(each, Table)]
     assert one == ["Parts of the gap", "Strata"]
 
@@ -89,7 +89,7 @@ def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
                          "n": [80, 20, 620, 380, 70, 930, 25, 375]})  # fmt: skip
     asked = {"prediction": "p", "sensitive": "g", "strata": "s", "count": "n"}
     found = fg.why(rows, **asked, metrics=[f"selection_rate.{scale}"])
-    sections, ratio = decomposition_document(found).sections, scale == "ratio"
+    sections, ratio = decomposition_document(found, full=True).sections, scale == "ratio"
     charts = (block for each in sections for block in each.blocks if isinstance(block, Chart))
     (waterfall,) = (each for each in charts if each.caption == "The gap and its parts")
     rows = placed(waterfall).rows
@@ -112,7 +112,11 @@ def test_the_parts_of_a_gap_say_which_side_is_worse_for_whom(metric, favourable)
     words = {"positive": "approved",
              "groups": {"sex": {"Female": "women", "Male": "men"}}}  # fmt: skip
     found = fg.why(loans(), **asked, strata="region", words=words, favourable=favourable)
-    charts = [each for each in decomposition_document(found).exhibits if isinstance(each, Chart)]
+    charts = [
+        each
+        for each in decomposition_document(found, full=True).exhibits
+        if isinstance(each, Chart)
+    ]
     assert [each.caption for each in charts] == [
         "The gap and its parts",
         "Difference in each region",
@@ -133,7 +137,7 @@ def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():
     asked = {"label": "pay", "sensitive": "sex", "strata": "grade", "task": "regression"}
     for more, note in (({}, ""), ({"favourable": "higher"}, " (worse for people with sex f)")):
         found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "m"}, **more)
-        chart, *_ = decomposition_document(found).exhibits
+        chart, *_ = decomposition_document(found, full=True).exhibits
         assert chart.legend.startswith(
             "Below 0: Average pay is lower for people with sex f than for people with sex m"
             f"{note}; above it the reverse."
@@ -177,7 +181,7 @@ def test_the_strata_that_are_drawn_are_those_furthest_from_the_others(seed):
         )  # fmt: skip
         (gap,) = found.gaps
         strata = {each.stratum["branch"]: each for each in gap.strata}
-        chart = list(decomposition_document(found).exhibits)[-1]
+        chart = list(decomposition_document(found, full=True).exhibits)[-1]
         drawn = {row.label for row in chart.rows if not row.emphasis}
         assert len(drawn) == 8
         note = "Of 30, the 8 furthest from the others, relative to their intervals"

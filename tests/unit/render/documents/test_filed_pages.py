@@ -11,8 +11,8 @@ from tests.monitored_days import RATIO, asked, days
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render._document_tree import Code, Facts, SignOff, Table
-from fairgauge.render.documents.change_document import models_document
-from fairgauge.render.documents.monitor_document import monitor_document
+from fairgauge.render.document import document as models_document
+from fairgauge.render.document import document as monitor_document
 
 
 def _filed(blocks):
@@ -29,7 +29,7 @@ def test_the_command_filed_with_a_comparison_of_models_makes_it_again(tmp_path):
         data, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.02},
         words={"groups": {"sex": {"F": "women", "M": "men"}}},
     )  # fmt: skip
-    facts, command, signed = _filed(models_document(made).filed)
+    facts, command, signed = _filed(models_document(made, full=True).filed)
     assert facts["fingerprint of the counts"] == made.data.fingerprint
     assert facts["source"] == str(data)
     assert len(signed) == 1
@@ -46,7 +46,7 @@ def test_the_command_filed_with_a_monitor_makes_it_again(tmp_path, monkeypatch):
     for name, counts in days(12, 99, 0.4).items():
         history.add(name, counts)
     made = fg.monitor(history, asked(RATIO))
-    facts, command, signed = _filed(monitor_document(made).filed)
+    facts, command, signed = _filed(monitor_document(made, full=True).filed)
     assert facts["history"] == "history"
     assert facts["made with"].startswith("fairgauge ")
     assert len(signed) == 1
@@ -54,7 +54,9 @@ def test_the_command_filed_with_a_monitor_makes_it_again(tmp_path, monkeypatch):
 
 
 def test_counts_at_hand_have_no_name_in_the_command():
-    _, command, _ = _filed(monitor_document(fg.monitor(days(3, 9, 0.4), asked(RATIO))).filed)
+    _, command, _ = _filed(
+        monitor_document(fg.monitor(days(3, 9, 0.4), asked(RATIO)), full=True).filed
+    )
     assert command == "fairgauge monitor status HISTORY --at 2026-01-03"
 
 

@@ -7,7 +7,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Table, Tone
-from fairgauge.render.documents.change_document import models_document
+from fairgauge.render.document import document as models_document
 
 PEOPLE = rows(2_000)
 
@@ -101,7 +101,8 @@ def test_the_interval_of_a_change_is_of_the_change_and_not_of_its_distance():
     (one,) = found["q"].disparities
     low, high = (100 * end for end in one.interval)
     assert low > 100 * one.distance_adjusted.low + 0.5  # the side before is not shown
-    assert f"change +18.0 pp, 95% CI +{low:.1f} to +{high:.1f}" in text(found)
+    (row,) = tables(found)["Further from no difference, statistically significant"].rows
+    assert (row[3].text, row[3].below) == ("+18.0 pp", f"95% CI +{low:.1f} to +{high:.1f}")
 
 
 @pytest.mark.parametrize("of_all", [False, True])
@@ -113,9 +114,12 @@ def test_a_change_of_sides_is_stated_whatever_becomes_of_the_distance(of_all):
     asked = {"label": "y", "prediction": "p", "sensitive": "sex", "positive": 1, "candidate": "q"}
     metrics = ["selection_rate.difference"] * (not of_all)
     found = fg.compare_models(people, **asked, metrics=metrics or None)
-    assert "changed sides: F is now worse off than M" in text(found).replace("others", "M")
+    stated = " ".join(
+        row[-1].text for table in tables(found).values() for row in table.rows
+    ).replace("others", "M")
+    assert "changed sides: F is now worse off than M" in stated
     if not of_all:
-        assert "while its side before was not significant" in text(found)
+        assert "while its side before was not significant" in stated
     headline = str(found.brief().headline)
     assert "and they differ more than under" in headline
     assert "lower selection rate" in headline or "less often" in headline

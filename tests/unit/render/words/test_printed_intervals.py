@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.render import render
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.brief._frequencies import range_words
+from fairgauge.render.counts import size_words
 from fairgauge.render.words.estimate_sentences import interval_text
 from fairgauge.render.words.metric_words import published_range, shown_ends
 from fairgauge.results.scopes import Interval
@@ -47,7 +47,7 @@ def test_no_end_is_rounded_onto_no_difference(near, far, above):
     for text in differences:
         assert [number > 0 for number in _numbers(text)] == [above] * 2, text
         assert 0 not in _numbers(text)
-    assert "no difference" not in range_words(ends, 100)
+    assert "no difference" not in size_words(ends, 100)
 
 
 @given(near=NEAR, far=NEAR)

@@ -1,1 +1,0 @@
-"""The brief: what a person without statistics reads of a result, as sentences of counts."""

@@ -1,0 +1,398 @@
+"""The first pages of a monitor and of the health of its history, as statements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import ReferenceRule
+from fairgauge.question.rules import limits_of
+from fairgauge.reasons import ReasonCode
+from fairgauge.results.disparities import is_reference_first
+from fairgauge.results.monitor_results import (
+    SMALLEST_GROUP,
+    Currently,
+    Detector,
+    HistoryHealth,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+    Point,
+    PooledPeriods,
+    Unconsidered,
+    lately_outside,
+)
+from fairgauge.results.statement import Measure, Page, Range, Side, Statement
+from fairgauge.statements.compared import Compared, measure, page, step, whole
+
+_MOST_ALARMS, _FEWEST_LATELY, _MOST_FOUND = 2, 3, 5
+"""Fewer periods in a row than three are often outside through sampling variation."""
+
+
+def monitor_page(report: MonitorReport) -> Page:
+    """Return the first page of a monitor."""
+    return _Monitor(report).page()
+
+
+def alarm_statements(report: MonitorReport) -> list[Statement]:
+    """Return what is stated of every alarm."""
+    made = _Monitor(report)
+    return [s for each in report.alarms for s in made.alarm(each)]
+
+
+def drawn(report: MonitorReport, each: MonitoredComparison) -> Statement:
+    """Return what a chart over time is of: who is compared with whom, and what may be."""
+    return _Monitor(report).compared(each, "drawn")
+
+
+def open_states(report: MonitorReport) -> list[Statement]:
+    """Return why what is monitored is not decided."""
+    return [*_Monitor(report).undecided()]
+
+
+class _Monitor(Compared):
+    """The statements of one monitor, each comparison as its group is compared with the other."""
+
+    def __init__(self, report: MonitorReport) -> None:
+        super().__init__(report, dict.fromkeys((e.feature, e.group) for e in report.comparisons))
+        self.report = report
+        self.alarmed = [[*self.alarm(each)] for each in report.alarms]
+
+    def compared(
+        self,
+        each: MonitoredComparison,
+        code: str,
+        now: Point | PooledPeriods | None = None,
+        was: PooledPeriods | None = None,
+        **facts: Any,
+    ) -> Statement:
+        """Return a monitored comparison at some periods, and before."""
+        of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
+        row = of if isinstance(of, Statistic) and each.class_ is None else None
+        than = Side("others", each.feature)
+        if each.reference != ReferenceRule.OTHERS:
+            than = self.side(each.feature, each.reference)
+
+        def counted(held: Point | PooledPeriods) -> tuple[dict[str, Any], dict[str, Any]]:
+            sides = (held.rate_group, held.n_group), (held.rate_reference, held.n_reference)
+            mine, theirs = ({"rate": rate, **whole(rate, n, row, self.spec)} for rate, n in sides)
+            return mine, theirs
+
+        who, before, ends = self.side(each.feature, each.group), None, None
+        if was is not None and was.rate_group is not None:
+            mine, theirs = counted(was)
+            before = replace(who, **mine), replace(than, **theirs)
+        if now is not None:
+            mine, theirs = counted(now)
+            who, than = replace(who, **mine), replace(than, **theirs)
+            ends = None if now.low is None or now.high is None else Range(now.low, now.high)
+        across, first = is_of_all_groups(each.definition), is_reference_first(each.definition)
+        return Statement(
+            code=code, who=who, than=than if each.reference else None, was=before,
+            of=Measure("number", each.definition.title) if row is None else measure(self.spec, row),
+            by=each.definition.by if isinstance(each.definition, Contrast) else "difference",
+            value=None if now is None else now.value, interval=ends,
+            sources=(f"comparisons[{self.report.comparisons.index(each)}]",),
+            facts={"limits": (each.low, each.high), "text": each.rule, "across": across,
+                   "in_values": across or first or row is None, "metric": each.definition,
+                   "class": each.class_, **facts},
+        )  # fmt: skip
+
+    def alarm(self, each: MonitoredComparison) -> Iterator[Statement]:
+        """Yield an alarm with its numbers before and after, and what is now."""
+        alarm, (low, high) = each.alarm, (each.low, each.high)
+        assert alarm is not None
+        now, after, before = alarm.now, alarm.after, alarm.before
+        lasts = alarm.currently in (Currently.OUTSIDE, Currently.BOTH)
+        since = now if now is not None and now.rate_group is not None and lasts else after
+
+        def side_of(value: float | None) -> str | None:
+            if value is None or low <= value <= high:
+                return None
+            return "low" if value < low else "high"
+
+        turned = alarm.currently is Currently.OUTSIDE and now is not None and (
+            side_of(now.value) != side_of(after.value))  # fmt: skip
+        parts, place = alarm.decomposition, f"comparisons[{self.report.comparisons.index(each)}]"
+        s = self.compared(each, "alarm", since, before)
+        facts = {
+            "side": side_of(after.value), "since": alarm.since, "until": after.last,
+            "passed": alarm.currently is Currently.TOLERATED or turned,
+            "single": after.first == after.last, "turned": turned,
+            "sure": alarm.currently is not Currently.BOTH, "period": alarm.period,
+            "old": {"at": "before_change" if before and before.first else "baseline"},
+            "new": _over(since, clearest=since is after), "clearest": since is after,
+            "now_side": side_of(now.value) if turned and now else None,
+            "now": _over(now, clearest=False) if now else None,
+            "parts": None if parts is None else {
+                "change": alarm.change, "composition": parts.composition, "by": parts.by,
+                "strata": any(column != each.feature for column in parts.by),
+                "at": None if since is after else _over(after, clearest=True)},
+        }  # fmt: skip
+        yield replace(
+            s, verdict=alarm.currently and str(alarm.currently), interval=None,
+            facts={**s.facts, **facts}, sources=(f"{place}.alarm",),
+        )  # fmt: skip
+        yield replace(
+            self.compared(each, "now", now, at=_over(now, clearest=False) if now else None,
+                          until=after.last),
+            verdict=alarm.currently and str(alarm.currently), sources=(f"{place}.alarm.now",),
+        )  # fmt: skip
+
+    def page(self) -> Page:
+        r, length = self.report, self.report.length
+        every = len(r.comparisons)
+        statements = [of[0] for of in self.alarmed[:_MOST_ALARMS]]
+        if (more := len(self.alarmed) - _MOST_ALARMS) > 0:
+            statements.append(Statement(code="more_alarms", facts={"n": more}))
+        if not self.alarmed:
+            statements.append(Statement(code="no_alarm", verdict=str(r.state), facts={
+                "n": len(r.periods), "length": length, "faults": bool(r.faults)}))  # fmt: skip
+        raised = [each.alarm.period for each in r.alarms if each.alarm is not None]
+        if every:
+            statements.append(Statement(
+                code="monitored", verdict=str(r.verdict), sources=("comparisons",),
+                facts={"n": every, "alarms": len(raised), "first": min(raised, default=None)},
+            ))  # fmt: skip
+        if not self.alarmed:
+            statements += self.lately()
+        if spans := self.doubtful():
+            statements.append(Statement(code="doubtful_rows", sources=("findings",), facts={
+                "spans": spans, "faults": bool(r.faults)}))  # fmt: skip
+        if r.waiting and r.state is not MonitorState.WAITING:
+            statements.append(Statement(code="waiting", sources=("waiting",), facts={
+                "n": len(r.waiting), "of": len(r.periods), "length": length}))  # fmt: skip
+        statements += self.undecided()
+        statements += self.looked_at()
+        now = [] if self.alarmed else [*self.nearest()]
+        statements += now
+        if every:
+            approximate = any(e.detector is Detector.ASYMPTOTIC for e in r.comparisons)
+            statements.append(Statement(code="promise", sources=("alpha", "horizon"), facts={
+                "n": every, "alpha": r.alpha, "horizon": r.horizon, "length": length,
+                "approximate": approximate, "people": r.spec.get("person") is not None,
+            }))  # fmt: skip
+        statements += [of[1] for of in self.alarmed[:_MOST_ALARMS]]
+        stated = [s.interval for s in statements if s.interval is not None and s.code != "interval"]
+        if stated:
+            together = length if any(s.code == "so_far" for s in now) else None
+            statements.append(
+                Statement(code="interval", interval=stated[0], facts={"together": together})
+            )
+        statements += self.excluded()
+        return page("monitor", r.spec, [*statements, *self.limits(), *self.steps()],
+                    values=self.values)  # fmt: skip
+
+    def looked_at(self) -> Iterator[Statement]:
+        """Yield what was counted, and by which rules."""
+        r = self.report
+        if r.periods:
+            yield Statement(code="periods", sources=("periods", "rows"), facts={
+                "rows": sum(p.rows for p in r.rows), "n": len(r.periods), "length": r.length,
+                "first": r.periods[0], "last": r.periods[-1], "absent": r.absent,
+                "people": r.spec.get("person") is not None,
+            })  # fmt: skip
+        rules: dict[str, Statement] = {}
+        near = [keys for keys in r.spec["monitor"]["rules"] if keys.get("source")]
+        for each in r.comparisons:
+            plain = each.baseline is not None or each.lacks_baseline
+            limits = (each.low, each.high) if plain else limits_of(each.rule)
+            named = f"{each.definition.name} within {{within:g}} of {{source}}"
+            baseline: dict[str, Any] = next(
+                (of for of in near if named.format(**of) == each.rule), {}
+            )
+            others = each.reference == ReferenceRule.OTHERS
+            rules.setdefault(each.rule, self.compared(
+                each, "rule", limits=limits, others=others, plain=plain,
+                within=baseline.get("within"), source=baseline.get("source")))  # fmt: skip
+        if rules:
+            yield Statement(code="monitored_rules", parts=tuple(rules.values()),
+                            sources=("comparisons",), facts={"n": len(r.comparisons)})  # fmt: skip
+
+    def nearest(self) -> Iterator[Statement]:
+        """Yield the numbers of now of the comparison that is nearest to an alarm."""
+        r = self.report
+        each = next((e for e in r.gravest if e.last is not None), None)
+        if each is None or each.last is None:
+            yield step("no_value_now")
+            return
+        last = each.last
+        base = self.compared(each, "last", last, length=r.length, period=last.period)
+        yield base
+        if last.running_low is not None and last.running_high is not None:
+            low, high = last.running_low, last.running_high
+            equal = getattr(each.definition, "neutral", None)
+            yield replace(
+                base, code="so_far", interval=Range(low, high),
+                shown=None if equal is None else not low <= equal <= high,
+                way=None if equal is None else (low > equal) - (high < equal),
+            )  # fmt: skip
+        if len(r.comparisons) > 1:
+            enough = [e for e in r.comparisons if e.is_sufficient]
+            yield Statement(code="nearest", sources=("comparisons",), facts={
+                "n": len(r.comparisons), "sufficient": len(enough),
+                "valued": sum(e.last is not None for e in enough)})  # fmt: skip
+        yield Statement(code="evidence", sources=base.sources, facts={
+            "share": (each.evidence or 0.0) / each.threshold})  # fmt: skip
+
+    def lately(self) -> Iterator[Statement]:
+        """Yield what was not tolerated in several last periods without an alarm."""
+        longest = max(self.report.comparisons, key=lately_outside, default=None)
+        if longest is None or (most := lately_outside(longest)) < _FEWEST_LATELY:
+            return
+        held = [p for p in longest.points if not p.waits and p.value is not None][-most:]
+        below = [p.value is not None and p.value < longest.low for p in held]
+        side = "low" if all(below) else None if any(below) else "high"
+        yield self.compared(
+            longest, "outside_lately", n=most, first=held[0].period, last=held[-1].period,
+            length=self.report.length, side=side,
+        )  # fmt: skip
+
+    def doubtful(self) -> list[tuple[str, str]]:
+        """Return when rows may be wrong: lately, in those of an alarm, or so that none pass."""
+        r = self.report
+        of_last = (r.concerning(r.periods[-1]) if r.periods else ()) + r.faults
+        since = min((e.alarm.since for e in r.alarms if e.alarm is not None), default=None)
+        found = [e for e in r.findings if e in of_last or (since is not None and e.last >= since)]
+        spans: list[tuple[str, str]] = []
+        for begin, end in sorted((each.period, each.last) for each in found):
+            if spans and begin <= spans[-1][1]:
+                first, last = spans.pop()
+                begin, end = first, max(last, end)
+            spans.append((begin, end))
+        return spans
+
+    def undecided(self) -> Iterator[Statement]:
+        """Yield how much of what is monitored is not decided, and why."""
+        r = self.report
+        every = len(r.comparisons)
+        if r.state is MonitorState.INSUFFICIENT and r.unconsidered is not None:
+            yield Statement(code="unconsidered", facts=_unconsidered(r.unconsidered))
+        elif r.state is MonitorState.INSUFFICIENT:
+            by: dict[str, list[Statement]] = {}
+            for each in r.comparisons:
+                if each.state is MonitorState.INSUFFICIENT:
+                    by.setdefault(self.why_few(each), []).append(self.compared(each, "whose"))
+            for why, parts in by.items():
+                yield Statement(code="insufficient", parts=tuple(parts), facts={
+                    "why": why, "of": every, "min_n": r.spec["min_n"] or SMALLEST_GROUP,
+                }, sources=("comparisons",))  # fmt: skip
+            absent: dict[str, list[str]] = {}
+            for one in r.unmatched:
+                if one.group is not None or one.reason is not None:
+                    why = "absent" if one.reason is None else str(one.reason.code)
+                    absent.setdefault(why, []).append(str(one.group or one.feature or one.rule))
+            for why, names in absent.items():
+                named = list(dict.fromkeys(names))
+                yield Statement(code="unmatched", facts={"why": why, "names": named})
+            if not by and not absent:
+                yield step("no_group_of_rules")
+        if r.state is MonitorState.WAITING:
+            waiting = sum(e.state is MonitorState.WAITING for e in r.comparisons)
+            yield Statement(code="wait_for_labels", sources=("comparisons",), facts={
+                "n": waiting, "of": every, "overdue": r.overdue, "periods": len(r.waiting),
+                "length": r.length})  # fmt: skip
+        if r.undefined:
+            last = {e.undefined[-1].period for e in r.undefined}
+            yield Statement(code="undefined", sources=("comparisons",), parts=tuple(
+                self.compared(e, "whose") for e in r.undefined
+            ), facts={"period": min(last), "last": last == {r.periods[-1]},
+                      "some": len(last) > 1})  # fmt: skip
+
+    def why_few(self, each: MonitoredComparison) -> str:
+        """Return why a comparison has insufficient data."""
+        if each.lacks_baseline:
+            return "no_baseline"
+        entered = [point for point in each.points if not point.waits]
+        codes = {p.reason.code for p in entered if p.reason and p.value is not None}
+        if codes:
+            return "few_clusters" if codes == {ReasonCode.FEW_CLUSTERS} else "few_effective"
+        smallest = self.report.spec["min_n"] or SMALLEST_GROUP
+        rows = sum(point.n_group for point in entered)
+        others = sum(point.n_reference for point in entered) if each.reference else smallest
+        one_decision = any(finding.decision is not None for finding in self.report.findings)
+        if one_decision and min(rows, others) >= smallest:
+            return "one_decision"
+        return "few" if rows < smallest else "few_in_periods"
+
+    def excluded(self) -> Iterator[Statement]:
+        """Yield which rows no comparison is of."""
+        totals: Counter[str] = Counter()
+        for period in self.report.rows:
+            totals.update(period.excluded)
+        if rows := {why: n for why, n in totals.items() if n}:
+            yield Statement(code="rows_of_none", facts={"rows": rows}, sources=("rows",))
+
+    def limits(self) -> Iterator[Statement]:
+        """Yield what a monitor does not show."""
+        r, first = self.report, [of[0].facts for of in self.alarmed]
+        if not self.alarmed:
+            yield step("not_equal")
+        if any(facts["parts"] and not facts["parts"]["by"] for facts in first):
+            yield step("why_changed")
+        if any(facts["clearest"] for facts in first):
+            yield step("clearest", length=r.length)
+        yield step("unfair")
+        columns = list(dict.fromkeys(e.feature for e in r.comparisons))
+        if columns:
+            yield step("only_monitored", columns=columns)
+
+    def steps(self) -> Iterator[Statement]:
+        """Yield what to do next."""
+        r = self.report
+        if r.findings:
+            yield step("look_at_rows", n=len(r.findings))
+        named = [e for e in r.unmatched if e.group]
+        for why in (True, False):
+            groups = [str(e.group) for e in named if (e.reason is None) is why]
+            if groups:
+                yield step("correct_rules", names=groups, absent=why)
+        if r.overdue:
+            yield step("add_labels", periods=list(r.overdue))
+        for alarm, *_ in self.alarmed[:1]:
+            parts = alarm.facts["parts"]
+            if parts and parts["strata"]:
+                yield replace(alarm, code="look_first")
+            elif parts and not r.spec.get("strata"):
+                yield step("name_columns")
+            yield replace(alarm, code="read_since")
+            if alarm.verdict != Currently.TOLERATED:
+                yield step("decide_monitor")
+        if r.undefined and not r.findings:  # which state what is wrong, and of which days
+            yield step("look_at_undefined", first=min(e.undefined[0].period for e in r.undefined))
+        elif not (self.alarmed or r.overdue or r.undefined):
+            yield step("add_next", length=r.length)
+
+
+def history_page(health: HistoryHealth) -> Page:
+    """Return the first page of the health of a history."""
+    h = health
+    facts = {"n": len(h.findings), "periods": len(h.periods), "model": h.model,
+             "first": h.periods[0] if h.periods else None,
+             "last": h.periods[-1] if h.periods else None}  # fmt: skip
+    if h.unconsidered is not None:
+        facts |= _unconsidered(h.unconsidered)
+    state = "unconsidered" if h.unconsidered else "found" if h.findings else "none"
+    state = state if h.periods or h.unconsidered else "empty"
+    statements = [Statement(
+        code="history", verdict=state, facts=facts, sources=("findings", "periods"))]  # fmt: skip
+    statements += [
+        Statement(code="finding", facts={"finding": each}, sources=(f"findings[{i}]",))
+        for i, each in enumerate(h.findings[:_MOST_FOUND])
+    ]
+    if (more := len(h.findings) - _MOST_FOUND) > 0:
+        statements.append(Statement(code="more_findings", facts={"n": more}))
+    statements += [step("which_rows"), step("other_changes")]
+    return Page(kind="history", statements=tuple(statements))
+
+
+def _unconsidered(held: Unconsidered) -> dict[str, str | None]:
+    return {"first": held.first, "last": held.last, "start": held.start, "at": held.at}
+
+
+def _over(held: PooledPeriods, *, clearest: bool) -> dict[str, Any]:
+    return {"at": "over", "first": held.first, "last": held.last, "clearest": clearest}

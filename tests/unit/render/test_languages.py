@@ -1,0 +1,98 @@
+"""Every language states what English does, and its pages name the same sides and verdicts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from tests.every_result import RESULTS, result
+
+import fairgauge as fg
+from fairgauge.render.formats import render
+from fairgauge.render.grammar import LANGUAGES
+from fairgauge.render.language import NAMES, in_language
+from fairgauge.render.page import told
+
+OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
+"""Words of one language, that no other has."""
+FURTHER = {("reasons",), ("gap_verdict",)}
+"""What English has from elsewhere."""
+OTHERS = [name for name in NAMES if name != "en"]
+
+
+def texts_of(name: str) -> dict[str, Any]:
+    file = files("fairgauge.render") / "texts" / LANGUAGES[name].texts
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def places(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for key, text in table.items():
+        place = (*path, key)
+        if place in OWN | FURTHER:
+            continue
+        if isinstance(text, Mapping):
+            yield from places(text, place)
+        else:
+            yield place
+
+
+def test_every_language_that_is_named_has_a_grammar():
+    assert tuple(LANGUAGES) == NAMES
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_language_has_every_code_and_place_of_english_and_no_other(name):
+    """What lacks a text is silently absent from a page."""
+    assert set(places(texts_of(name))) == set(places(texts_of("en")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_text_is_a_template(name):
+    grammar = LANGUAGES[name]({})
+
+    def parse(table: Mapping[str, Any]) -> None:
+        for text in table.values():
+            if isinstance(text, Mapping):
+                parse(text)
+            elif isinstance(text, str):
+                grammar.env.compile(text)
+
+    parse(texts_of(name))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("kind", sorted(RESULTS))
+def test_a_page_states_the_same_in_another_language(kind, name):
+    made = result(kind)
+    english = told(made)
+    with in_language(name):
+        other = told(made)
+    assert other.headline
+    assert [place for place, *_ in other.answers] == [place for place, *_ in english.answers]
+    assert len(other.verdict) == len(english.verdict)
+    stated = [text for _, _, said in other.answers for text, _ in said]
+    assert not [text for text in stated if "  " in text or not text.strip()]
+
+
+def test_a_report_is_saved_in_german(tmp_path):
+    counts = fg.confusion("sex", {"F": {"tp": 60, "fn": 140}, "M": {"tp": 150, "fn": 50}})
+    report = fg.audit(counts, metrics="true_positive_rate.difference", rules=["DI >= 0.8"])
+    words = {"groups": {"sex": {"F": "Frauen", "M": "Männer"}}, "label_positive": "zurückgezahlt"}
+    report.save(tmp_path / "bericht.html", lang="de", words=words)
+    page = (tmp_path / "bericht.html").read_text(encoding="utf-8")
+    assert 'lang="de"' in page
+    assert "Was untersucht wurde" in page
+    assert "Von 100 Frauen, die zurückgezahlt haben, " in page
+    assert "What was looked at" not in page
+    assert "Verletzt" in page or "verletzt" in page
+    assert "Was untersucht wurde" in render(report, "text", lang="de", full=True)
+    assert str(report.brief().headings[0]) == "What was looked at"
+
+
+def test_a_language_that_is_none_is_named():
+    report = fg.audit(fg.confusion("g", {"a": {"tp": 1}, "b": {"tp": 1}}))
+    with pytest.raises(fg.DataError, match=r"no language \"dee\".*de"):
+        render(report, "text", lang="dee")
