@@ -31,7 +31,7 @@ def wide_file(rows: int) -> Path:
 
 def configuration(path: Path) -> dict[str, object]:
     """Return a configuration of four facets, one of them a threshold of many values, and strata."""
-    from fairgauge.compat._service_texts import POST_TRAINING
+    from fairgauge_cloud._service_texts import POST_TRAINING
 
     after = [metric for metric in POST_TRAINING if metric != FLIP_TEST]
     return {

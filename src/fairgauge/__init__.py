@@ -16,6 +16,7 @@ if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
     del sys.path[0]
 
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
@@ -23,7 +24,6 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.api.audit import audit, count
-    from fairgauge.api.checking import check
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.decomposing import why
     from fairgauge.api.exploring import Exploration, explore
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from fairgauge.question.probabilities import probabilities
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
-    from fairgauge.results.check import Check
     from fairgauge.results.comparison import Comparison, ModelComparison
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
 
 _NAMES_OF = {
     "api.audit": ("audit", "count"),
-    "api.checking": ("check",),
     "api.comparing": ("compare", "compare_models"),
     "api.decomposing": ("why",),
     "api.exploring": ("Exploration", "explore"),
@@ -101,7 +99,6 @@ _NAMES_OF = {
     "question.probabilities": ("probabilities",),
     "question.rules": ("Rule", "rule"),
     "question.specification": ("Spec",),
-    "results.check": ("Check",),
     "results.comparison": ("Comparison", "ModelComparison"),
     "results.estimates": ("Estimate",),
     "results.finding": ("Finding",),
@@ -122,7 +119,6 @@ __all__ = [
     "FP",
     "TN",
     "TP",
-    "Check",
     "Comparison",
     "Cube",
     "CubeError",
@@ -150,7 +146,6 @@ __all__ = [
     "__version__",
     "above",
     "audit",
-    "check",
     "compare",
     "compare_models",
     "confusion",
@@ -189,6 +184,9 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that importing fairgauge costs nothing."""
     if name in _MODULES:
         return import_module(_MODULES[name])
+    for command in entry_points(group="fairgauge.commands") if name not in _HOME else ():
+        if command.name == name:  # the function of a plug-in's command, such as `check`
+            return getattr(import_module(command.module.partition(".")[0]), name)
     if name not in _HOME:
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)

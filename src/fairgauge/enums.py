@@ -383,7 +383,6 @@ class DiagnosticCode(StrEnum):
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb, alike
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
-    ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
     STRATUM_OF_MISSING = "stratum_of_missing"  # column, values, line: their recoding
     FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
@@ -410,8 +409,6 @@ class DiagnosticCode(StrEnum):
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
     OFFSETTING_PARTS = "offsetting_parts"  # metric, group, rates, differences; threshold, class
-    GROUP_OF_ONE_OUTCOME = "group_of_one_outcome"
-    # column, role, values, group, rows; share: of the others
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
@@ -437,16 +434,12 @@ class DiagnosticCode(StrEnum):
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"
-    # column, label, values, rows; in_use; classes, of which those alike may be other spellings
+    # column, label, values, rows; in_use; classes; unclear: rows that may be something else
     UNDECIDED_OUTCOMES = "undecided_outcomes"
-    # column, values, rows, codes, beside, line: their recoding; of codes of HMDA condition, or
-    # applications and requests: each a condition and what is positive
-    UNLISTED_OUTCOMES = "unlisted_outcomes"
-    # column, values, rows of each; positive, which they may be, too, or group_column and group,
-    # which alone has them
+    # column, values, rows, line: their recoding; of HMDA actions: their codes, and the condition
     NOT_FAVOURABLE = "not_favourable"  # column, values, rows of each
     CLASSES_OF_MISSING = "classes_of_missing"  # column, values, rows, line: their recoding
-    APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
+    APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, actions, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"
     # column, label, rows; score; decisions: its decisions alone are known to be equal
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
@@ -454,12 +447,12 @@ class DiagnosticCode(StrEnum):
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
     MANY_STRATA = "many_strata"
     # strata, share, minimum, controls; columns, cuts: of each that can be cut; coarser: cut columns
-    MISSING_MARKER = "missing_marker"  # value, rows, excluded
+    MISSING_MARKER = "missing_marker"  # value, rows, excluded, condition; unsure: as often a value
     CODED_NUMBERS = "coded_numbers"
     # column, value, line: the recoding that makes it missing; of a count or weight, which is its
     # role, the condition that excludes it
-    SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition; unknown, dates, counted
-    SAME_NAMES = "same_names"  # values, rows, columns; classes: none is favourable
+    SAME_NAMES = "same_names"
+    # values, rows, columns, others: all but the largest, line: a recoding; classes or strata
     UNMATCHED = "unmatched"
     # path, name; nearest, held: the names that there are; reference: it is what others are held to
     ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference
@@ -472,9 +465,7 @@ class DiagnosticCode(StrEnum):
     # column, role, rows, line: its recoding; value, unless it may be a person
     LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
     PEOPLE_UNCLEAR = "people_unclear"  # column, people: of several values in their rows; order
-    OPEN_DECISIONS = "open_decisions"  # columns, rows: people, total, ruled; order of the last
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
-    RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
@@ -485,7 +476,6 @@ class DiagnosticCode(StrEnum):
     # remain because of rows without a group alone
     REFERENCE_DECIDES = "reference_decides"  # rule, group; references, or others: that pass
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
-    REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
     # columns, people, known, random, assume; alone: answers without probabilities decide; group,
     # effective: of the least information;
@@ -496,6 +486,21 @@ class DiagnosticCode(StrEnum):
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
     PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
+
+
+DOUBTS_OF_A_COLUMN = frozenset({
+    DiagnosticCode.PREDICTION_IS_LABEL, DiagnosticCode.ONE_LABEL, DiagnosticCode.ONE_DECISION,
+    DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES,
+})  # fmt: skip
+"""Doubts that are accepted of a named column alone: nothing measured of it may hold."""
+DOUBTS = DOUBTS_OF_A_COLUMN | {
+    DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
+    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
+    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.ALIKE_IDENTIFIERS,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+}  # fmt: skip
+"""What withholds a pass until it is corrected or accepted."""
 
 
 class AfterAdjusting(StrEnum):

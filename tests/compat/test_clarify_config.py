@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from clarify_cases import after, both, config
 
-from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
+from fairgauge_cloud.clarify.clarify_config import ConfigError, read_config
 
 ROWS = [("facet", "age", "label", "p"), *(
     (facet, 20 + i % 25, (i + (facet == "d")) % 2, i % 3 % 2)
@@ -38,8 +38,6 @@ def test_every_mistake_is_listed_at_once() -> None:
     assert found["facet[0].name_or_index"] == "is required"
     assert found["facet[0].nam"].startswith("unknown key.")
     assert "unknown key. Did you mean 'post_training_bias'?" in found["methods.post_training"]
-    # what can be told of the rest is told too
-    assert found["label_values_or_threshold"].startswith("is required for bias metrics")
 
 
 @pytest.mark.parametrize(
@@ -93,31 +91,6 @@ def test_every_mistake_is_listed_at_once() -> None:
             "methods.report.name",
             "must be a plain file name",
         ),
-        (
-            {"facet": [{"name_or_index": "f", "facet_type": "continuous"}]},
-            "facet[0].value_or_threshold",
-            "exactly one number",
-        ),
-        (
-            {"facet": [{"name_or_index": "f", "facet_role": "a"}]},
-            "facet[0].facet_role",
-            "but none is listed",
-        ),
-        (
-            {"segment_config": [{"name_or_index": "f", "segments": [[]]}]},
-            "segment_config[0].segments",
-            "must be a list of lists",
-        ),
-        (
-            {
-                "segment_config": [
-                    {"name_or_index": "f", "segments": [["a"]], "display_aliases": ["1", "2", "3"]}
-                ]
-            },
-            "segment_config[0].display_aliases",
-            "must name 1 segments, or 2 with the remaining rows",
-        ),
-        ({"predictor": {"accept_type": "text/xml"}}, "predictor.accept_type", "is not allowed"),
     ],
 )
 def test_one_mistake(changes: dict[str, Any], path: str, message: str) -> None:
@@ -137,17 +110,15 @@ def test_the_command_says_it_all_and_never_a_traceback(folder: Any) -> None:
         label="lable",
         facet=[{"name_or_index": "facet"}, {"name_or_index": "ae"}],
         group_variable="group",
-        excluded_columns=["x", 9],
     )
     folder.json("bad.json", asked)
     for more in ([], ["--check"]):
         message = folder.fails("clarify", "bad.json", *more)
-        assert "5 mistakes" in message
+        assert "3 mistakes" in message
         assert "label: Headers must contain label. no column 'lable'" in message
         assert "Did you mean 'label'?" in message
         assert "facet[1].name_or_index: Unable to locate the facet." in message
         assert "group_variable: no column 'group'" in message
-        assert "excluded_columns[1]: no column '9'" in message
 
 
 def test_a_schema_error_has_the_services_title(folder: Any) -> None:
@@ -271,13 +242,11 @@ def test_joins_that_do_not_fit(
     assert message in folder.fails("clarify", folder.json("bad.json", asked))
 
 
-def test_columns_of_segments_and_predictions_that_are_not_there(folder: Any) -> None:
+def test_predictions_that_are_not_there(folder: Any) -> None:
     folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
-    segment = [{"name_or_index": "town", "segments": [["x"]], "config_name": "s"}]
-    asked = config(predicted_label="decided", segment_config=segment, methods=both())
+    asked = config(predicted_label="decided", methods=both())
     message = folder.fails("clarify", folder.json("bad.json", asked))
     assert "predicted_label: no column 'decided' in the data." in message
-    assert "segment_config[0].name_or_index: no column 'town' in the data." in message
 
 
 def test_parquet_needs_as_many_headers_as_columns(folder: Any) -> None:
@@ -298,13 +267,15 @@ def test_a_folder_without_files_is_named(folder: Any) -> None:
 
 def test_a_good_configuration_checks_in_silence(folder: Any) -> None:
     folder.csv("data.csv", ROWS)
-    asked = config(predictor={"endpoint_name": "live"})
+    segments = [{"name_or_index": "age", "segments": [["[1, 20]"]]}]
+    asked = config(predictor={"endpoint_name": "live"}, segment_config=segments)
     asked["methods"]["shap"] = {"num_samples": 5}
     folder.json("good.json", asked)
     result = folder.run("clarify", "good.json", "--check")
     assert result.exit_code == 0
-    assert result.stdout == "no mistakes found\n"
+    assert result.stdout == "the configuration fits the data\n"
     assert "methods.shap: explanations are out of scope" in result.stderr
+    assert "segment_config: segments are not measured" in result.stderr
     assert "predictor: ignored, because fairgauge calls no model" in result.stderr
     assert not (folder.path / "analysis.json").exists()
 
@@ -331,21 +302,20 @@ def test_a_configuration_nested_too_deeply_is_an_error(folder: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "path"),
+    ("more", "note"),
     [
-        ({"facet": [{"name_or_index": "facet", "value_or_threshold": ["D"]}]}, "facet[0]"),
-        ({"label_values_or_threshold": [7]}, "label_values_or_threshold"),
+        (
+            {"facet": [{"name_or_index": "facet", "value_or_threshold": ["D"]}]},
+            "facet facet: no row has 'D'",
+        ),
+        ({"label_values_or_threshold": [7]}, "label: no row is positive"),
     ],
 )
-def test_a_value_that_no_row_has_is_a_mistake_of_the_check(
-    folder: Any, more: Any, path: str
-) -> None:
+def test_the_check_names_a_value_that_no_row_has(folder: Any, more: Any, note: str) -> None:
     """The first row of "d" may be far down: the check reads all rows."""
     folder.csv("data.csv", ROWS)
-    asked = folder.json("bad.json", config(**more))
-    message = folder.fails("clarify", asked, "--check")
-    assert path in message
-    assert "no row has" in message
+    result = folder.run("clarify", folder.json("bad.json", config(**more)), "--check")
+    assert note in result.stderr
 
 
 def test_the_check_names_guesses_of_types(folder: Any) -> None:
@@ -354,15 +324,6 @@ def test_the_check_names_guesses_of_types(folder: Any) -> None:
     result = folder.run("clarify", folder.json("good.json", config(facet=facet)), "--check")
     assert result.exit_code == 0
     assert "is read as categories: 40 means equal to it" in result.stderr
-
-
-def test_facets_are_held_against_headers_beside_other_mistakes(folder: Any) -> None:
-    folder.csv("data.csv", ROWS)
-    asked = config(headers=list(ROWS[0]), lable="label")
-    asked["facet"] = [{"name_or_index": "facett", "value_or_threshold": ["d"]}]
-    message = folder.fails("clarify", folder.json("bad.json", asked), "--check")
-    assert "lable" in message
-    assert "facet[0].name_or_index: no column 'facett' in headers. Did you mean 'facet'?" in message
 
 
 def test_a_group_without_rows_has_no_interval_and_keeps_its_name(folder: Any) -> None:

@@ -116,4 +116,4 @@ def test_a_missing_extra_is_one_line(bucket: Any, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "jmespath", None)
     bucket.json("c.json", LINES)
     message = bucket.fails("clarify", "c.json", "--map", "s3://bucket=.")
-    assert "pip install 'fairgauge[clarify]'" in message.splitlines()[-1]
+    assert "pip install 'fairgauge[cloud-formats]'" in message.splitlines()[-1]

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from clarify_cases import MONITORED, after, both, cases, config, values
 
-import fairgauge as fg
-from fairgauge.compat._coded_column import CodedColumn, Kind
-from fairgauge.compat.smclarify.bias.report import FacetColumn, LabelColumn, StageType, bias_report
+from fairgauge_cloud._coded_column import CodedColumn, Kind
+from fairgauge_cloud.smclarify.bias.report import FacetColumn, LabelColumn, StageType, bias_report
 
 ROWS = cases(MONITORED)
 HEADERS = ["facet", "label", "predicted"]
@@ -75,11 +74,6 @@ def test_the_flip_test_leaves_out_its_own_facet_alone(folder: Any) -> None:
             metrics=["FT"],
         )
         assert values(found, facet=name)["FT"] == alone["metrics"][0]["value"] != 0.0
-    flips = [each for each in folder.ours()["differs_from_documented"] if each["metric"] == "FT"]
-    assert any(abs(each["documented"]) != abs(each["clarify"]) for each in flips)
-    assert {each["reason"] for each in flips} == {
-        each.differs for each in fg.metric("FT").tools if each.tool == "Clarify"
-    }
 
 
 def test_without_predictions_the_first_stage_is_measured(folder: Any) -> None:

@@ -1,4 +1,4 @@
-"""Bias drift: the service's rule on its own printed runs, and the rule that its guide describes."""
+"""Bias drift: the service's rule on its own printed runs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,12 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge.compat._service_texts import read
-from fairgauge.compat.clarify.analysis_files import (
-    MetricValue,
-    cloudwatch_value,
-    to_openmetrics,
-    values_of,
-)
-from fairgauge.compat.clarify.bias_drift import DriftCheck, compare, drifted
-from fairgauge.compat.clarify.clarify_config import attributes, config_uri
+from fairgauge_cloud._service_texts import read
+from fairgauge_cloud.clarify.analysis_files import MetricKey, MetricValue, Values, values_of
+from fairgauge_cloud.clarify.bias_drift import compare, drifted
+from fairgauge_cloud.clarify.clarify_config import attributes, config_uri
 
-
-def value(metric: str, number: float | None, interval: Any = None) -> MetricValue:
-    stage = "post_training_bias_metrics"
-    return MetricValue(stage, "label", "1", "facet", "d", metric, number, None, interval)
+POST = "post_training_bias_metrics"
 
 
 def drift_entries(shared: Any) -> list[dict[str, Any]]:
@@ -38,31 +30,10 @@ def test_the_printed_decisions_of_the_service(shared: Any) -> None:
     assert len(entries) == 11
     for entry in entries:
         asked = entry["inputs"]
-        now, before = (value(asked["metric"], read(asked[key])) for key in ("current", "baseline"))
+        now, before = (read(asked[key]) for key in ("current", "baseline"))
+        assert now is not None
+        assert before is not None
         assert drifted(now, before) is entry["expected"], entry["id"]
-
-
-def test_di_by_its_distance_from_one() -> None:
-    now, before = value("DI", 0.083), value("DI", 0.178)
-    assert not drifted(now, before)
-    assert drifted(now, before, neutral=True)
-    assert not drifted(value("DI", 1.1), value("DI", 0.5), neutral=True)
-    assert drifted(value("DI", 0.0), value("DI", 0.5), neutral=True)
-
-
-def test_infinity_as_cloudwatch_takes_it(shared: Any) -> None:
-    entries = [
-        entry
-        for entry in shared.vectors("worked_examples.json")
-        if entry["metric"] == "cloudwatch_value"
-    ]
-    assert len(entries) == 2
-    for entry in entries:
-        number = read(entry["inputs"]["value"])
-        assert number is not None
-        # the guide prints the limit of the API, 2 ** 360, rounded up beyond it
-        assert cloudwatch_value(number) == pytest.approx(entry["expected"], rel=1e-6)
-        assert abs(cloudwatch_value(number)) <= 2.0**360
 
 
 @pytest.mark.parametrize(
@@ -74,22 +45,13 @@ def test_both_spellings_of_infinity_are_read(text: str, number: float) -> None:
 
 
 def test_infinity_is_a_drift_once() -> None:
-    assert drifted(value("TE", math.inf), value("TE", 5.0))
-    assert not drifted(value("TE", math.inf), value("TE", math.inf))
-
-
-@pytest.mark.parametrize(
-    ("interval", "expected"),
-    [((0.05, 0.4), False), ((0.21, 0.4), True), ((-0.4, -0.21), True), ((-0.1, 0.1), False)],
-)
-def test_interval_check_alerts_when_disjoint(interval: tuple[float, float], expected: bool) -> None:
-    now = value("DPPL", 0.3, interval)
-    assert drifted(now, value("DPPL", 0.2), DriftCheck.INTERVAL) is expected
+    assert drifted(math.inf, 5.0)
+    assert not drifted(math.inf, math.inf)
 
 
 def test_what_cannot_be_compared_is_said() -> None:
-    now = {v.key: v for v in (value("AD", None), value("RD", 0.1), value("TE", 0.1))}
-    before = {v.key: v for v in (value("AD", 0.1), value("RD", None), value("SD", 0.1))}
+    now = of_metrics(AD=None, RD=0.1, TE=0.1)
+    before = of_metrics(AD=0.1, RD=None, SD=0.1)
     drift = compare(now, before)
     assert drift.evaluated == 0
     assert drift.not_evaluated == (
@@ -98,31 +60,36 @@ def test_what_cannot_be_compared_is_said() -> None:
         "SD of facet d: not in the current results",
         "TE of facet d: not in the baseline",
     )
-    same = {v.key: v for v in (value("AD", 0.1),)}
-    assert "there is no interval" in compare(same, same, DriftCheck.INTERVAL).not_evaluated[0]
 
 
-def of_block(block: str, number: float, facet: str = "age") -> MetricValue:
-    stage = "post_training_bias_metrics"
-    return MetricValue(stage, "label", "1", facet, block, "RD", number)
+def of_metrics(**numbers: float | None) -> Values:
+    """Return values of one group."""
+    return {
+        MetricKey(POST, "facet", "d", metric): MetricValue(number)
+        for metric, number in numbers.items()
+    }
 
 
-def compared(now: list[MetricValue], before: list[MetricValue]) -> tuple[int, int]:
+def of_block(block: str, number: float, facet: str = "age") -> Values:
+    return {MetricKey(POST, facet, block, "RD"): MetricValue(number)}
+
+
+def compared(now: Values, before: Values) -> tuple[int, int]:
     """Return how many values could be compared, and how many drifted."""
-    drift = compare({v.key: v for v in now}, {v.key: v for v in before})
+    drift = compare(now, before)
     return drift.evaluated, len(drift.violations)
 
 
 def test_a_threshold_is_the_same_facet_whatever_the_largest_value() -> None:
-    assert compared([of_block("(100, 232]", 0.3)], [of_block("(100, 225]", 0.2)]) == (1, 1)
-    assert compared([of_block("(100.0, 232.5]", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
-    assert compared([of_block("(90, 225]", 0.3)], [of_block("(100, 225]", 0.2)]) == (0, 0)
-    assert compared([of_block("(100, inf)", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
+    assert compared(of_block("(100, 232]", 0.3), of_block("(100, 225]", 0.2)) == (1, 1)
+    assert compared(of_block("(100.0, 232.5]", 0.1), of_block("(100, 225]", 0.2)) == (1, 0)
+    assert compared(of_block("(90, 225]", 0.3), of_block("(100, 225]", 0.2)) == (0, 0)
+    assert compared(of_block("(100, inf)", 0.1), of_block("(100, 225]", 0.2)) == (1, 0)
 
 
 def test_bins_as_text_are_not_thresholds() -> None:
-    bins = [of_block("(0, 18]", 0.1), of_block("(0, 65]", 0.2)]
-    assert compared(bins, [of_block("(0, 18]", 0.1), of_block("(0, 70]", 0.2)]) == (1, 0)
+    bins = of_block("(0, 18]", 0.1) | of_block("(0, 65]", 0.2)
+    assert compared(bins, of_block("(0, 18]", 0.1) | of_block("(0, 70]", 0.2)) == (1, 0)
 
 
 @given(number=st.floats(-10, 10), last=st.integers(-4, 4))
@@ -130,13 +97,13 @@ def test_the_last_digits_are_no_drift(number: float, last: int) -> None:
     now = number
     for _ in range(abs(last)):
         now = math.nextafter(now, math.inf if last > 0 else -math.inf)
-    assert not drifted(value("JS", now), value("JS", number))
-    assert drifted(value("JS", math.copysign(abs(number) + 1e-6, number)), value("JS", number))
+    assert not drifted(now, number)
+    assert drifted(math.copysign(abs(number) + 1e-6, number), number)
 
 
 @given(changes=st.integers(1, 10_000))
 def test_results_meet_their_own_constraints(changes: int) -> None:
-    found = [of_block(f"({changes}, {changes + 1}]", 1 / changes), of_block("F", -0.2, "sex")]
+    found = of_block(f"({changes}, {changes + 1}]", 1 / changes) | of_block("F", -0.2, "sex")
     assert compared(found, found) == (2, 0)
 
 
@@ -178,8 +145,7 @@ def test_violations_are_written_as_the_service_writes_them(
         "Metric value Infinity doesn't meet the baseline constraint requirement "
     )
     assert list(found) == ["version", "violations"]
-    unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
-    assert any(each.startswith("CDDL of facet d") for each in unanswered)
+    assert "not evaluated: CDDL of facet d" in result.stderr
 
 
 def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None:
@@ -204,79 +170,7 @@ def test_a_failed_check_does_not_move_the_baseline(folder: Any, baseline: dict[s
     assert folder.read("base/analysis.json") == before
     assert folder.run(*args).exit_code == 0
     now = values_of(folder.read("base/analysis.json"), "now")
-    key = ("post_training_bias_metrics", "facet", "d", "TE")
-    assert now[key].value == math.inf
-
-
-def test_interval_check_needs_more_than_noise(folder: Any, monitored: dict[str, Any]) -> None:
-    few = {"a": (6, 4, 4, 6), "d": (5, 5, 4, 6)}
-    folder.csv("data.csv", [("facet", "label", "predicted"), *cases(few) * 1])
-    monitored["facet"][0]["facet_type"] = "categorical"
-    monitored["label_type"] = "categorical"
-    folder.clarify(monitored, into="base")
-    folder.json("now.json", monitored)
-    more = {"a": (6, 4, 4, 6), "d": (4, 6, 4, 6)}
-    folder.csv("data.csv", [("facet", "label", "predicted"), *cases(more)])
-    check = (
-        "clarify-monitor",
-        "now.json",
-        "--baseline",
-        "base/analysis.json",
-        "--fail-on-violation",
-    )
-    assert folder.run(*check).exit_code == 1
-    result = folder.run(*check, "--check", "interval", "--replicates", "200")
-    assert result.exit_code == 0, result.output
-    found = folder.read("constraint_violations.json")
-    assert found["violations"] == []
-    assert folder.read("fairgauge_drift.json")["evaluated"] > 5
-
-
-def test_intervals_are_read_beside_saved_results(folder: Any, baseline: dict[str, Any]) -> None:
-    folder.clarify(baseline, "--method", "bootstrap", "--replicates", "200", into="now")
-    check = ("clarify-monitor", "now/analysis.json", "--baseline", "base/analysis.json")
-    interval = (*check, "--check", "interval")
-    assert folder.run(*interval).exit_code == 0
-    found = folder.read("constraint_violations.json")["violations"]
-    assert {each["metric_name"] for each in found} >= {"RD", "GE"}
-    assert "with the interval [" in found[0]["description"]
-    # results that were changed since are not those that the intervals belong to
-    changed = folder.read("now/analysis.json")
-    changed["version"] = "1.0 "
-    folder.json("now/analysis.json", changed)
-    folder.run(*interval)
-    assert folder.read("constraint_violations.json")["violations"] == []
-    unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
-    assert any(each.endswith("there is no interval") for each in unanswered)
-
-
-def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> None:
-    del baseline
-    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--metrics")
-    text = folder.run(*args, "-").stdout
-    lines = text.splitlines()
-    assert lines[-1] == "# EOF"
-    assert "# TYPE bias_metric_TE gauge" in lines
-    labels = 'BiasStage="Post-Training",Label="label",LabelValue="1",Facet="facet",FacetValue="d"'
-    assert f"bias_metric_TE{{{labels}}} +Inf" in lines
-    assert not any("CDDL" in line for line in lines)  # it has no value
-    assert folder.run(*args, "metrics.json").exit_code == 0
-    request = folder.read("metrics.json")
-    assert request["Namespace"] == "aws/sagemaker/ModelMonitoring/bias-metrics"
-    sent = {each["MetricName"]: each for each in request["MetricData"]}
-    assert sent["bias_metric_TE"]["Value"] == 2.0**360
-    dimensions = {each["Name"]: each["Value"] for each in sent["bias_metric_TE"]["Dimensions"]}
-    assert dimensions["BiasStage"] == "Post-Training"
-    assert folder.run(*args, "metrics.json", "--endpoint", "live").exit_code == 0
-    request = folder.read("metrics.json")
-    assert request["Namespace"] == "aws/sagemaker/Endpoints/bias-metrics"
-    assert {"Name": "Endpoint", "Value": "live"} in request["MetricData"][0]["Dimensions"]
-    assert {"Name": "Facet", "Value": "facet"} in sent["bias_metric_TE"]["Dimensions"]
-
-
-def test_labels_are_escaped_in_openmetrics() -> None:
-    odd = MetricValue("pre_training_bias_metrics", 'a"b', "1\n2", "c\\d", "e", "CI", 0.5)
-    assert 'Label="a\\"b",LabelValue="1\\n2",Facet="c\\\\d"' in to_openmetrics([odd])
+    assert now[MetricKey(POST, "facet", "d", "TE")].value == math.inf
 
 
 @pytest.mark.parametrize(

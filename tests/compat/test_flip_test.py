@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.compat._coded_column import CodedColumn, Kind, from_values
-from fairgauge.compat._service_metrics import Features
-from fairgauge.enums import Profile
+from fairgauge_cloud._coded_column import CodedColumn, Kind, from_values
+from fairgauge_cloud._service_metrics import Features
 
 
 def columns(points: np.ndarray) -> list[CodedColumn]:
@@ -51,16 +50,14 @@ def test_the_order_of_rows_is_nothing_even_with_ties(seed: int) -> None:
     assert usual == moved
 
 
-def test_profiles_have_opposite_signs_and_documented_takes_texts() -> None:
+def test_sign_and_columns_of_text() -> None:
     inside = np.repeat([True, False], 12)
     positive = np.repeat([True, False], 12)
     numbers = Features(lambda: columns(np.arange(24.0)[:, None] % 12))
     assert numbers.flip(inside, positive) == 1.0
-    assert numbers.flip(inside, positive, Profile.DOCUMENTED) == -1.0
     texts = Features(lambda: [CodedColumn("x", Kind.TEXT, np.arange(24) % 2, ("a", "b"))])
     with pytest.raises(ValueError, match="FlipTest does not support non-numeric columns"):
         texts.flip(inside, positive)
-    assert texts.flip(inside, positive, Profile.DOCUMENTED) == -1.0
 
 
 def test_rows_without_a_value_are_excluded() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairgauge.compat.uri_paths import Places, json_document, json_lines
 from fairgauge.errors import DataError
+from fairgauge_cloud._files import Places, json_document, json_lines
 
 
 @pytest.mark.parametrize("uri", ["s3://b/../outside.csv", "s3://b/in/../../outside.csv"])

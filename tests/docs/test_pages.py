@@ -1,7 +1,7 @@
 """Every code block of the documentation runs, and prints what the page shows.
 
 After an intended change, run with FAIRGAUGE_UPDATE_GOLDEN=1 and read the diff. The pages on engines
-are run in tests/parity, with the engines; the one on processing jobs in tests/compat.
+are run in tests/parity, with the engines; the one on plug-ins in tests/repository.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairgauge.cli._demo_data import admissions, loans
 if TYPE_CHECKING:
     from pathlib import Path
 
-ELSEWHERE = ("engines/", "metrics/")
+ELSEWHERE = ("engines/", "metrics/", "how-to/plug-ins.md")
 PAGES = sorted(
     path
     for path in DOCS.rglob("*.md")

@@ -19,7 +19,7 @@ ENTRIES = [f"W{number:03d}" for number in range(1, 148)]
 
 LATER = {
     "drift_violation": "fairgauge clarify-monitor: rules on the drift of a metric",
-    "cloudwatch_value": "fairgauge clarify-monitor: infinity in CloudWatch's terms",
+    "cloudwatch_value": "no metric: infinity in a request to CloudWatch",
     "interval_string": "fairgauge clarify: how analysis.json writes intervals",
     "value_string": "fairgauge clarify: how analysis.json writes value lists",
     "TE_superseded_FPa/FNa-FPd/FNd": "no metric: a superseded formula, see test_definitions",

@@ -7,12 +7,12 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.published._stated_columns import tables_of
-from fairgauge.published._table_files import grids_of_text
-from fairgauge.published.printed_numbers import read_number
-from fairgauge.published.published_table import PublishedRow, selected_people
-from fairgauge.published.table_arithmetic import check_arithmetic
-from fairgauge.results.check import FaultCode, FaultLevel
+from fairgauge_check.check_result import FaultCode, FaultLevel
+from fairgauge_check.printed_numbers import read_number
+from fairgauge_check.published_table import PublishedRow, selected_people
+from fairgauge_check.stated_columns import tables_of
+from fairgauge_check.table_arithmetic import check_arithmetic
+from fairgauge_check.table_files import grids_of_text
 
 CASES, TABLES_EACH = 24, 4
 

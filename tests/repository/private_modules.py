@@ -10,6 +10,30 @@ if TYPE_CHECKING:
     from grimp import ImportGraph
 
 
+class PublicNames(Contract):
+    """Packages beside ours import the modules of ours that are public, and no others."""
+
+    type_name = "public_names"
+
+    plug_ins = fields.ListField(subfield=fields.StringField())
+    public = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
+        root = self.public[0]
+        problems = [
+            f"{module} imports {imported}, which is not public"
+            for module in sorted(graph.modules)
+            if module.partition(".")[0] in self.plug_ins
+            for imported in sorted(graph.find_modules_directly_imported_by(module))
+            if f"{imported}.".startswith(f"{root}.") and imported not in self.public
+        ]
+        return ContractCheck(kept=not problems, metadata={"problems": problems})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        for problem in check.metadata["problems"]:
+            output.print_error(problem)
+
+
 class PrivateModules(Contract):
     """Modules whose names begin with an underscore are imported in their own package alone.
 
@@ -21,17 +45,20 @@ class PrivateModules(Contract):
 
     root = fields.StringField()
     public = fields.ListField(subfield=fields.StringField(), required=False)
+    facade = fields.StringField(required=False)
+    """The module that gives single names of private modules to others."""
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         problems = []
         for module in sorted(graph.modules):
             package, _, name = module.rpartition(".")
-            if package == self.root or not package.startswith(self.root):
+            if not package.startswith(f"{self.root}."):
                 continue
             importers = graph.find_modules_that_directly_import(module)
             outside = [i for i in sorted(importers) if not f"{i}.".startswith(f"{package}.")]
             if name.startswith("_"):
-                problems += [f"{module} is private, and imported by {i}" for i in outside]
+                others = [i for i in outside if i != self.facade]
+                problems += [f"{module} is private, and imported by {i}" for i in others]
             elif importers and not outside and not self._is_public(module):
                 problems.append(f"{module} is used by its package alone: name it _{name}")
         return ContractCheck(kept=not problems, metadata={"problems": problems})

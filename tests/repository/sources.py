@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
 MODULES = sorted(SOURCE.rglob("*.py"))
-OURS = [path for path in MODULES if not path.is_relative_to(SOURCE / "compat" / "smclarify")]
-"""All but the stand-in for smclarify, which bears the names of what it stands in for."""
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.repository.sources import (
     MODULES,
-    OURS,
     ROOT,
     SOURCE,
     TESTS,
@@ -37,10 +36,10 @@ ONLY_IN = {
     "duckdb": ("scan/",),
     "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",),
-    "pandas": ("scan/", "render/", "compat/"),
+    "pandas": ("scan/", "render/"),
     "click": ("cli/",),
     "jinja2": ("render/",),
-    "pydantic": ("compat/",),
+    "pydantic": (),
     "scipy": ("stats/",),
     "urllib.request": (),
     "sklearn": ("integrations/scikit_learn.py",),
@@ -138,7 +137,7 @@ BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "core", "base"
 
 
 def test_no_module_is_named_for_everything() -> None:
-    for path in (*OURS, *TESTS):
+    for path in (*MODULES, *TESTS):
         parts = {*path.relative_to(ROOT).parts[:-1], path.stem}
         assert not parts & BANNED, path
         assert not re.fullmatch(r"v[0-9]+", path.parent.name), path

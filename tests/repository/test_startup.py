@@ -32,6 +32,7 @@ def loaded(code: str) -> set[str]:
 
 
 COMMANDS = ["", *sorted(m.name for m in pkgutil.iter_modules(commands.__path__))]
+PLUG_INS = ["clarify_command", "clarify_monitor_command", "vertex_command"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -39,6 +40,14 @@ def test_help_imports_nothing_heavy(command):
     args = [*([command.replace("_", "-")] if command else []), "--help"]
     modules = loaded(f"from fairgauge.cli import main; main({args!r})")
     assert "click" in modules
+    assert not modules & HEAVY
+    assert not any(name.startswith("fairgauge_cloud") for name in modules)
+
+
+@pytest.mark.parametrize("module", PLUG_INS)
+def test_a_command_of_a_plug_in_imports_nothing_heavy(module):
+    modules = loaded(f"from fairgauge_cloud.{module} import command; command(['--help'])")
+    assert f"fairgauge_cloud.{module}" in modules
     assert not modules & HEAVY
 
 

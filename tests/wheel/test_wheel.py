@@ -65,8 +65,8 @@ def test_what_is_packed(built):
         metadata = archive.read(info).decode()
     files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert {path.relative_to(ROOT / "src").as_posix() for path in files} < names
-    assert "fairgauge/py.typed" in names
-    assert all(name.startswith(("fairgauge/", "fairgauge-")) for name in names)
+    assert {"fairgauge/py.typed", "fairgauge_cloud/py.typed"} < names
+    assert all(name.startswith(("fairgauge/", "fairgauge_cloud/", "fairgauge-")) for name in names)
     assert "Requires-Dist: duckdb" in metadata
     assert "Project-URL: Source, " in metadata
     with tarfile.open(sdist) as archive:
@@ -95,7 +95,9 @@ def test_arrays_and_help(installed, tmp_path):
         "print(json.dumps([report.data.rows, report['accuracy.difference', 'sex', 'F'].value]))\n"
     )
     assert json.loads(call(installed, "-c", program, cwd=tmp_path)) == [4, 0.5]
-    assert "fairgauge audit" in call(installed.with_name("fairgauge"), "--help", cwd=tmp_path)
+    text = call(installed.with_name("fairgauge"), "--help", cwd=tmp_path)
+    assert "fairgauge audit" in text
+    assert "  vertex " in text  # found by its entry point
 
 
 def test_mypy_sees_the_types(installed, tmp_path):

@@ -4,6 +4,7 @@ from typing import Any, assert_type
 
 import fairgauge as fg
 from fairgauge.testing import assert_passes
+from fairgauge_check import Check, check
 
 sex = ["F", "M", "M"]
 report = fg.audit(
@@ -23,9 +24,9 @@ assert_type(counts, fg.Cube)
 assert_type(counts + counts, fg.Cube)
 assert_type(fg.audit(counts, metrics=[fg.rate("missed", of=fg.FN, among=fg.TP + fg.FN)]), fg.Report)
 loaded = fg.load("loans.cube.json")
-assert isinstance(loaded, fg.Cube | fg.Report | fg.Check)
-assert_type(loaded, fg.Cube | fg.Report | fg.Check)
-assert_type(fg.check("published.csv"), fg.Check)
+assert isinstance(loaded, fg.Cube | fg.Report | Check)
+assert_type(loaded, fg.Cube | fg.Report | Check)
+assert_type(check("published.csv"), Check)
 assert_type(fg.compare(report, report), fg.Comparison)
 assert_type(fg.rule("DI", at_least=0.8), fg.Rule)
 score: float = fg.scorer("accuracy", sensitive="sex")(object(), [[1.0]], [1])

@@ -8,10 +8,26 @@ from dataclasses import fields, replace
 from typing import Never, Unpack, cast
 
 from fairgauge.catalogue.facts import described
+from fairgauge.checks.copies import sensitive_outcomes
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
+from fairgauge.checks.names import doubtful_names
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Favourable, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import (
+    DiagnosticCode,
+    Favourable,
+    Level,
+    Outcome,
+    Role,
+    Task,
+    Threshold,
+    Uncounted,
+)
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
@@ -30,20 +46,11 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
-from fairgauge.resolve.copy_checks import sensitive_outcomes
-from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.name_checks import doubtful_names
-from fairgauge.resolve.outcome_checks import undecided_outcomes
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.person_checks import alike_identifiers, never_repeats, open_decisions
-from fairgauge.resolve.positive_checks import (
-    assumed_positive,
-    unclear_favourable,
-    unfavourable_positive,
-)
 from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
@@ -150,8 +157,13 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     else:
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
-    measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    in_doubt = unclear_favourable(cube, spec, measured.task)
+    mistakes = with_accepted(likely_mistakes(cube, spec, decide_task(cube, spec)), spec)
+    repeated = with_accepted(repeated_rows(data, source, spec, cube), spec)
+    measured, verdicts, notes_of_verdicts = judged(cube, source, spec, (*mistakes, *repeated))
+    in_doubt = spec.favourable is None and any(
+        each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE and each.level is Level.WARNING
+        for each in mistakes
+    )
     stated = replace(spec, favourable=Favourable.NEITHER) if in_doubt else spec
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
@@ -186,10 +198,9 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *exclusion_notes(excluded, spec, cube.read),
             *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
-            *unfavourable_positive(cube, spec, measured.task),
             *limits_of_the_better_off(spec, stated.favourable or Favourable.POSITIVE),
-            *likely_mistakes(cube, spec, measured.task),
-            *repeated_rows(data, source, spec, cube),
+            *mistakes,
+            *repeated,
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
@@ -559,12 +570,17 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
 
 
 def judged(
-    cube: Cube, source: Source | None, spec: Spec
+    cube: Cube, source: Source | None, spec: Spec, mistakes: Sequence[Diagnostic]
 ) -> tuple[Measured, tuple[Verdict, ...], list[Diagnostic]]:
-    """Measure what is asked and judge it by the rules; return the notes on verdicts as well."""
+    """Measure what is asked and judge it by the rules; return the notes on verdicts as well.
+
+    What checks found (``mistakes``) leaves no pass that stands on it.
+    """
     by_rows = _by_rows(source, cube, spec)
     estimated = estimated_groups(cube, spec)
     measured = measure(cube, spec, by_rows, estimated)
+    notes_of_measures = with_accepted(measured.diagnostics, spec)
+    measured = replace(measured, diagnostics=notes_of_measures)
     if not spec.rules:
         return measured, (), []
     from fairgauge.measure.decide import judge_together, remaining_notes
@@ -579,6 +595,7 @@ def judged(
         *remaining_notes(measured, spec, verdicts),
         *reference_notes(measured, spec, verdicts),
     ]
+    verdicts = withhold(verdicts, (*mistakes, *notes_of_measures), cube, spec)
     if spec.inconclusive is None:
         return measured, verdicts, notes
     return measured, *_counted_as(verdicts, notes, Outcome(spec.inconclusive))
@@ -655,7 +672,6 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )
-    yield from open_decisions(cube, spec)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

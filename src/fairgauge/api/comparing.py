@@ -9,10 +9,15 @@ from typing import Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.identifier_checks import never_repeats
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.outcome_checks import undecided_outcomes
+from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, Problem, SpecError, cells, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
@@ -24,18 +29,13 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options, flag_of
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
-from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import MANY_UNCLUSTERED, NO_CLUSTER, excluded_rows
 from fairgauge.resolve.group_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.person_checks import never_repeats
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
-    limits_outside_range,
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve
@@ -160,8 +160,24 @@ def compare_models(
         )
         raise SpecError(Problem("candidate", message))
     check_known(cube, spec)
-    _refuse_unclustered(cube, spec)
+    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
+    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
+        column = quote(spec.cluster or "")
+        raise DataError(
+            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
+            "theirs would be in no confidence interval; give each its own, or "
+            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
+        )
+    of_models = _found_of_models(cube, spec)
     candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
+    for name, found, of_model, asked in of_models:  # without a name: the model in use
+        candidates = tuple(
+            each
+            for one in candidates
+            for each in (
+                withhold([one], found, of_model, asked) if name in ("", one.name) else [one]
+            )
+        )
     return ModelComparison(
         **made_now(),
         task=decide_task(cube, spec),
@@ -176,7 +192,7 @@ def compare_models(
         confidence=spec.confidence,
         candidates=candidates,
         own=tuple(map(described, spec.catalogue.own)),
-        diagnostics=tuple(_stated_once(_notes(data, source, cube, spec))),
+        diagnostics=tuple(_stated_once(_notes(data, source, cube, spec, of_models))),
     )
 
 
@@ -194,40 +210,60 @@ def _stated_once(notes: Iterator[Diagnostic]) -> Iterator[Diagnostic]:
             yield each
 
 
-def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Yield what an audit of the model in use, and of each candidate, would warn of.
+_Found = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
+"""A model, what checks find in its counts, these, and what is asked of them."""
+
+
+def _notes(
+    data: object, source: Source | None, cube: Cube, spec: Spec, of_models: list[_Found]
+) -> Iterator[Diagnostic]:
+    yield from counted_people(cube, spec)
+    yield from never_repeats(cube, spec)
+    task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
+    yield from assumed_positive(cube, spec, task, spec.catalogue.expand(in_use.metrics))
+    yield from unmatched_rules(spec, group_texts(count_groups(cube, spec)))
+    for _, found, counts, asked in of_models:
+        yield from found
+        yield from _excluded(counts, asked)
+    yield from repeated_rows(data, source, spec, cube, "compare-models")
+
+
+def _found_of_models(cube: Cube, spec: Spec) -> list[_Found]:
+    """Return what checks find of the model in use and of each candidate.
 
     Raises
     ------
     SpecError
         A candidate decides in no word of the label, or of the model in use.
     """
-    yield from counted_people(cube, spec)
-    yield from never_repeats(cube, spec)
     task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
-    yield from assumed_positive(cube, spec, task, spec.catalogue.expand(in_use.metrics))
-    yield from unfavourable_positive(cube, spec, task)
-    yield from limits_outside_range(spec)
-    yield from unmatched_rules(spec, group_texts(count_groups(cube, spec)))
-    yield from _of_model(cube, in_use, task)
+
+    def found(counts: Cube, asked: Spec) -> tuple[Diagnostic, ...]:
+        notes = [*likely_mistakes(counts, asked, task)]
+        if asked.label is not None:
+            notes += reversed_outcomes_of(resolve(counts, asked))
+        return with_accepted(notes, spec)
+
+    models: list[_Found] = [("", found(cube, in_use), cube, in_use)]
     for axis in candidate_axes(cube):
-        of_candidate = replace(asked_of(spec, axis), rules=())
-        counts = alone(cube, axis)
+        of_candidate, counts = replace(asked_of(spec, axis), rules=()), alone(cube, axis)
         if spec.label is None:
-            yield from _unlike_in_use(cube, axis, spec)
-            decisions = undecided_outcomes(counts, of_candidate)
-            stated = (DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.NOT_FAVOURABLE)
-            yield from (each for each in decisions if each.code not in stated)
-            yield from _excluded(counts, of_candidate)
+            decisions = (
+                each
+                for each in undecided_outcomes(counts, of_candidate)
+                if each.code is not DiagnosticCode.NOT_FAVOURABLE
+            )
+            notes = with_accepted([*_unlike_in_use(cube, axis, spec), *decisions], spec)
+            models.append((axis.column, notes, counts, of_candidate))
             continue
         try:
-            yield from _of_model(counts, of_candidate, task)
+            models.append((axis.column, found(counts, of_candidate), counts, of_candidate))
         except SpecError as refused:
             column = quote(axis.column)
             raise SpecError(
                 [Problem("candidate", f"{column} {each.message}") for each in refused.problems]
             ) from refused
-    yield from repeated_rows(data, source, spec, cube, "compare-models")
+    return models
 
 
 def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnostic]:
@@ -265,28 +301,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         )
 
 
-def _refuse_unclustered(cube: Cube, spec: Spec) -> None:
-    """Refuse many rows without a cluster: they are in a change, and not in its interval."""
-    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
-    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
-        column = quote(spec.cluster or "")
-        raise DataError(
-            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
-            "theirs would be in no confidence interval; give each its own, or "
-            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
-        )
-
-
-def _of_model(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Yield what an audit warns of a model's decisions, and of the groups that it has."""
-    yield from likely_mistakes(cube, spec, task)
-    if spec.label is not None:
-        yield from reversed_outcomes_of(resolve(cube, spec))
-    yield from _excluded(cube, spec)
-
-
 def _excluded(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Yield who lacks a group, or what a model needs, by group, and groups that have no other."""
     for of in count_groups(cube, spec):
         yield from (*missing_groups(of, spec), *one_group(of, spec), *weightless_groups(of))
         for each in missing_outcomes(of, spec):

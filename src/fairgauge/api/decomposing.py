@@ -13,6 +13,13 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.checks.copies import controls_of_groups, strata_of_outcomes
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.missingness_checks import missing_values
+from fairgauge.checks.names import doubtful_names, doubtful_strata
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
+from fairgauge.checks.stratum_checks import many_strata
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -41,17 +48,11 @@ from fairgauge.question.specification import (
     refuse_candidates,
     same_in_a_stratum,
 )
-from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
-from fairgauge.resolve.missingness_checks import missing_values
-from fairgauge.resolve.name_checks import doubtful_names
-from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
-from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -84,8 +85,7 @@ def why(
         cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
         differences or ratios of rates, or of the mean label or prediction of a regression (default:
         the difference of the selection rate, without predictions of the base rate, of a regression
-        of the mean label; or what the preset has of it; that of a mean score is one of the mean
-        prediction of a regression); and ``margins`` are by how much a rate may
+        of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
         differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
     controls : column, `fairgauge.cut`, or list of these, optional
@@ -131,8 +131,6 @@ def why(
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    if not isinstance(data, Cube) and (of_numbers := _scores_as_numbers(asked)):
-        asked, margins = of_numbers, {each.replace(*_MEANS): margins[each] for each in margins}
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
     refuse(problems)
@@ -156,6 +154,9 @@ def why(
     asked_cuts = with_fewer_cuts(cube, strata)  # counts may hold more
     crossed = cross_strata(asked_cuts, columns)
     fitted = cross_strata(asked_cuts, strata) if beside else None
+    names, controls = ([each.column for each in of] for of in (strata, beside))
+    resolution = resolve(crossed.without, spec)
+    found = with_accepted(_mistakes(cube, spec, resolution, names, controls), spec)
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     if not gaps:
         raise DataError(
@@ -163,10 +164,8 @@ def why(
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
     excluded, (used, notes_of_used) = _excluded(crossed, spec, gaps)
-    names, controls = ([each.column for each in of] for of in (strata, beside))
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     read = cube.read + undecided
-    resolution = resolve(crossed.without, spec)
     features = resolution.features
     return Decomposition(
         **made_now(),
@@ -180,7 +179,7 @@ def why(
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
-        gaps=gaps,
+        gaps=withhold(gaps, found, cube, spec),
         diagnostics=(
             *notes_of_used,
             *(
@@ -191,11 +190,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
-            *unfavourable_positive(cube, spec, resolution.task),
-            *reversed_outcomes_of(resolution),
-            *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
-            *controls_of_groups(cube, spec, controls),
-            *doubtful_strata(cube, spec, names),
+            *found,
             *(
                 Diagnostic.note(
                     DiagnosticCode.FEW_INTERVALS,
@@ -214,37 +209,23 @@ def why(
             ),
             *(note for of in features for note in missing_outcomes(of, spec)),
             *uncounted_rows(cube, features, spec),
-            *undecided_outcomes(cube, spec),
             *single_row_groups(cube, spec),
-            *(
-                each
-                for each in doubtful_names(cube, spec)
-                if each.feature not in names  # `doubtful_strata` is of these
-            ),
             *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
         ),
     )
 
 
-_MEANS = ("mean_score", "mean_prediction")
-_OF_DECISIONS = ("score", "threshold", "score_range", "score_of", "label", "positive")
-
-
-def _scores_as_numbers(asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a question about mean scores alone as one about numbers that are predicted.
-
-    Scores are counted by intervals, whose sums are not exact.
-    """
-    given = asked.get("metrics") or ()
-    metrics = [
-        str(each).strip() for each in (given.split(",") if isinstance(given, str) else given)
-    ]
-    of_scores = metrics and all(each.startswith(f"{_MEANS[0]}.") for each in metrics)
-    if not of_scores or asked.get("score") is None or asked.get("prediction") is not None:
-        return None
-    kept = {name: value for name, value in asked.items() if name not in _OF_DECISIONS}
-    metrics = [each.replace(*_MEANS) for each in metrics]
-    return kept | {"metrics": metrics, "prediction": asked["score"], "task": Task.REGRESSION}
+def _mistakes(
+    cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
+) -> Iterator[Diagnostic]:
+    yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
+    yield from reversed_outcomes_of(resolution)
+    yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
+    yield from controls_of_groups(cube, spec, controls)
+    yield from doubtful_strata(cube, spec, strata)
+    for each in doubtful_names(cube, spec):
+        if each.feature not in strata:  # `doubtful_strata` is of these
+            yield each
 
 
 def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
@@ -454,9 +435,8 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             )
             if metric.name.startswith("mean_score."):
                 message = (
-                    f"{metric.name} has no decomposition in counts, nor beside a prediction or "
-                    "other metrics, since scores are counted by intervals; ask for it of the "
-                    "score alone, or name the score as the prediction of a regression "
+                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
+                    "name the score as the prediction of a regression "
                     "(--prediction COL --task regression --metrics mean_prediction.difference)"
                 )
             yield Problem("metrics", message)

@@ -10,6 +10,8 @@ from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, judged, repeated_rows
 from fairgauge.api.loading import load
+from fairgauge.checks.open_doubts import with_accepted
+from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError
@@ -18,6 +20,7 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import ask
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.report import Report
 
 _HEIGHT = 900
@@ -25,7 +28,6 @@ _OF_ROWS = (
     DiagnosticCode.COPIED_FILES, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.REPEATED_ID,
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
-    DiagnosticCode.OPEN_DECISIONS,
 )  # fmt: skip
 """What a report states of its rows, as counts alone do not show it."""
 
@@ -142,9 +144,11 @@ def explore(
     options = with_config(config, options, judges=True)
     cube, source, spec = counted(data, arrays, options)
     alone = replace(spec, candidate=(), margins=())
-    verdicts = judged(cube, source, alone)[1] if spec.rules else ()
-    of_rows = (*repeated_rows(data, source, spec, cube, "explore"), *counted_people(cube, spec))
-    return Exploration(explored(cube, spec, verdicts=verdicts, of_rows=of_rows, exact=exact))
+    mistakes = likely_mistakes(cube, spec, decide_task(cube, alone))
+    repeated = repeated_rows(data, source, spec, cube, "explore")
+    found = with_accepted([*counted_people(cube, spec), *repeated, *mistakes], spec)
+    verdicts = judged(cube, source, alone, found)[1] if spec.rules else ()
+    return Exploration(explored(cube, spec, verdicts=verdicts, of_rows=found, exact=exact))
 
 
 def explore_report(
@@ -171,4 +175,5 @@ def explore_report(
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
     of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]
+    of_rows += with_accepted(likely_mistakes(cube, spec, report.task), spec)
     return Exploration(explored(cube, spec, verdicts=report.verdicts, of_rows=of_rows, exact=exact))

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
+from fairgauge.enums import Level
 from fairgauge.errors import CubeError
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
@@ -22,13 +25,12 @@ from fairgauge.question.swap_question import (
     check_swap_options,
     read_swap_question,
 )
-from fairgauge.resolve.answer_checks import unclear_decisions
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.results.shown_result import made_now
 from fairgauge.scan import open_rows
 from fairgauge.scan.source import Source
-from fairgauge.values import Value
+from fairgauge.values import Value, is_one_of
 
 _MOST_VALUES = 1_000
 
@@ -138,6 +140,16 @@ def pairs(
     cube, source, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
     there = answers.n > 0
+    unclear = (
+        note
+        for note in undecided_outcomes(cube, question.spec)
+        if note.level is Level.WARNING
+        and not all(is_one_of(value, question.spec.unknown) for value in note["values"])
+    )
+    found = with_accepted(unclear, question.spec)
+    of_answers = replace(question.spec, sensitive=(), intersections=())
+    compared = compare_swaps(answers, question)
+    compared["differences"] = withhold(compared["differences"], found, cube, of_answers)
     return PairsAudit(
         **made_now(),
         data=AnswerCounts(
@@ -153,8 +165,8 @@ def pairs(
             families=answers.families,
         ),
         spec=question.to_dict(),
-        diagnostics=tuple(unclear_decisions(cube, question)),
-        **compare_swaps(answers, question),
+        diagnostics=tuple(found),
+        **compared,
     )
 
 

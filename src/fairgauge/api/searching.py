@@ -17,6 +17,10 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.own_by_name import metric_or_name
 from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.names import doubtful_conditions, doubtful_names
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.rows import OF_OUTCOMES, likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
@@ -25,13 +29,12 @@ from fairgauge.enums import (
     Favourable,
     Level,
     Role,
-    Task,
     Threshold,
     Uncounted,
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
-from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
+from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.options import OF_ROWS, flag_of
@@ -41,11 +44,8 @@ from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import Spec, ask, check_names, read_part
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_checks import single_row_groups
-from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
-from fairgauge.resolve.outcome_checks import mistaken_outcomes, unclear_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows, with_ends_of_fifths
@@ -214,18 +214,20 @@ def find(
     )
     found = find_subgroups(rows_searched, question)
     task = decide_task(cube, spec)
+    found_names = [
+        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec),
+        *doubtful_conditions(cube, spec),
+    ]
+    of_outcomes = likely_mistakes(cube, spec, task, OF_OUTCOMES)
+    mistakes = with_accepted([*of_outcomes, *_reversed(cube, spec), *found_names], spec)
     diagnostics = (
         *_excluded(cube, spec, row.needs),
         *unevenly_lacking(rows_searched, searched, spec),
-        *_unclear(cube, spec, task, row.needs),
+        *_unclear(mistakes, cube, spec, row.needs),
         *assumed_positive(cube, spec, task, (row,)),
-        *unfavourable_positive(cube, spec, task),
-        *mistaken_outcomes(cube, spec, task),
-        *_reversed(cube, spec),
+        *mistakes,
         *repeated_rows(data, source, spec, cube, "find"),
         *counted_people(cube, spec),
-        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec),
-        *doubtful_conditions(cube, spec),
         *unmatched_groups(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
@@ -242,8 +244,7 @@ def find(
 
 
 def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, Any]:
-    """Return what is found without bounds of all subgroups, where rows could hide some."""
-    if not any(note.code in HIDING for note in notes):
+    if not any(note.code in HIDING and not note.get("counted") for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
 
@@ -254,11 +255,13 @@ def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield from reversed_outcomes_of(resolve(cube, whole))
 
 
-def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Diagnostic]:
-    for of, rows in unclear_outcomes(cube, spec, task).items():
-        if of in needs and rows > MANY_MISSING * cube.read:
+def _unclear(
+    mistakes: Iterable[Diagnostic], cube: Cube, spec: Spec, needs: Set[str]
+) -> Iterator[Diagnostic]:
+    for doubt in open_doubts(mistakes, cube, replace(spec, sensitive=(), intersections=())):
+        if len(doubt.needs) == 1 and doubt.needs <= needs and doubt.rows < cube.read:
             yield Diagnostic.warning(
-                DiagnosticCode.UNCOUNTED_ROWS, what=f"clear {of}", rows=rows, total=cube.read,
+                DiagnosticCode.UNCOUNTED_ROWS, what=doubt.what, rows=doubt.rows, total=cube.read,
                 ruled=False, counted=True, **spec.unit,
             )  # fmt: skip
 

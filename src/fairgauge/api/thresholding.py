@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
+from fairgauge.checks.favourable import assumed_positive
+from fairgauge.checks.open_doubts import with_accepted, withhold
+from fairgauge.checks.rows import likely_mistakes
 from fairgauge.enums import DiagnosticCode, Task, Threshold
 from fairgauge.errors import Problem, alternatives, quote, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, refuse_candidates
-from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.resolution import resolve
 from fairgauge.results.disadvantage import better_of
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
@@ -78,19 +81,23 @@ def thresholds(
     _check(spec)
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
+    mistakes = [
+        *likely_mistakes(cube, spec, Task.BINARY),
+        *repeated_rows(data, source, spec, cube, "thresholds"),
+    ]
+    found = with_accepted(mistakes, spec)
+    of_scores = with_accepted(reversed_outcomes_of(resolve(cube, spec)), spec)
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     notes = [
         *exclusion_notes(excluded_rows(cube, spec), spec),
         *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
-        *unfavourable_positive(cube, spec, Task.BINARY),
-        *likely_mistakes(cube, spec, Task.BINARY),
-        *repeated_rows(data, source, spec, cube, "thresholds"),
+        *found,
     ]
     if any(each.code is DiagnosticCode.ONE_DECISION for each in chosen["diagnostics"]):
         notes = [each for each in notes if each.code is not DiagnosticCode.ONE_DECISION]
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
-    return ThresholdChoice(
+    choice = ThresholdChoice(
         **made_now(),
         data=CountedData(source.name if source else "counts", cube.read),
         score=spec.score,
@@ -103,6 +110,7 @@ def thresholds(
         **chosen | {"diagnostics": (*notes, *chosen["diagnostics"])},
         spec=spec.to_dict(),
     )
+    return withhold([choice], (*found, *of_scores), cube, spec)[0]
 
 
 def _check(spec: Spec) -> None:

@@ -9,7 +9,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
 from typing import Any, NoReturn, TypeAlias
 
@@ -43,7 +45,6 @@ _SECTIONS = {
         "thresholds": "Find the threshold of a score that meets a rule.",
         "monitor": "Monitor a model over time, with a controlled false alarm rate.",
         "pairs": "Compare answers under swapped names.",
-        "check": "Check published tables of selection rates.",
     },
     "Counts": {
         "count": "Count the rows, and save the counts.",
@@ -57,15 +58,19 @@ _SECTIONS = {
         "verify": "Compute a sealed report again from its counts.",
         "schema": "Print the JSON Schema of a report, a cube or a specification.",
     },
-    "Cloud services": {
-        "clarify": "Run a SageMaker Clarify bias configuration.",
-        "clarify-monitor": "Check a Clarify bias monitor against its baseline.",
-        "vertex": "Run a Vertex AI bias configuration.",
-    },
 }
 """Every command with what it does, as the help arranges them: `--help` imports no command."""
 _VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
 """The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
+_PLUG_INS = "Plug-ins"
+_OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)
+
+
+@cache
+def plug_in_commands() -> dict[str, EntryPoint]:
+    """Return the commands of installed packages, by name; none takes the name of our own."""
+    found = {each.name: each for each in entry_points(group="fairgauge.commands")}
+    return {name: found[name] for name in sorted(found.keys() - _OWN)}
 
 
 class Command(click.Command):
@@ -153,26 +158,36 @@ class CommandGroup(click.Group):
 
 
 class Commands(click.Group):
-    """Commands: rows of `fairgauge.cli.commands.verbs`, and modules NAME_command beside it."""
+    """Rows of `fairgauge.cli.commands.verbs`, modules NAME_command beside it, and plug-ins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(name for commands in _SECTIONS.values() for name in commands)
+        return sorted([*_OWN, *plug_in_commands()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
+        del ctx
         if cmd_name in _VERBS:
             from fairgauge.cli.commands.verbs import command_of
 
             return command_of(cmd_name)
-        module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
-        found: click.Command = module.command
+        found: click.Command
+        if cmd_name in _OWN:
+            module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
+            found = module.command
+        elif cmd_name in plug_in_commands():
+            found = plug_in_commands()[cmd_name].load()
+        else:
+            return None
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))
-        for title, commands in _SECTIONS.items():
+        # what a plug-in does is in its module, which `--help` does not import
+        added = {
+            name: f"A command of {each.module.partition('.')[0]}."
+            for name, each in plug_in_commands().items()
+        }
+        for title, commands in (*_SECTIONS.items(), *([(_PLUG_INS, added)] if added else [])):
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), does) for name, does in commands.items()])
 

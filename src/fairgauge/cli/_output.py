@@ -22,7 +22,6 @@ from fairgauge.render.words.numbers import numbered, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from fairgauge.compat.clarify.analysis import Analysis
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.results.scopes import Diagnostic
@@ -184,10 +183,14 @@ class Output:
             print_message(each, prefix="")
 
 
-def print_notices(found: Analysis) -> None:
-    """Write what a reader should know of how a configuration was read to standard error."""
-    for notice in found.notices:
-        print_message(notice, prefix="Warning: " if notice in found.doubts else "Note: ")
+def made_folder(path: str) -> Path:
+    """Return a folder for results, made if it is not there."""
+    try:
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot make the folder {quote(path)}: {cause(error)}") from None
+    return folder
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:

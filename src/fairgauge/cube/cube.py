@@ -128,10 +128,9 @@ class Cube:
         decision is unknown because one is undated.
     spellings : identifiers of persons or clusters that differ from another one in case, blanks,
         encoding or how a number is written alone, and count as others.
-    undecided : rows that no condition is known to exclude, but that have no value of the column of
-        one: by column and an empty text, and not among ``rows``; and those with another spelling
-        of what a condition names, or with what often stands for a missing value: by column and it.
-        Each has its rows and its cases.
+    undecided : rows that no other condition excludes, and that have no value of the column of one:
+        by column and an empty text, and not among ``rows``; or a text that one excludes and that
+        often stands for a missing value: by column and it. Each has its rows and its cases.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     orders : columns whose type states the order of its values, each with all of these.
@@ -251,10 +250,7 @@ class Cube:
     @property
     def without_condition(self) -> dict[str, int]:
         """Return by column how many cases have no value for the condition on it to be decided."""
-        found: Counter[str] = Counter()
-        for column, value, _, cases in self.undecided:
-            found[column] += cases * (value == "")
-        return {column: cases for column, cases in found.items() if cases}
+        return {c: cases for c, value, _, cases in self.undecided if cases and not value}
 
     @property
     def cases(self) -> int:
@@ -421,7 +417,8 @@ def pooled(one: Cube, other: Cube) -> Cube:
     return replace(
         one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
         unseen=unseen, ends=one.ends | other.ends, conflicts=(),
-        coded=values_together(each.coded for each in (one, other)), orders=tuple(orders.items()),
+        coded=values_together(each.coded for each in (one, other)),
+        orders=tuple(orders.items()),
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         undecided=values_together(each.undecided for each in (one, other)),
@@ -526,8 +523,7 @@ def _from_dict(found: Saved) -> Cube:
         clusters=named,
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
-        # each row was a case in counts that an earlier version saved
-        undecided=tuple((c, v, n, *(of or [n])) for c, v, n, *of in found.get("undecided", ())),
+        undecided=tuple((column, *n) for column, *n in found.get("undecided", ())),
         orders=tuple((column, tuple(values)) for column, *values in found.get("orders", ())),
     )
 

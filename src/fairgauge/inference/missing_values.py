@@ -12,7 +12,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -27,9 +27,7 @@ from fairgauge.catalogue.derived import contrast_of
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.cube.cube import Cube, cases_of_no_weight
-from fairgauge.enums import Decide, DiagnosticCode, Profile, Task, Uncounted
-from fairgauge.identity import GroupId, ValueSet
-from fairgauge.question.category_words import means_missing
+from fairgauge.enums import Decide, DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import (
@@ -38,21 +36,12 @@ from fairgauge.resolve.group_counts import (
     without_group,
     without_group_by_kind,
 )
-from fairgauge.resolve.name_checks import other_spellings, rows_of_no_group
-from fairgauge.resolve.outcome_checks import (
-    copies_of_label,
-    groups_of_one_outcome,
-    one_outcome,
-    unclear_outcomes,
-)
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.positive_checks import unclear_favourable
-from fairgauge.resolve.question_checks import depends_on_favourable
 from fairgauge.resolve.references import Rivals, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import LITTLE, is_ratio
-from fairgauge.results.estimates import APART, SCORE_APART, ComparisonKey, RowsInDoubt, WorstCase
+from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -69,7 +58,6 @@ Shares = tuple[Array, Array]
 _ACCURACY = rate_of("accuracy")
 _SELECTION = contrast_of(rate_of("selection_rate"), "difference")
 _OF_DECISIONS = ("prediction", "score")
-_REVERSED = (DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES)
 MANY_MISSING = 0.01
 """The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
@@ -284,100 +272,12 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     return many | {what: n for what, n in found.items() if n > few}
 
 
-def rows_in_doubt(
-    cube: Cube,
-    features: Sequence[GroupCounts],
-    spec: Spec,
-    task: Task,
-    *models: tuple[Cube, Spec],
-    warned: Iterable[Diagnostic] = (),
-) -> RowsInDoubt:
-    """Return the rows without which no rule passes: many that are in no number, or are unclear.
-
-    Groups are unclear whose names mean a missing value, until these are stated (unknown, recode);
-    those whose names are other spellings of a larger one are, too.
-    Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
-    all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
-    No rate is clear of a feature that has a group of one outcome alone.
-    Nothing of label and prediction (or score) together is clear where these are a copy of it.
-    People are whose identifiers are probably another spelling of someone's, and rows those that
-    count as one person whose identifier probably means that it is missing.
-    """
-    few = _few(cube, features, spec, cube.plan.cases)
-    every = models or [(cube, spec)]
-    unclear: dict[str, tuple[str, int]] = {}
-    copied: dict[str, tuple[str, int]] = {}
-    alike: dict[tuple[str | None, str], int] = {}
-    for counts, asked in every:
-        for of, rows in unclear_outcomes(counts, asked, task).items():
-            needs = [of, *["prediction"] * (of == "score" and not asked.prediction)]
-            unclear |= dict.fromkeys(needs, (f"clear {of}", rows)) if rows > few else {}
-        for note in copies_of_label(counts, asked, task):
-            of_score = bool(note.get("score"))
-            needs = ["score"] * of_score + ["prediction"] * (not of_score or not asked.prediction)
-            copied |= dict.fromkeys(needs, (SCORE_APART if of_score else APART, note["rows"]))
-        for note in groups_of_one_outcome(counts, asked, task):
-            held = [each.feature for each in features if note.feature in each.feature_id.columns]
-            alike |= dict.fromkeys(((of, note["role"]) for of in held), note["rows"])
-        if task is Task.BINARY and counts.min_cell is None:
-            for note in one_outcome(counts, asked, task):
-                role = "label" if note.code is DiagnosticCode.ONE_LABEL else "prediction"
-                alike[None, role] = cube.read
-    if any(each.code in _REVERSED and not each.get("group") for each in warned):
-        unclear |= {of: (f"clear {of}", cube.read) for of in (*_OF_DECISIONS, "label")}
-    marked = rows_of_no_group(cube, spec)
-    groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
-    spelt = {column: sum(names.values()) for column, names in other_spellings(cube, spec).items()}
-    respelt = {
-        each.feature: sum(spelt.get(c, 0) for c in each.feature_id.columns) for each in features
-    }
-    in_doubt = depends_on_favourable(spec) and any(unclear_favourable(*e, task) for e in every)
-    of_no_one = sum(rows for _, rows in cube.placeholders)
-    return RowsInDoubt(
-        uncounted(cube, features, spec),
-        unclear,
-        {of: n for of, n in groups.items() if n > few},
-        {of: n for of, n in respelt.items() if n > few},
-        copied,
-        alike,
-        cube.spellings if spec.of_people and cube.spellings > few else 0,
-        of_no_one if spec.of_people and of_no_one > few else 0,
-        cube.read if in_doubt else 0,
-    )
-
-
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec, measure: str) -> float:
-    """Return how many rows, or cases, are few beside every large group.
-
-    Not beside one whose name means a missing value, or is another spelling of a larger one.
-    """
-    spelt, fewest = other_spellings(cube, spec), []
-    for counts in features:
-        others = [spelt.get(column, {}).keys() for column in counts.feature_id.columns]
-        known = np.array(
-            [
-                not (_means_missing(group) or _is_of_names(group, others))
-                for group in counts.group_ids
-            ],
-            dtype=bool,
-        )
-        rows = counts.counts[measure][: len(counts.groups), 0].sum(axis=(1, 2))
-        fewest.append(rows[large_groups(counts, spec) & known])
+    """Return how many rows, or cases, are few beside every large group."""
     every = cube.read if measure == cube.plan.cases else cube.rows
-    rows = np.concatenate([*fewest, np.array([every], dtype=np.float64)])
-    return float(MANY_MISSING * rows.min())
-
-
-def _means_missing(group: GroupId) -> bool:
-    sets = (part.values for part in group.parts if isinstance(part, ValueSet))
-    return any(means_missing(value) for values in sets for value in values)
-
-
-def _is_of_names(group: GroupId, names: Iterable[Set[str]]) -> bool:
-    return any(
-        isinstance(part, ValueSet) and part.texts <= of_column
-        for part, of_column in zip(group.parts, names, strict=False)
-    )
+    rows = (of.counts[measure][: len(of.groups), 0].sum(axis=(1, 2)) for of in features)
+    held = (n[large_groups(of, spec)] for n, of in zip(rows, features, strict=True))
+    return float(MANY_MISSING * np.concatenate([*held, np.array([every], dtype=float)]).min())
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:

@@ -32,14 +32,14 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, ScopeKind, Status
+from fairgauge.enums import Direction, Performance, ScopeKind, Status
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
 from fairgauge.measure._change_records import MeasuredDisparities, adjusted_together, interval_of
 from fairgauge.question.specification import EVERY_DISPARITY, Spec
 from fairgauge.results.changes import DisparityChange
-from fairgauge.results.comparison import Candidate, MarginTest
+from fairgauge.results.comparison import Candidate, MarginTest, with_verdict
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.rows_to_decide import times_the_rows
@@ -105,15 +105,16 @@ def judged(
             for each in _held_against_margins(batch, list(islice(at, len(batch.records))), levels)
         ]
         groups = [each for batch in one.groups for each in _group_tests(batch, levels)]
-        candidate = replace(
-            one.candidate,
-            disparities=tuple(limited),
-            margins=margins,
-            groups=tuple(groups),
+        made.append(
+            with_verdict(
+                replace(
+                    one.candidate,
+                    disparities=tuple(limited),
+                    margins=margins,
+                    groups=tuple(groups),
+                )
+            )
         )
-        fairness, performance = _fairness(candidate), _performance(candidate)
-        verdict = _verdict(candidate, fairness, performance)
-        made.append(replace(candidate, verdict=verdict, fairness=fairness, performance=performance))
     return tuple(made)
 
 
@@ -278,66 +279,6 @@ def _tested(
         overturned=overturned,
         p_adjusted=min(1.0, test.p_value * factor),
         needed=needed,
-    )
-
-
-def _fairness(candidate: Candidate) -> Fairness:
-    """Return what became of the disparities: significantly closer, further, both or neither.
-
-    One that is further by less than its margin allows is not, nor is one closer that the rows that
-    are excluded could overturn; a group that is harmed by more than the margin is. One that is
-    further, but within its margin unless they overturn that, makes nothing less fair by itself.
-    Where all rows are decided alike groups cannot differ, and the data show neither.
-    """
-    if candidate.reason is not None:
-        return Fairness.CANNOT_TELL
-    moved = [
-        each
-        for each in candidate.disparities
-        if each.significant
-        and not (each.direction is Direction.CLOSER and each.overturned)
-        and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
-    ]
-    outcomes = [each.outcome for each in candidate.disparities]
-    harmed = Performance.INFERIOR in (*outcomes, *(each.outcome for each in candidate.groups))
-    closer = any(each.direction is Direction.CLOSER for each in moved)
-    further = [each for each in moved if each.direction is Direction.FURTHER]
-    if closer:
-        return Fairness.MIXED if harmed or further else Fairness.FAIRER
-    less_fair = harmed or not all(each.overturned for each in further)
-    return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
-
-
-def _performance(candidate: Candidate) -> Performance:
-    """Return whether a candidate is as good: in every rate with a margin."""
-    outcomes = {test.outcome for test in candidate.margins}
-    if not outcomes:
-        return Performance.NO_MARGIN
-    if Performance.INFERIOR in outcomes:
-        return Performance.INFERIOR
-    single = outcomes == {Performance.NON_INFERIOR}
-    return Performance.NON_INFERIOR if single else Performance.CANNOT_TELL
-
-
-def _verdict(
-    candidate: Candidate, fairness: Fairness, performance: Performance
-) -> CandidateVerdict:
-    if not candidate.margins and not any(
-        disparity.margin is not None for disparity in candidate.disparities
-    ):
-        return CandidateVerdict.NONE
-    if fairness is Fairness.MIXED:
-        return CandidateVerdict.TRADE_OFF
-    if fairness is Fairness.LESS_FAIR:
-        better = any(test.better for test in candidate.margins)
-        return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
-    fairer = fairness is Fairness.FAIRER
-    if performance is Performance.INFERIOR:
-        return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
-    if not fairer or performance is not Performance.NON_INFERIOR:
-        return CandidateVerdict.CANNOT_TELL
-    return (
-        CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
     )
 
 

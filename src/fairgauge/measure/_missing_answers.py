@@ -1,4 +1,4 @@
-"""Answers under swapped names that are missing or unclear, and how far they reach."""
+"""Answers under swapped names that are missing, and how far they reach."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class LackingAnswers:
     """What is not known of the answers of a model under names of two sides.
 
     Attributes
@@ -92,36 +92,30 @@ class Doubt:
     p : of answers missing equally often, adjusted for all models and comparisons (Holm); None where
         none is missing.
     excess : the difference of the shares that are missing.
-    unclear : the larger share of decisions that count as unfavourable, but may be none.
     """
 
     p: float | None
     excess: float
-    unclear: float
 
 
-def doubts(answers: Answers, sides: Sequence[Compared]) -> dict[tuple[int, Compared], Doubt]:
+def doubts(
+    answers: Answers, sides: Sequence[Compared]
+) -> dict[tuple[int, Compared], LackingAnswers]:
     """Return what is not known of the answers, by model and sides."""
-    found: dict[tuple[int, Compared], tuple[float, float]] = {}
+    found: dict[tuple[int, Compared], float] = {}
     p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
     for model in np.unique(answers.model).tolist():
         asked = _asked(answers, model)
         for each in sides:
             (lost, of), (other, among) = map(asked.missing, each)
             if of and among:
-                unclear = max(_unclear_share(answers, model, groups) for groups in each)
-                found[model, each] = abs(lost / of - other / among), unclear
+                found[model, each] = abs(lost / of - other / among)
                 if lost + other:  # two comparisons that mirror each other are one
                     p = float(fisher(int(lost), of, int(other), among))
                     p_values[model, frozenset(each)] = p
     adjusted = holm([*p_values.values()]).tolist() if p_values else []
     p_of = dict(zip(p_values, adjusted, strict=True))
     return {
-        (model, each): Doubt(p_of.get((model, frozenset(each))), *shares)
-        for (model, each), shares in found.items()
+        (model, each): LackingAnswers(p_of.get((model, frozenset(each))), excess)
+        for (model, each), excess in found.items()
     }
-
-
-def _unclear_share(answers: Answers, model: int, groups: Sequence[int]) -> float:
-    own = (answers.model == model) & np.isin(answers.group_of[answers.variant], groups)
-    return float(answers.unclear[own].sum() / max(answers.n[own].sum(), 1))

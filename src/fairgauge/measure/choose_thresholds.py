@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
@@ -46,9 +46,9 @@ from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
     reached,
-    rows_in_doubt,
     share_limits,
     share_variances,
+    uncounted,
     uncounted_rows,
     wider_contrast,
 )
@@ -84,7 +84,8 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
+from fairgauge.results.doubts import not_counted
+from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
@@ -106,7 +107,11 @@ _NEARLY_NONE = 0.01
 
 
 def choose_thresholds(
-    cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
+    cube: Cube,
+    spec: Spec,
+    goal: Rule,
+    kept: str,
+    margin: float,
 ) -> dict[str, Any]:
     """Return the fields of a `ThresholdChoice`: the frontier, and what meets a goal, by feature.
 
@@ -130,9 +135,9 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     warned = [*reversed_outcomes_of(resolution)]
-    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task, warned=warned)
+    without = uncounted(cube, resolution.features, spec)
     choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
     ]
     features = tuple(each.chosen() for each in choosers)
@@ -181,9 +186,9 @@ class Excluded:
         outcome: OutcomeMasks,
         spec: Spec,
         cuts: Array,
-        in_doubt: RowsInDoubt,
+        without: Mapping[str, int],
     ) -> None:
-        self._in_doubt, self._feature = in_doubt, counts.feature
+        self._uncounted = not_counted(without)
         self._unit = spec.unit
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
@@ -288,30 +293,29 @@ class Excluded:
                 yield [(rows, (before, after)) for before, after in cells]
 
     def passing(
-        self, outcome: Outcome, reason: Reason | None, needs: Collection[str]
+        self, outcome: Outcome, reason: Reason | None = None
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
         if outcome is Outcome.PASS:
-            reason = self.withheld(outcome, needs) or reason
+            reason = self.not_counted(outcome) or reason
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
-    def withheld(self, alone: Outcome, needs: Collection[str]) -> Reason | None:
+    def not_counted(self, alone: Outcome) -> Reason | None:
         """Return the rows without which nothing passes, whatever the others show."""
-        for code, what, rows, unit in self._in_doubt.withheld_by(needs, self._feature):
-            of = {"unit": unit} if unit else self._unit
-            return Reason.of(code, what=what, rows=rows, **of, alone=str(alone))
-        return None
+        if self._uncounted is None:
+            return None
+        what, rows, unit = self._uncounted
+        of = {"unit": unit} if unit else self._unit
+        return Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=rows, **of, alone=str(alone))
 
-    def judged(
-        self, measured: Disparities, needs: Collection[str]
-    ) -> tuple[Outcome, Reason | None]:
+    def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
         (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
         if outcome is alone:
-            return self.passing(outcome, None, needs)
+            return self.passing(outcome)
         of_groups = replace(measured, whatever=measured.whatever_groups)
         by_groups = of_groups.outcomes[0] is not alone
-        return self.passing(outcome, self.reason(alone, by_groups=by_groups), needs)
+        return self.passing(outcome, self.reason(alone, by_groups=by_groups))
 
     def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
@@ -360,7 +364,7 @@ class _Chooser:
         goal: Rule,
         kept: Statistic,
         margin: float,
-        in_doubt: RowsInDoubt,
+        without: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
@@ -382,7 +386,7 @@ class _Chooser:
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
-        self._rest = Excluded(counts, outcome, spec, self.cuts, in_doubt)
+        self._rest = Excluded(counts, outcome, spec, self.cuts, without)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
@@ -445,7 +449,7 @@ class _Chooser:
         low, high = self._gain(measures, choices).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
-            self._rest.passing(goal, None, self.metric.needs)[0]
+            goal
             for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
             if not worse and goal is not Outcome.FAIL
         }
@@ -548,7 +552,7 @@ class _Chooser:
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
                 value_meets=bool(meet[i]),
-                outcome=self._rest.passing(outcomes[i], None, self.metric.needs)[0],
+                outcome=self._rest.passing(outcomes[i])[0],
             )
 
     def _interval(self, low: float, high: float) -> Interval | None:
@@ -584,7 +588,7 @@ class _Chooser:
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         change = float(performance.difference.value[0])
         keeps, of_kept = self._keeps(cuts, -change if self._lower else change, low, high)
-        outcome, of_goal = self._rest.judged(measured, self.metric.needs)
+        outcome, of_goal = self._rest.judged(measured)
         if of_goal is None and outcome is Outcome.INCONCLUSIVE:
             of_goal = self._kept_open(measured, cuts, references)
         if rate.interval is not None:
@@ -621,8 +625,7 @@ class _Chooser:
         )
         if by_all and self._rest.ungrouped + self._rest.incomplete:
             return self._rest.reason(Outcome.INCONCLUSIVE, by_groups=by_groups)
-        needs = self.metric.needs
-        return self._rest.withheld(Outcome.INCONCLUSIVE, needs) if measured.meet.all() else None
+        return self._rest.not_counted(Outcome.INCONCLUSIVE) if measured.meet.all() else None
 
     def _rates(self, sides: Array) -> Iterator[RateChange]:
         names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
@@ -654,7 +657,7 @@ class _Chooser:
         if least < -self.margin:  # further rows would show a loss
             return alone, None
         (loss,) = self._rest.loss(self.kept, self.today, cuts[:, None]).tolist()
-        reason = self._rest.withheld(alone, self.kept.needs)
+        reason = self._rest.not_counted(alone)
         if reason is None and least + loss < -self.margin:
             reason = self._rest.reason(alone)
         return (alone, None) if reason is None else (Outcome.INCONCLUSIVE, reason)

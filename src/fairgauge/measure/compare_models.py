@@ -38,7 +38,7 @@ from fairgauge.inference.groups.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, rows_in_doubt
+from fairgauge.inference.missing_values import MANY_MISSING, uncounted
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
@@ -65,13 +65,12 @@ from fairgauge.measure._change_records import (
     disparity_records,
     rate_records,
 )
-from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
+from fairgauge.resolve.constant_outcomes import one_decision, one_value
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
-from fairgauge.resolve.outcome_checks import one_decision, one_value
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -79,7 +78,7 @@ from fairgauge.resolve.sides import sides_of_unknown, with_others
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Among, Candidate, MarginTest, Reclassified
 from fairgauge.results.disadvantage import better_of, has_direction
-from fairgauge.results.estimates import EVERYONE, RowsInDoubt
+from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Reference
 from fairgauge.stats.arrays import Index, Mask
 
@@ -224,7 +223,9 @@ class PairedScores(Protocol):
 
 
 def compare_candidates(
-    cube: Cube, spec: Spec, scores: PairedScores | None = None
+    cube: Cube,
+    spec: Spec,
+    scores: PairedScores | None = None,
 ) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict.
 
@@ -242,8 +243,7 @@ def compare_candidates(
             "which values are positive (fairgauge.above, --positive '>x')"
         )
         raise SpecError(Problem("candidate", message))
-    candidates = [_models(cube, axis, spec, scores) for axis in candidate_axes(cube)]
-    measured = [_candidate(models) for models in candidates]
+    measured = [_candidate(_models(cube, axis, spec, scores)) for axis in candidate_axes(cube)]
     return judged(measured, spec.confidence, partial(margin_of_disparity, spec))
 
 
@@ -283,7 +283,7 @@ class _Models:
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
-    in_doubt: RowsInDoubt
+    is_uncounted: bool
     slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
@@ -313,8 +313,7 @@ class _Models:
 
     def is_open(self, feature: str | None, needs: Collection[str], *, known: bool) -> bool:
         """Return whether rows could change a result; how far missing ones could may be known."""
-        withheld = any(self.in_doubt.withheld_by(needs, feature))
-        return withheld or (not known and self.lacks(feature or "", needs))
+        return self.is_uncounted or (not known and self.lacks(feature or "", needs))
 
     def is_complete(self, counts: GroupCounts) -> bool:
         """Return whether no row lacks a group, a label or a decision."""
@@ -349,17 +348,13 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         if each.obstacle or each.metric.needs & {"prediction", "score"}
     ]
     check_margins(spec, [metric.name for metric, _ in asked])
-    models = (cubes.current, in_use), (cubes.candidate, of_candidate)
-    warned = [each for of in (resolution, other) for each in reversed_outcomes_of(of)]
     return _Models(
         name=axis.column,
         cubes=cubes,
         spec=in_use,
         resolution=resolution,
         other=other,
-        in_doubt=rows_in_doubt(
-            cube, resolution.features, in_use, resolution.task, *models, warned=warned
-        ),
+        is_uncounted=bool(uncounted(cube, resolution.features, in_use)),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,

@@ -411,17 +411,15 @@ def _unclear_rows(note: Diagnostic) -> int:
 
 
 _UNCLEAR = (
-    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.UNLISTED_OUTCOMES,
-    DiagnosticCode.APPROVED_AS_REFUSED, DiagnosticCode.CLASSES_OF_MISSING,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER, DiagnosticCode.RECODING,
-    DiagnosticCode.OPEN_DECISIONS,
+    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
+    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    DiagnosticCode.MISSING_MARKER,
 )  # fmt: skip
 """Warnings of rows whose outcome or group may be another one or none."""
 _DOUBTFUL = (
-    DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES, DiagnosticCode.SPELT_OTHERWISE,
+    DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES,
     DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
     DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
-    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
 )  # fmt: skip
 """Other warnings of rows that may be wrong."""
 _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING

@@ -38,11 +38,18 @@ from fairgauge.inference.missing_values import MANY_MISSING, reached
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode, all_of
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
+from fairgauge.results.doubts import not_counted
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
-from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of
+from fairgauge.results.verdicts import (
+    GRAVEST_FIRST,
+    Verdict,
+    counting,
+    log_of,
+    open_at_any_size,
+)
 from fairgauge.stats.intervals import critical
 
 _BEST_FIRST = (
@@ -418,17 +425,20 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
+    """Decide, but pass nothing where many rows were not counted; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    for code, what, rows, unit in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
-        unit = unit or measured.unit
-        if outcome is Outcome.PASS:
-            made = Reason.of(code, what=what, rows=rows, unit=unit, alone=str(outcome))
-            return Outcome.INCONCLUSIVE, made
-        counted = code in (ReasonCode.UNCLEAR_VALUES, ReasonCode.FAVOURABLE_UNSTATED)
-        if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
-            found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
-            reason = Reason.of(reason.code, **found)
+    lacking = not_counted(measured.uncounted)
+    if lacking is None:
+        return outcome, reason
+    what, rows, unit = lacking
+    unit = unit or measured.unit
+    if outcome is Outcome.PASS:
+        return Outcome.INCONCLUSIVE, Reason.of(
+            ReasonCode.NOT_COUNTED, what=what, rows=rows, unit=unit, alone=str(outcome)
+        )
+    if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+        found = dict(reason.parameters) | {"missing": rows, "what": what, "unit": unit}
+        reason = Reason.of(reason.code, **found)
     return outcome, reason
 
 
@@ -664,8 +674,8 @@ def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
             return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
     if each.value is None or not rule.allows(each.value):
         return {}
-    for _, what, rows, unit in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
-        return {"open_rows": rows, "what": what, "open_unit": unit}
+    if (lacking := not_counted(measured.uncounted)) is not None:
+        return dict(zip(("what", "open_rows", "open_unit"), lacking, strict=True))
     bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
     for code, rows in _many_missing(each, rule, measured, bounded):
         return {"open_rows": rows, "open_groups": code is ReasonCode.MISSING_GROUPS or None}
@@ -698,12 +708,6 @@ def _with_needs(
         unit=unit if kept_open or needed else None,
         **kept_open,
     )
-
-
-def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
-    """Return why a verdict is open that no number of rows would decide, and what it is open for."""
-    needed = dict.fromkeys(("needed", "on_limit"))
-    return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 
 _OUTSIDE = (

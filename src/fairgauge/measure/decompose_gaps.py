@@ -28,7 +28,7 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
+from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
 from fairgauge.measure._filled_comparisons import could_be_undone
 from fairgauge.measure._gap_sides import (
     GapSides,
@@ -38,11 +38,10 @@ from fairgauge.measure._gap_sides import (
     test_of_variation,
     unlike_rows,
 )
-from fairgauge.measure.measure import measure, reversed_outcomes_of
+from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Compared, Slice
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import ReasonCode
-from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
+from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import Estimate, as_number
@@ -133,7 +132,10 @@ def decompose_gaps(
 
 
 def _without_uneven(
-    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec, fitted: CrossedStrata | None
+    gaps: tuple[Gap, ...],
+    every: CrossedStrata,
+    spec: Spec,
+    fitted: CrossedStrata | None,
 ) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others.
 
@@ -143,16 +145,13 @@ def _without_uneven(
     slices = _slices(resolution)
     controlled = slices if fitted is None else _slices(resolve(fitted.cube, spec))
     features = [part.counts for part in slices.values()]
-    warned = reversed_outcomes_of(resolution)
-    in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
+    left_out = [WhyInconclusive.NOT_COUNTED] * bool(uncounted(every.without, features, spec))
     fits, found = [test_of(gap) for gap in gaps if gap.adjusted], []
     tests = len(fits) + _other_pairs(fits, spec)
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         sides = numbers_of_sides(gap.estimate, part)
-        unlike = [*unlike_rows(part, metric, *sides, every.codes)]
-        withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
-        unlike += [_WITHHELD[each.code] for each in withheld]
+        unlike = [*unlike_rows(part, metric, *sides, every.codes), *left_out]
         if gap.verdict.is_pass and unlike:
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
         if fitted is not None and gap.controls and gap.adjusted:
@@ -188,11 +187,6 @@ def _fit_undone(
     return could_be_undone(gap.estimate, part, shown, fitted.codes)
 
 
-_WITHHELD = {
-    ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
-    ReasonCode.UNCLEAR_VALUES: WhyInconclusive.UNCLEAR_VALUES,
-    ReasonCode.FAVOURABLE_UNSTATED: WhyInconclusive.UNCLEAR_VALUES,
-}
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
@@ -254,7 +248,6 @@ def _key(estimate: Estimate) -> tuple[object, ...]:
 def _without_confounded(
     gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return gaps, without regression where rows without a stratum or control have other rates."""
     if not fitted.cases_without:
         return gaps
     found = []

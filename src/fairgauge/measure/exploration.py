@@ -48,9 +48,7 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
-from fairgauge.resolve.positive_checks import unfavourable_positive
 from fairgauge.resolve.references import choose_groups, is_unknown_part, resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
@@ -182,13 +180,10 @@ def explored(
 
 
 def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield what an audit of the counts warns of, as sentences."""
-    spec, task = resolution.spec, resolution.task
+    spec = resolution.spec
     for each in (
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
-        *unfavourable_positive(cube, spec, task),
-        *likely_mistakes(cube, spec, task),
         *reversed_outcomes_of(resolution),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
         *(note for counts in resolution.features for note in missing_groups(counts, spec)),

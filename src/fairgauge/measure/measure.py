@@ -45,7 +45,7 @@ from fairgauge.inference.missing_values import (
     lacking,
     missing_groups,
     missing_outcomes,
-    rows_in_doubt,
+    uncounted,
     uncounted_rows,
 )
 from fairgauge.measure._excluded_groups import excluded_groups
@@ -70,6 +70,11 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
+from fairgauge.resolve.constant_outcomes import (
+    ConstantOutcomes,
+    constant_outcomes,
+    reason_of_one_value,
+)
 from fairgauge.resolve.group_checks import (
     few_published,
     one_group,
@@ -77,11 +82,6 @@ from fairgauge.resolve.group_checks import (
     weightless_groups,
 )
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcome_checks import (
-    ConstantOutcomes,
-    constant_outcomes,
-    reason_of_one_value,
-)
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
@@ -194,7 +194,7 @@ def measure(
         unit=spec.unit.get("unit"),
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         groupless={key: rows for part in parts for key, rows in part.groupless.items()},
-        in_doubt=rows_in_doubt(cube, binned, spec, resolution.task, warned=diagnostics),
+        uncounted=uncounted(cube, binned, spec),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

@@ -25,23 +25,13 @@ def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Dia
     if slices[0].spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return []
     found: dict[Tie, None] = {}
-    passed_over: dict[str, dict[str, None]] = {}
     for slice_ in slices:
         for asked in metrics:
             if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
                 references = slice_.references(asked.metric)
                 found |= {references.tie: None} if references.tie else {}
-                if references.passed_over is not None:
-                    instead = passed_over.setdefault(references.passed_over, {})
-                    instead[str(references.each[0].group)] = None
     feature = slices[0].counts.feature
-    unknown = [
-        Diagnostic.note(
-            DiagnosticCode.REFERENCE_OF_UNKNOWN, feature, passed_over=name, references=tuple(used)
-        )
-        for name, used in passed_over.items()
-    ]
-    return unknown + [
+    return [
         Diagnostic.warning(
             DiagnosticCode.REFERENCE_TIED,
             feature,

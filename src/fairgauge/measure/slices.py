@@ -43,7 +43,7 @@ from fairgauge.inference.protected_counts import (
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Parameter, Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import protection_obstacle
-from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
+from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.group_counts import (
     GroupCounts,
     Named,

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.measure._missing_answers import Compared, Doubt, answered_shares, doubts
+from fairgauge.measure._missing_answers import Compared, LackingAnswers, answered_shares, doubts
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
@@ -90,25 +90,22 @@ class _Draft:
     """A comparison before it is judged together with the others.
 
     ``result`` has the p-values and the reason of this comparison alone. It could be moved so far by
-    answers that one side is ``lacking`` more often, and by ``unclear`` decisions that may be none.
+    answers that one side is ``lacking`` more often.
     """
 
     cells: _Cells
     sides: _Sides
     result: SwapDifference
     lacking: float
-    unclear: float
     difference: CrossedDifference | None = None
 
     @property
     def doubt(self) -> SwapReason | None:
         """Return why a difference that is within the margin might be beyond it."""
         value, margin = self.result.value or 0.0, self.result.margin or 0.0
-        reach = self.lacking + self.unclear
-        if not reach or abs(value) + reach <= margin:
+        if not self.lacking or abs(value) + self.lacking <= margin:
             return None
-        more = self.lacking >= self.unclear
-        return SwapReason.UNEQUAL_ANSWERS if more else SwapReason.UNCLEAR_ANSWERS
+        return SwapReason.UNEQUAL_ANSWERS
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
@@ -209,7 +206,7 @@ def _draft(
     question: SwapQuestion,
     span: float,
     family_of: Index | None,
-    doubt: Doubt | None,
+    doubt: LackingAnswers | None,
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group
@@ -234,11 +231,9 @@ def _draft(
         reason=SwapReason.NO_ITEMS,
         p_missing=None if doubt is None else doubt.p,
     )
-    reach = 0.0, 0.0
-    if doubt is not None:
-        reach = span * doubt.excess if result.unequal else 0.0, doubt.unclear
+    reach = span * doubt.excess if doubt is not None and result.unequal else 0.0
     if not len(items):
-        return _Draft(cells, sides, result, *reach)
+        return _Draft(cells, sides, result, reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     family = None
@@ -255,7 +250,7 @@ def _draft(
             result = _with_interval(result, found.items)
     else:
         result = _of_names(result, found, both, placebo, question)
-    return _Draft(cells, sides, result, *reach, found)
+    return _Draft(cells, sides, result, reach, found)
 
 
 def _with_interval(result: SwapDifference, variance: Variance) -> SwapDifference:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.checks.names import compact_reading
 from fairgauge.monitoring._period_rows import PARTS, CountedRows, crossed_name
 from fairgauge.monitoring.periods import (
     LAGS,
@@ -33,7 +34,6 @@ from fairgauge.monitoring.periods import (
     slot_of,
 )
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.name_checks import compact_reading
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
     HistoryFinding,

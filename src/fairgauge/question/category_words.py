@@ -24,7 +24,6 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @cache
 def _words(meaning: str) -> re.Pattern[str]:
-    """Return a pattern of the words of one meaning in all languages, as `_plain` writes them."""
     words = "|".join(chain.from_iterable(_lists()[meaning].values()))
     return re.compile(rf"\b({words})(?!\w)")
 
@@ -50,7 +49,6 @@ def parted(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without case, and without brackets and full stops around it."""
     return text.strip().strip("()[]{}<>. ").casefold()
 
 
@@ -97,7 +95,6 @@ def is_unknown(category: str) -> bool:
 
 
 def _without_own_words(category: str) -> str:
-    """Return a category as words are listed, without what its column may be called."""
     return _bare(_BESIDE_OWN_WORDS.sub("", _plain(category)))
 
 
@@ -167,7 +164,6 @@ def is_undecided(value: Value) -> bool:
 
 _YES = re.compile(r"yes|y|t|true|positive", re.IGNORECASE)
 _NO = re.compile(r"no|n|f|false|negative", re.IGNORECASE)
-_REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
     r"(?: +(?:yet|been|be|currently|longer))* +\w+"
@@ -221,46 +217,6 @@ def is_yes(name: str) -> bool:
 def is_no(name: str) -> bool:
     """Return whether a value is a plain no: its column decides whether that is unfavourable."""
     return bool(_NO.fullmatch(name))
-
-
-def is_refusal(name: str) -> bool:
-    """Return whether an outcome is plainly unfavourable, or is nothing but the denial of another.
-
-    >>> [is_refusal(name) for name in ("Rejected", "no", "Not yet approved", "Offer rescinded")]
-    [True, True, True, True]
-    >>> [is_refusal(name) for name in ("Interviewed", "Not Hispanic, approved", "Not scored")]
-    [False, False, False]
-    """
-    text = re.sub(r"[\s_-]+", " ", name).strip().casefold()
-    denied = bool(_pattern("granted").search(text)) and not re.search(
-        r"\w", _NEGATED.sub(" ", text)
-    )
-    return is_adverse(name) or is_no(name) or denied or bool(_REVOKED.search(name))
-
-
-def resembles(value: Value, stated: Value) -> bool:
-    """Return whether an outcome is one that is stated: in more words, or in others.
-
-    >>> resembles("Approved with conditions", "approved"), resembles("not approved", "approved")
-    (True, False)
-    >>> resembles("originated", "approved"), resembles("approval denied", "approved")
-    (True, False)
-    >>> resembles("approved_not_accepted", "originated")
-    True
-    >>> resembles("Preapproval denied", "approved but not accepted")
-    False
-    """
-    if not (isinstance(value, str) and isinstance(stated, str) and re.search(r"[^\W\d_]", stated)):
-        return False
-    text, asked = (re.sub(r"[\s_-]+", " ", each).strip().casefold() for each in (value, stated))
-    text, meant = (
-        _NEGATED.sub(" ", _pattern("declined_offer").sub("offer", text)),
-        _NEGATED.sub(" ", asked),
-    )
-    if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(meant)):
-        return False
-    longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
-    return bool(longer or (_pattern("granted").search(text) and _pattern("granted").search(meant)))
 
 
 CODE_OF_FACTORS = 99

@@ -23,7 +23,6 @@ from fairgauge.values import (
     is_number,
     matches,
     name_of,
-    spelt_nearly,
 )
 
 End: TypeAlias = float | dt.date
@@ -273,10 +272,6 @@ class RowCondition:
         zone = dt.UTC if zoned else None
         times = {time for end in ends for time in _first_times(end)}
         return tuple(sorted(time.replace(tzinfo=zone) for time in times))
-
-    def may_name(self, name: str) -> bool:
-        """Return whether a value is probably one that it names, spelt otherwise."""
-        return any(spelt_nearly(name, name_of(each)) for each in self.values if each is not None)
 
     @property
     def closed(self) -> Closed:

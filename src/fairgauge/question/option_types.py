@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import (
+    DOUBTS,
+    DOUBTS_OF_A_COLUMN,
     Assume,
     Closed,
     Decide,
@@ -18,8 +20,9 @@ from fairgauge.enums import (
     ReferenceRule,
     Threshold,
 )
-from fairgauge.errors import Problem, nearest, shown
+from fairgauge.errors import Problem, nearest, quote, shown
 from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
@@ -55,7 +58,6 @@ from fairgauge.question.readers import (
 )
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
-from fairgauge.question.wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
@@ -383,6 +385,24 @@ PRESET = OptionType(
     metavar="NAME",
     words=preset_names(),
 )
+
+
+def _read_accepted(value: object, path: str, problems: Problems) -> tuple[str, ...]:
+    """Read doubts that are accepted: a code, written with blanks or not, and a column."""
+    found = []
+    for name in read_names(value, path, problems):
+        code, _, column = name.partition(":")
+        code, column = code.strip().replace(" ", "_"), column.strip()
+        if code not in DOUBTS:
+            message = f"has no doubt {quote(code)}.{nearest(code, sorted(DOUBTS))}"
+            problems.append(Problem(path, message))
+        elif code in DOUBTS_OF_A_COLUMN and not column:
+            problems.append(Problem(path, f"name the column, as in {code}:COLUMN"))
+        found.append(f"{code}:{column}" if column else code)
+    return tuple(found)
+
+
+ACCEPTED = replace(COLUMNS, read=_read_accepted, metavar="CODE[:COLUMN]")
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = replace(
     COLUMNS,

@@ -32,9 +32,11 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.question.category_words import is_code_of_missing, means_missing
 from fairgauge.question.features import Above, ByColumn, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
+    ACCEPTED,
     COLUMN,
     COLUMNS,
     CONDITIONS,
@@ -66,7 +68,6 @@ from fairgauge.question.option_types import (
 )
 from fairgauge.question.readers import items
 from fairgauge.question.recoding import Recoding, write_recodings
-from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -297,6 +298,10 @@ class Spec:
     inconclusive: Undecided | None = option(
         None, word(Undecided, "V"), "Verdict that what cannot be decided counts as, in every output",
         effect="undecided verdicts count differently")
+    accept: tuple[str, ...] = option(
+        (), ACCEPTED, "Doubts that are accepted, by their code in the JSON report: what a check takes for a mistake is meant, and withholds no pass",
+        syntax="undecided_outcomes, or of one column missing_marker:race. Repeatable.",
+        effect="other doubts are accepted")
     max_groups: int = option(
         1_000, number(1, 100_000, whole=True), "Largest number of values of a column")
     max_classes: int = option(
@@ -502,6 +507,7 @@ class Options(TypedDict, total=False):
     population: Mapping[str, Mapping[Any, float]]
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     inconclusive: str | None
+    accept: str | Sequence[str]
     max_groups: int
     max_classes: int
     document: Document | Mapping[str, str]
@@ -558,6 +564,6 @@ def parse_flag(
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
     "favourable", "recode", "where", "count", "person", "per_person", "order", "unknown", "weight",
-    "cluster",
+    "cluster", "accept",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""

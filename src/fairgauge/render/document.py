@@ -17,7 +17,7 @@ from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.document_parts import TONES, document_of
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-from fairgauge.render.streams import field, layouts, stream, streams_of
+from fairgauge.render.streams import field, fields_with_rows, layouts, stream, streams_of
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -136,7 +136,7 @@ class _Document:
 
     def __init__(self, result: ShownResult, *, full: bool) -> None:
         self.kind = result.KIND.name
-        self.layout = layouts()[self.kind]
+        self.layout = layouts().get(self.kind) or _layout_of_fields(result)
         self.full = full
         facts = streams_of(self.kind).get("facts")
         self.facts = {"r": result, "full": full, **(facts(result) if facts else {})}
@@ -241,6 +241,20 @@ class _Document:
         )
         if len(rows) > most:
             yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
+
+
+def _layout_of_fields(result: ShownResult) -> dict[str, Any]:
+    """Return the layout of a kind of a plug-in that states none: a table of each of its fields."""
+    tables = {
+        name: {
+            "rows": name,
+            "caption": capitalised(name),
+            "columns": [f"{column}:value" for column in columns],
+        }
+        for name, columns in fields_with_rows(type(result)).items()
+    }
+    sections = [{"id": name, "title": capitalised(name), "blocks": [name]} for name in tables]
+    return {"title": result.KIND.title, "beside": "", "sections": sections, "tables": tables}
 
 
 def _is_total(row: Any) -> bool:

@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -32,12 +30,14 @@ from fairgauge.render.counts import (
     size_words,
     unsigned,
 )
+from fairgauge.render.streams import toml_of_all
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.numbers import decimals_beside, probability
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import written_rule_words
+from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -51,7 +51,7 @@ class Grammar:
     thousands, decimal = ",", "."
 
     def __init__(self, words: Mapping[str, Any]) -> None:
-        self.table = _read(self.texts)
+        self.table = toml_of_all(f"texts/{self.texts}", plug_in_packages())
         self.terms, self.people = self.table["terms"], self.table["people"]
         self.words = dict(words)
         self.unit = self.words.get("unit") or "rows"
@@ -673,18 +673,9 @@ def _share(side: Side | None) -> Share | None:
     )
 
 
-def _read(name: str) -> dict[str, Any]:
-    if name not in _TEXTS:
-        _TEXTS[name] = tomllib.loads(
-            Path(__file__).with_name("texts").joinpath(name).read_text(encoding="utf-8")
-        )
-    return _TEXTS[name]
-
-
 _LEAST, _MOST_DECIMALS = 1e-12, 6
 _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"})
 """What a measure is, by which phrases differ; ``else`` is for those without a text of their own."""
-_TEXTS: dict[str, dict[str, Any]] = {}
 
 
 _COMPILED: dict[str, Any] = {}

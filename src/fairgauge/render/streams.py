@@ -11,11 +11,11 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TypeAlias
+from importlib.resources import files
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, nearest, quote
@@ -25,24 +25,52 @@ from fairgauge.results.codec import number, to_dict
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
 from fairgauge.results.sections import size_beside_rates
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.shown_result import ShownResult, plug_in_packages
 
 Value: TypeAlias = "str | float | None"
 
 
-@cache
 def layouts() -> dict[str, Any]:
     """Return the layouts of all kinds of results by their names."""
-    return tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
+    return toml_of_all("layouts.toml", plug_in_packages())
+
+
+@cache
+def toml_of_all(name: str, plug_ins: tuple[str, ...]) -> dict[str, Any]:
+    """Return a file of tables of this package, with those that plug-ins have under its name."""
+    found: dict[str, Any] = {}
+    for package in (__package__, *plug_ins):
+        path = files(package).joinpath(name)
+        if path.is_file():
+            _merge(found, tomllib.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(into.get(key), dict) and isinstance(value, dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def fields_with_rows(of: type[ShownResult]) -> dict[str, list[str]]:
+    """Return the fields of a result that hold records, each with the names of their columns."""
+    found = {}
+    for each, hint in get_type_hints(of).items():
+        record = next(iter(get_args(hint)), None)
+        if get_origin(hint) is tuple and isinstance(record, type) and is_dataclass(record):
+            found[each] = [column.name for column in fields(record)]
+    return found
 
 
 @cache
 def streams_of(kind: str) -> Mapping[str, Callable[[Any], Any]]:
     """Return the streams that a kind has besides the fields of its results."""
-    module, _, name = layouts()[kind].get("streams", "").partition(":")
-    if not module:
+    path, _, name = layouts().get(kind, {}).get("streams", "").partition(":")
+    if not path:
         return {}
-    own = import_module(f"fairgauge.render.documents.{module}")
+    own = import_module(path if "." in path else f"fairgauge.render.documents.{path}")
     found: Mapping[str, Callable[[Any], Any]] = getattr(own, name or "STREAMS")
     return found
 
@@ -71,9 +99,13 @@ class FlatTable:
     texts: frozenset[str]
 
 
-def tables_of(kind: str) -> Mapping[str, Any]:
-    """Return the layouts of the tables of a kind by their names, the default one first."""
-    every = layouts()["csv"].get(layouts().get(kind, {}).get("tables_of", kind), {})
+def tables_of(shown: ShownResult) -> Mapping[str, Any]:
+    """Return the layouts of the tables of a result by their names, the default one first."""
+    kind = shown.KIND.name
+    if kind not in layouts():  # of a plug-in without layouts
+        rows = fields_with_rows(type(shown))
+        return {name: {"columns": columns} for name, columns in rows.items()}
+    every = layouts()["csv"].get(layouts()[kind].get("tables_of", kind), {})
     return {name: every[table.get("like", name)] for name, table in every.items()}
 
 
@@ -82,16 +114,19 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
 
     Those of a stream that ``open`` names are columns of the user, which hold texts.
     """
-    tables = tables_of(shown.KIND.name)
+    tables = tables_of(shown)
     if not tables:
         raise DataError(f"{shown.KIND.called} has no table of numbers")
     name = next(iter(tables)) if name is None else name
     if name not in tables:
         allowed = ", ".join(tables)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
-    records = stream(shown.KIND.name, tables[name].get("rows", name), shown)
+    records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
+    if "says" in columns:  # a sentence is no plain value
+        said = [{} if isinstance(each, Mapping) else {"says": each.says} for each in records]
+        rows = [row | text for row, text in zip(rows, said, strict=True)]
     more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
     every = (*columns, *more)
     texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))

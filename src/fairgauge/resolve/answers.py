@@ -18,8 +18,7 @@ from fairgauge.errors import Problem, cells, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.options import flag_of
 from fairgauge.question.swap_question import SwapQuestion, named_reference
-from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
-from fairgauge.resolve.outcome_checks import makes_unclear, may_be_spelling_of
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import is_one_of, match, name_of, spelling
 
@@ -40,7 +39,6 @@ class Answers:
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
-    unclear : of every cell, the decisions that count as unfavourable, but may be none.
     unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
@@ -59,7 +57,6 @@ class Answers:
     missing: Array
     mean: Array
     squares: Array
-    unclear: Array
     unfavourable: tuple[str, ...]
     excluded: Mapping[str, int]
 
@@ -123,7 +120,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         excluded["excluded group"] = lacking
     kept &= ~np.isin(group, left_out)
     unfavourable: tuple[str, ...] = ()
-    unclear = np.zeros(len(codes))
     if question.decides:
         axis = table.axes[axes[Role.PREDICTION]]
         favourable = _positive(cube, axis, question, problems)
@@ -131,7 +127,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         if not axis.cuts:
             refused = ~unknown_values(cube, axis, question) & (favourable == 0)
             unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
-            unclear = rows * _unclear(cube, axis, question)[codes[:, axes[Role.PREDICTION]]]
         squares = sums
     else:
         sums, squares = table.sums[SUM], table.sums[SQUARES]
@@ -170,7 +165,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
-        unclear=total(unclear),
         unfavourable=unfavourable,
         excluded=excluded,
     )
@@ -273,24 +267,10 @@ def _positive(
     return np.array([*favourable, 0.0])
 
 
-def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
-    """Return whether every decision is warned of, or spelt as a favourable one; last, a missing."""
-    warned = {
-        value
-        for each in unclear_decisions(cube, question)
-        if makes_unclear(each)
-        for value in each["values"]
-    }
-    stated = question.spec.positive_of(axis.column)
-    names = [name_of(value) for value in stated]
-    return np.array([
-        *(
-            name_of(level) in warned
-            or (not is_one_of(level, stated) and may_be_spelling_of(name_of(level), names))
-            for level in cube.levels[axis]
-        ),
-        False,
-    ])  # fmt: skip
+def unknown_values(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
+    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
+    levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
+    return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:

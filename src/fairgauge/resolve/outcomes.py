@@ -30,7 +30,7 @@ from fairgauge.errors import (
     refuse,
     values_held,
 )
-from fairgauge.question.category_words import is_refusal, is_undecided, is_yes, may_be_value
+from fairgauge.question.category_words import is_adverse, is_no, is_undecided, is_yes, may_be_value
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import ByColumn, Ordered
 from fairgauge.question.options import flag_of
@@ -333,7 +333,8 @@ def _of_each_column(spec: Spec, present: Sequence[Sequence[Value]]) -> str:
     for column, levels in zip((spec.label, spec.prediction), present, strict=True):
         names = [*map(name_of, levels)]
         stated = [name_of(v) for v in levels if is_one_of(v, spec.positive_of(column))]
-        likely = [*filter(is_yes, names), *(n for n in names if not is_refusal(n)), *names]
+        kept = [name for name in names if not (is_adverse(name) or is_no(name))]
+        likely = [*filter(is_yes, names), *kept, *names]
         named[str(column)] = stated or (["VALUE"] if may_name_people(names) else likely[:1])
     return (
         f"if the columns have other words, name the favourable values of each, such as "

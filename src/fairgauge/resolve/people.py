@@ -24,10 +24,9 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.recoding import UNKNOWN, recoding_flag
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.outcome_checks import unclear_names
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Array, Index, Mask
-from fairgauge.values import is_one_of, name_of
+from fairgauge.values import is_one_of
 
 Outcome = TypeVar("Outcome", Axis, str)
 
@@ -166,7 +165,7 @@ def _decisions(
     if spec.per_person is Person.LAST:
 
         def differ(axis: Axis, last: Mask) -> Mask:
-            code = _outcomes(rows, plan, spec, axis)[np.where(last, known[axis], -1)]
+            code = _outcomes(rows, spec, axis)[np.where(last, known[axis], -1)]
             several = only_value(code, of, people)[1]
             return several | _numbers_differ(
                 plan, axis, of, last & (known[axis] >= 0), sums, people
@@ -182,9 +181,15 @@ def _decisions(
     rank = favour[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, favour[-1])
     np.maximum.at(best, of, rank)
-    code = np.full(people, -1)
     at_best = rank == best[of]
-    np.maximum.at(code, of[at_best], known[axis][at_best])
+    # of several that count alike the rarest stays: it is the one that a check may doubt
+    sizes = np.bincount(known[axis] + 1, sums["rows"], len(rows.levels[axis]) + 1)
+    by_size = np.append(np.argsort(-sizes[1:], kind="stable"), -1)
+    place = np.argsort(by_size[:-1])
+    found = np.full(people, -1)
+    held = at_best & complete
+    np.maximum.at(found, of[held], place[known[axis][held]])
+    code = by_size[found]
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
     return {axis: code}, at_best, open_, {}
 
@@ -254,7 +259,7 @@ def _means(of: Index, at: Mask, sums: Mapping[str, Array], measure: str, people:
     return total / np.maximum(rows, 1)
 
 
-def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
+def _outcomes(rows: Cube, spec: Spec, axis: Axis) -> Index:
     """Return a number for what each decision comes to, -1 at the end for none.
 
     Where some values are favourable and all others are not, two that are not are no contradiction.
@@ -263,21 +268,16 @@ def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     numbers = np.arange(len(levels))
     positive = spec.positive_of(axis.column)
     if positive and spec.task in (None, Task.BINARY):
-        unclear = unclear_names(replace(rows, plan=plan), spec, Task.BINARY).get(axis, set())
         for of in (
             [is_one_of(level, positive) for level in levels],
-            [not is_one_of(level, positive) and name_of(level) not in unclear for level in levels],
+            [not is_one_of(level, positive) for level in levels],
         ):  # fmt: skip
             numbers[of] = numbers[of].max(initial=0)
     return np.append(numbers, -1)
 
 
 def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
-    """Return how favourable each decision is, 0 the most; the last entry is of none.
-
-    An outcome that may be a favourable one, or that was not decided, counts before a refusal: who
-    has both may yet be favoured.
-    """
+    """Return how favourable each decision is, 0 the most; the last entry is of none."""
     levels, harms = rows.levels[axis], spec.favourable is Favourable.NEGATIVE
     if isinstance(spec.positive, Ordered):
         steps = [
@@ -293,10 +293,8 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     cube = replace(rows, plan=plan)
     (masks,) = outcome_masks(cube, spec, task)
     mask = masks.labels if axis.role is Role.LABEL else masks.predictions
-    unclear = unclear_names(cube, spec, task).get(axis, set())
-    known = np.array([name_of(level) not in unclear for level in levels], dtype=bool)
-    favoured = ~mask & known if harms else mask
-    return np.append(np.select([favoured, ~mask & ~known], [0, -1], -2), -3)
+    favoured = ~mask if harms else mask
+    return np.append(np.where(favoured, 0, -1), -2)
 
 
 def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:

@@ -12,8 +12,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, ReferenceKind, ReferenceRule, Task
-from fairgauge.identity import MissingValue, Part, ValueSet
-from fairgauge.question.category_words import means_missing
+from fairgauge.identity import MissingValue, Part
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, as_reference
@@ -59,13 +58,11 @@ class References:
     sides : array of shape (groups,): the number of the side, as `CountsBySide` counts them.
     each : the reference of every group.
     tie : the groups of which the reference was chosen, where several were equally admissible.
-    passed_over : the group of a name such as "Unknown" that would have been chosen but for it.
     """
 
     sides: Index
     each: tuple[Reference, ...]
     tie: Tie | None = None
-    passed_over: str | None = None
 
     def rows(self, group: int, codes: Index) -> Mask:
         """Return which rows are the reference of a group, from the group code of every row."""
@@ -104,7 +101,7 @@ def resolve_references(
 
     choice = _choose(counts, metric, spec, values_of, places=1, by_rows=by_rows)
     (references,) = choice.references(counts)
-    return replace(references, tie=choice.tie(counts), passed_over=choice.passed_over)
+    return replace(references, tie=choice.tie(counts))
 
 
 def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
@@ -178,7 +175,6 @@ class _Choice:
     values : array of the same shape, by which it is chosen.
     rate : what the values of the first place are; None for numbers of rows.
     least : whether the least of them is the best.
-    passed_over : who would be chosen at the first place, were people of unknown category a group.
     """
 
     kind: ReferenceKind
@@ -187,7 +183,6 @@ class _Choice:
     values: Values
     rate: Statistic | None
     least: bool
-    passed_over: str | None
 
     def references(self, counts: GroupCounts) -> tuple[References, ...]:
         size = len(counts.groups)
@@ -241,15 +236,10 @@ def _choose(
         values, least = by_rows[:, None], spec.favourable in (Favourable.LOWER, Favourable.NEGATIVE)
     sign = -1.0 if least else 1.0
     chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
-    passed_over = None
-    if (large & ~people).any():
-        anyone = np.ones_like(people)
-        otherwise, _, _ = choose_groups(sizes, large, anyone, counts.groups, sign * values)
-        passed_over = None if people[otherwise[0]] else counts.groups[int(otherwise[0])]
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate, least, passed_over)
+    return _Choice(kind, chosen, tied, values, rate, least)
 
 
 def choose_groups(
@@ -299,9 +289,7 @@ def of_known_people(counts: GroupCounts) -> Mask:
 
 
 def is_unknown_part(part: Part) -> bool:
-    """Return whether what a group is in a column means that it is not known, as "Unknown" does."""
-    if isinstance(part, ValueSet):
-        return all(map(means_missing, part.values))
+    """Return whether a group is of rows that have no value of a column."""
     return isinstance(part, MissingValue)
 
 

@@ -47,12 +47,12 @@ class Brief:
     """
 
     headline: Sentence
-    verdict: tuple[Sentence, ...]
-    looked_at: tuple[Sentence, ...]
-    found: tuple[Sentence, ...]
-    certainty: tuple[Sentence, ...]
-    limits: tuple[Sentence, ...]
-    steps: tuple[Sentence, ...]
+    verdict: tuple[Sentence, ...] = ()
+    looked_at: tuple[Sentence, ...] = ()
+    found: tuple[Sentence, ...] = ()
+    certainty: tuple[Sentence, ...] = ()
+    limits: tuple[Sentence, ...] = ()
+    steps: tuple[Sentence, ...] = ()
     question: str = "What was found"
     language: str = field(default="en", metadata=NOT_SAVED)
     headings: tuple[str, ...] = field(default=_HEADINGS, metadata=NOT_SAVED)

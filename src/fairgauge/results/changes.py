@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fairgauge.catalogue.comparisons import Metric
@@ -12,6 +12,7 @@ from fairgauge.enums import Direction, Performance, Status
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.definitions import OfRow
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
 
@@ -129,6 +130,15 @@ class DisparityChange(OfRow[Metric]):
     mirror_of: str | None = None
     before: Estimate | None = None
     after: Estimate | None = None
+
+    def withheld(self, why: WhyWithheld) -> DisparityChange:
+        """Return it overturned where it stands on something doubted: not closer, nor as good."""
+        is_as_good = self.outcome is Performance.NON_INFERIOR
+        is_closer = self.significant and self.direction is Direction.CLOSER
+        if not (is_as_good or is_closer) or why(self.definition.needs, self.feature) is None:
+            return self
+        outcome = Performance.CANNOT_TELL if is_as_good else self.outcome
+        return replace(self, outcome=outcome, overturned=True)
 
     @property
     def worse(self) -> bool:

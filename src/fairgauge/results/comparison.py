@@ -29,6 +29,7 @@ from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Restored, Share, Version
 from fairgauge.results.disadvantage import harm_in_words
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import (
@@ -98,6 +99,13 @@ class MarginTest:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     needed: Finite | None = None
+
+    def withheld(self, why: WhyWithheld) -> MarginTest:
+        """Return it overturned where it stands on something doubted and is non-inferior."""
+        is_as_good = self.outcome is Performance.NON_INFERIOR
+        if not is_as_good or why(self.change.definition.needs, self.change.feature) is None:
+            return self
+        return replace(self, outcome=Performance.CANNOT_TELL, overturned=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +183,84 @@ class Candidate:
         every: tuple[DisparityChange | MarginTest, ...]
         every = (*self.disparities, *self.margins, *self.groups)
         return any(each.overturned for each in every)
+
+    def withheld(self, why: WhyWithheld) -> Candidate:
+        """Return it with nothing better or as good that stands on something doubted."""
+        return with_verdict(
+            replace(
+                self,
+                disparities=tuple(each.withheld(why) for each in self.disparities),
+                margins=tuple(each.withheld(why) for each in self.margins),
+                groups=tuple(each.withheld(why) for each in self.groups),
+            )
+        )
+
+
+def with_verdict(candidate: Candidate) -> Candidate:
+    """Return a candidate with its verdict."""
+    fairness, performance = _fairness(candidate), _performance(candidate)
+    verdict = _verdict(candidate, fairness, performance)
+    return replace(candidate, verdict=verdict, fairness=fairness, performance=performance)
+
+
+def _fairness(candidate: Candidate) -> Fairness:
+    """Return what became of the disparities: significantly closer, further, both or neither.
+
+    One that is further by less than its margin allows is not, nor is one closer that the rows that
+    are excluded could overturn; a group that is harmed by more than the margin is. One that is
+    further, but within its margin unless they overturn that, makes nothing less fair by itself.
+    Where all rows are decided alike groups cannot differ, and the data show neither.
+    """
+    if candidate.reason is not None:
+        return Fairness.CANNOT_TELL
+    moved = [
+        each
+        for each in candidate.disparities
+        if each.significant
+        and not (each.direction is Direction.CLOSER and each.overturned)
+        and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
+    ]
+    outcomes = [each.outcome for each in candidate.disparities]
+    harmed = Performance.INFERIOR in (*outcomes, *(each.outcome for each in candidate.groups))
+    closer = any(each.direction is Direction.CLOSER for each in moved)
+    further = [each for each in moved if each.direction is Direction.FURTHER]
+    if closer:
+        return Fairness.MIXED if harmed or further else Fairness.FAIRER
+    less_fair = harmed or not all(each.overturned for each in further)
+    return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
+
+
+def _performance(candidate: Candidate) -> Performance:
+    """Return whether a candidate is as good: in every rate with a margin."""
+    outcomes = {test.outcome for test in candidate.margins}
+    if not outcomes:
+        return Performance.NO_MARGIN
+    if Performance.INFERIOR in outcomes:
+        return Performance.INFERIOR
+    single = outcomes == {Performance.NON_INFERIOR}
+    return Performance.NON_INFERIOR if single else Performance.CANNOT_TELL
+
+
+def _verdict(
+    candidate: Candidate, fairness: Fairness, performance: Performance
+) -> CandidateVerdict:
+    if not candidate.margins and not any(
+        disparity.margin is not None for disparity in candidate.disparities
+    ):
+        return CandidateVerdict.NONE
+    if fairness is Fairness.MIXED:
+        return CandidateVerdict.TRADE_OFF
+    if fairness is Fairness.LESS_FAIR:
+        better = any(test.better for test in candidate.margins)
+        return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
+    fairer = fairness is Fairness.FAIRER
+    if performance is Performance.INFERIOR:
+        return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
+    if not fairer or performance is not Performance.NON_INFERIOR:
+        return CandidateVerdict.CANNOT_TELL
+    return (
+        CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Annotated, Any, NamedTuple, SupportsFloat, TypeAlias
+from typing import Annotated, Any, SupportsFloat, TypeAlias
 
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Estimator, GroupKind, IntervalMethod, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
@@ -424,90 +423,6 @@ class Adequate:
     reasons: tuple[Reason, ...]
 
 
-OF_ONE_PERSON = "clear identifier of one person"
-"""What rows lack whose identifier probably stands for unknown people."""
-
-SPELT = "consistent spelling of "
-"""What rows lack, of a feature, in a group whose name is another spelling of a larger one."""
-
-UNSTATED = "stated favourable outcome"
-APART = "prediction that differs from the label"
-"""What all rows lack where the prediction may be a copy of the label."""
-
-SCORE_APART = "score apart from the label"
-"""What all rows lack where the score may be a copy of the label."""
-
-ALIKE = "row of their group with another outcome"
-"""What all rows of a group lack that may be those of a numerator alone."""
-
-
-class Withheld(NamedTuple):
-    """Why a pass is withheld, what most rows lack, how many, and of what where not as of others."""
-
-    code: ReasonCode
-    what: str
-    rows: int
-    unit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RowsInDoubt:
-    """Rows, where they are many, that withhold a pass: each number of rows by what these lack.
-
-    Attributes
-    ----------
-    uncounted : rows in no number: without a count, a weight, or what a condition is on.
-    unclear : what rows lack whose label, prediction or score is unclear, and how many these are, by
-        which of the three.
-    groups : rows in groups whose names usually mean a missing value, by the feature.
-    respelt : rows in groups whose names are other spellings of a larger one, by the feature.
-    copied : what rows lack whose prediction or score may be a copy of the label, and how many
-        these are, by which of the two.
-    alike : rows of groups of one outcome alone, by the feature and by label or prediction; of
-        no feature where all rows are, which withholds no rate that needs another outcome too.
-    people : those whose identifier differs from another one in spelling alone.
-    unidentified : rows that count as one person, and whose identifier probably stands for several.
-    unstated : all rows, where the positive outcome looks like a harm, and nobody stated it.
-    """
-
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    unclear: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    groups: Mapping[str, int] = field(default_factory=dict)
-    respelt: Mapping[str, int] = field(default_factory=dict)
-    copied: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    alike: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
-    people: int = 0
-    unidentified: int = 0
-    unstated: int = 0
-
-    def withheld_by(self, needs: Collection[str], feature: str | None) -> Iterator[Withheld]:
-        """Yield why what needs some outcomes does not pass."""
-        unclear = ReasonCode.UNCLEAR_VALUES
-        for every in (
-            [Withheld(ReasonCode.FAVOURABLE_UNSTATED, UNSTATED, self.unstated)],
-            [
-                Withheld(ReasonCode.NOT_COUNTED, what, n, "rows" if what == "count" else None)
-                for what, n in self.uncounted.items()
-            ],
-            [
-                *(Withheld(unclear, *each) for of, each in self.unclear.items() if of in needs),
-                *(Withheld(unclear, f"clear {of}", rows) for of, rows in self.groups.items()
-                  if of == feature),
-                *(Withheld(unclear, SPELT + of, rows) for of, rows in self.respelt.items()
-                  if of == feature),
-                *(Withheld(unclear, *each) for of, each in self.copied.items()
-                  if of in needs and "label" in needs),
-                *(Withheld(unclear, ALIKE, rows) for (of, need), rows in self.alike.items()
-                  if (of == feature and need in needs) or (of is None and {need} == {*needs})),
-                Withheld(unclear, "clear identifier", self.people),
-                Withheld(unclear, OF_ONE_PERSON, self.unidentified, "rows"),
-            ],
-        ):  # fmt: skip
-            most = max(every, key=attrgetter("rows"), default=None)
-            if most is not None and most.rows:
-                yield most
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube.
@@ -529,7 +444,7 @@ class Measured:
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
     groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
-    in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
+    uncounted: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
 from fairgauge.results.disparities import gap as difference
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -259,6 +260,7 @@ class Gap:
         without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
+    doubted : whether it stands on something doubted, so that neither verdict is a pass.
     """
 
     DERIVED: ClassVar = ("regression_verdict", "largest_remaining")
@@ -281,6 +283,7 @@ class Gap:
     confounded: bool = False
     adjusted: AdjustedGap | None = None
     no_regression: WhyNoRegression | None = None
+    doubted: bool = False
 
     @property
     def scale(self) -> str:
@@ -310,7 +313,19 @@ class Gap:
             return None
         if not self.adjusted or self.reason in UNADJUSTED:
             return GapVerdict.INCONCLUSIVE
-        return _verdict_by(self.adjusted, self)
+        verdict = _verdict_by(self.adjusted, self)
+        return GapVerdict.INCONCLUSIVE if self.doubted and verdict.is_pass else verdict
+
+    def withheld(self, why: WhyWithheld) -> Gap:
+        """Return it with neither verdict a pass, where it stands on something doubted."""
+        if why(self.estimate.definition.needs, self.estimate.feature) is None:
+            return self
+        if not self.verdict.is_pass:
+            return replace(self, doubted=True)
+        return replace(
+            self, doubted=True, verdict=GapVerdict.INCONCLUSIVE,
+            reason=WhyInconclusive.UNCLEAR_VALUES,
+        )  # fmt: skip
 
     @property
     def verdict_with_controls(self) -> GapVerdict:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.describers import function_at
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
@@ -202,6 +203,12 @@ class SwapDifference:
         if not self.of_decisions or self.mean_group is None or not self.mean_reference:
             return None
         return self.mean_group / self.mean_reference
+
+    def withheld(self, why: WhyWithheld) -> SwapDifference:
+        """Return it undecided where it shows equivalence of answers that are doubted."""
+        if self.verdict is not SwapVerdict.EQUIVALENT or why(("prediction", "score"), None) is None:
+            return self
+        return replace(self, verdict=SwapVerdict.CANNOT_TELL, reason=SwapReason.UNCLEAR_ANSWERS)
 
     @property
     def says(self) -> str:

@@ -12,7 +12,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of
 
 _WITH_LINE = (
-    DiagnosticCode.RECODING, DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.CLASSES_OF_MISSING,
+    DiagnosticCode.SAME_NAMES, DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.CLASSES_OF_MISSING,
 )  # fmt: skip
 
 

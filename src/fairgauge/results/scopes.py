@@ -220,6 +220,10 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
         """Return it with what its numbers are of, where these are not of rows."""
         return replace(self, parameters=tuple(sorted([*self.parameters, *unit.items()])))
 
+    def but(self, **parameters: Parameter) -> Diagnostic:
+        """Return it with other parameters."""
+        return replace(self, parameters=tuple(sorted((dict(self.parameters) | parameters).items())))
+
     @property
     def metric(self) -> str | None:
         """Return the name of the metric or the rate that it is about, if it is about one."""

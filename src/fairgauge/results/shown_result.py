@@ -16,6 +16,7 @@ from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypedDict
 
@@ -52,16 +53,18 @@ class ResultKind:
     schema : what its files state as their ``schema``.
     title : the title of its JSON Schema.
     called : the noun for one, with its article, for messages.
-    brief : the function that makes its first page.
+    brief : the function that makes its first page; by default from its statements.
     page : the function that states what is on its first page.
+    package : of a plug-in, the package whose ``layouts.toml`` and ``texts`` hold its own.
     """
 
     name: str
     schema: str
     title: str
     called: str
-    brief: str
+    brief: str = "fairgauge.render.page:brief_of"
     page: str = ""
+    package: str = ""
 
 
 class Stamp(TypedDict):
@@ -197,13 +200,23 @@ class ResultOfMetrics(ShownResult):
 def result_classes() -> Mapping[str, type[ShownResult]]:
     """Return the classes of results by the schemas of their files.
 
-    A class registers itself when it is imported; this imports every module of results.
+    A class registers itself when it is imported; this imports every module of results, and the
+    classes that plug-ins name.
     """
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
+    for each in entry_points(group="fairgauge.results"):
+        each.load()
     return dict(_REGISTRY)
+
+
+def plug_in_packages() -> tuple[str, ...]:
+    """Return the packages of plug-ins with texts or layouts, of the kinds that are imported."""
+    return tuple(
+        dict.fromkeys(each.KIND.package for each in _REGISTRY.values() if each.KIND.package)
+    )
 
 
 def read_saved(path: str | Path) -> Saved:

@@ -152,7 +152,8 @@ class Largest:
     guaranteed : the subgroup that is shown to be worse by most, None where none is worse.
     by_at_least : by how much it is at least worse.
     by_at_most : no subgroup is worse by more than this; None where none was examined, or where
-        rows that lack an outcome or a count could hide one.
+        rows that lack an outcome or a count could hide one. It is of the values as they are: what
+        is doubted (`lacks_outcomes`) does not change it, but no report states it then.
     by_at_most_of_large : the same of subgroups with at least a tenth of the rows that the rate is
         a share of.
     """

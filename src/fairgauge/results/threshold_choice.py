@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
+from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
@@ -84,6 +86,18 @@ class ThresholdEffect:
     kept_reason: Reason | None = None
 
     DERIVED: ClassVar = ("outcome",)
+
+    def withheld(self, goal: Reason | None, kept: Reason | None, today: float) -> ThresholdEffect:
+        """Return it with what passes inconclusive for a reason, if there is one.
+
+        The threshold of ``today`` keeps every rate, whatever it is.
+        """
+        made = self
+        if goal is not None and self.goal_outcome is Outcome.PASS:
+            made = replace(made, goal_outcome=Outcome.INCONCLUSIVE, goal_reason=goal)
+        if kept is not None and self.kept_outcome is Outcome.PASS and self.threshold != today:
+            made = replace(made, kept_outcome=Outcome.INCONCLUSIVE, kept_reason=kept)
+        return made
 
     @property
     def outcome(self) -> Outcome:
@@ -167,6 +181,29 @@ class ThresholdChoice(ShownResult):
     features: tuple[FeatureThresholds, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: Saved = field(default_factory=dict)
+
+    def withheld(self, why: WhyWithheld) -> ThresholdChoice:
+        """Return it with no goal met, and no rate kept, that stands on something doubted."""
+        needs = parse_rule(self.goal).row.needs
+        features = []
+        for of in self.features:
+            reasons = why(needs, of.feature), why(self.kept_rate.needs, None)
+            common = of.common and of.common.withheld(*reasons, self.today)
+            frontier = (
+                replace(each, outcome=Outcome.INCONCLUSIVE)
+                if each.outcome is Outcome.PASS and reasons[0]
+                else each
+                for each in of.frontier
+            )
+            features.append(
+                replace(
+                    of,
+                    frontier=tuple(frontier),
+                    common=common,
+                    outcome=common.outcome if common else of.outcome,
+                )
+            )
+        return replace(self, features=tuple(features))
 
     @property
     def exit_code(self) -> int:

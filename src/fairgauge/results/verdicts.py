@@ -12,12 +12,13 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.question.rules import limits_of
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
+from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
 
 
@@ -58,10 +59,46 @@ class Verdict(OfRow[Metric | Statistic]):
     interval: Inline[Interval | None] = None
     alternatives: tuple[Verdict, ...] = ()
 
+    def withheld(self, why: WhyWithheld) -> Verdict:
+        """Return it inconclusive where it is a pass that stands on something doubted.
+
+        Of alternatives one that does not stand on it is enough.
+        """
+        if self.reason.code is ReasonCode.CROSSES and self.outcome is Outcome.INCONCLUSIVE:
+            return self._open_at_any_size(why)
+        if self.definition is None or self.outcome not in (Outcome.PASS, Outcome.INCONCLUSIVE):
+            return self
+        alternatives = tuple(each.withheld(why) for each in self.alternatives)
+        if self.outcome is Outcome.INCONCLUSIVE or Outcome.PASS in {
+            each.outcome for each in alternatives
+        }:
+            return replace(self, alternatives=alternatives)
+        reason = self.reason if alternatives else why(self.definition.needs, self.feature)
+        if reason is None:
+            return self
+        return replace(self, outcome=Outcome.INCONCLUSIVE, reason=reason, alternatives=alternatives)
+
+    def _open_at_any_size(self, why: WhyWithheld) -> Verdict:
+        """Return that more rows would not make a pass of it, if it stands on something doubted."""
+        low, high = limits_of(self.rule)
+        if self.definition is None or self.value is None or not low <= self.value <= high:
+            return self
+        doubt = why(self.definition.needs, self.feature)
+        if doubt is None or self.reason.get("open_rows"):
+            return self
+        open_ = {"open_rows": doubt["rows"], "what": doubt["what"], "unit": doubt.get("unit")}
+        return replace(self, reason=open_at_any_size(self.reason, **open_))
+
     @property
     def says(self) -> str:
         """Return the verdict as a sentence."""
         return in_words("verdict_sentences:describe_verdict", self)
+
+
+def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
+    """Return why a verdict is open that no number of rows would decide, and what it is open for."""
+    needed = dict.fromkeys(("needed", "on_limit"))
+    return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

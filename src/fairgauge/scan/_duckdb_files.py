@@ -35,8 +35,6 @@ def csv_rows(
     columns: Iterable[str],
     delimiter: str = ",",
     *,
-    header: bool = True,
-    quoted_nulls: bool = True,
     line_end: str = "",
 ) -> str:
     """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns.
@@ -49,8 +47,7 @@ def csv_rows(
     types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
     return (
         f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
-        f"escape='\"', header={str(header).lower()}, nullstr='', "
-        f"{'' if quoted_nulls else 'allow_quoted_nulls=false, '}auto_detect=false, "
+        f"escape='\"', header=true, nullstr='', auto_detect=false, "
         f"{ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
         f"buffer_size={_BUFFER}, columns={{{types}}})"
     )

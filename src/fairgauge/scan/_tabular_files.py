@@ -110,11 +110,6 @@ def _dialect(path: Place) -> _Dialect:
     return _Dialect(path, delimiter, line_end, tuple(header))
 
 
-def line_end_of(path: Place) -> str:
-    """Return the line end of a CSV file whose header holds another one in quotes, else nothing."""
-    return _first_record(_first_lines(path))[1]
-
-
 def _first_record(lines: Sequence[str]) -> tuple[str, str]:
     """Return the lines of the header, and their end where there are several."""
     header = ""

@@ -29,7 +29,7 @@ from fairgauge.errors import (
     quote,
 )
 from fairgauge.identity import Bin, MissingValue, ValueSet
-from fairgauge.question.category_words import codes_of_missing, is_refusal, missing_words
+from fairgauge.question.category_words import is_adverse, missing_words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -179,22 +179,22 @@ class _ChosenRows:
 
         Of several such conditions a row is stated under the first.
         """
-        open_ones = [
-            _doubtful(each, cube.levels[axis], mask, self.spec)
-            for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
-        ]
         table = cube.tables[0]
         codes = table.codes.T[-len(kept) :]
+        open_ones = [
+            _missing_or_words(each, cube.levels[axis], mask, self.spec)
+            for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
+        ]
         left = np.ones(len(table.codes), dtype=bool)
-        for mask, doubtful, column in zip(kept, open_ones, codes, strict=True):
-            left &= mask[column] | np.isin(column, [*doubtful])
-        for doubtful, column, each in zip(open_ones, codes, self.spec.where, strict=True):
-            for value in sorted(set(doubtful.values())):
-                held = left & np.isin(column, [c for c, of in doubtful.items() if of == value])
+        for mask, values, column in zip(kept, open_ones, codes, strict=True):
+            left &= mask[column] | np.isin(column, [*values])
+        for values, column, each in zip(open_ones, codes, self.spec.where, strict=True):
+            for code, value in values.items():
+                held = left & (column == code)
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
                 if rows:
                     yield each.column, value, rows, cases
-            left &= ~np.isin(column, [*doubtful])
+            left &= ~np.isin(column, [*values])
 
     @property
     def streams(self) -> bool:
@@ -331,41 +331,21 @@ def _read_as_several(name: str, condition: RowCondition, known: Iterable[str]) -
     return next(whole, None)
 
 
-def _doubtful(
+def _missing_or_words(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
 ) -> dict[int, str]:
-    """Return the codes that a condition may be wrong about, each with its value.
+    """Return the codes of a missing value (an empty text), and of texts that may mean one.
 
-    The value is empty where the code means that it is missing, and the condition excludes it; else
-    it is spelt nearly as one that is named, or often stands for a missing one.
+    Those that a condition excludes, although they may not be what it is asked of.
     """
     found = {} if condition.negated or kept[-1] or None in condition.values else {-1: ""}
-    if condition.cuts:
-        return found
-    codes = [] if condition.ranges else codes_of_missing(levels)
     of_outcomes = condition.column in (spec.label, spec.prediction)
-    missing = [
-        level for level in missing_words(levels) if not (of_outcomes and is_refusal(name_of(level)))
-    ]
-    meant = (*condition.values, *(spec.positive_of(condition.column) if of_outcomes else ()))
-    of_codes = of_outcomes and all(map(_has_digit, condition.values))
-    for i, level in enumerate(levels):
-        name = name_of(level)
-        if is_one_of(level, meant):
-            continue
-        if level in missing and not kept[i]:
-            found[i] = ""
-        elif (
-            (level in codes and not kept[i])
-            or condition.may_name(name)
-            or (of_codes and not kept[i] and not _has_digit(level))
-        ):
-            found[i] = name
+    for level in () if condition.cuts else missing_words(levels):
+        at = levels.index(level)
+        if not (kept[at] or is_one_of(level, condition.values)
+                or (of_outcomes and is_adverse(name_of(level)))):  # fmt: skip
+            found[at] = name_of(level)
     return found
-
-
-def _has_digit(value: Value) -> bool:
-    return any(map(str.isdigit, name_of(value)))
 
 
 def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:

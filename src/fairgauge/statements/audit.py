@@ -52,7 +52,7 @@ from fairgauge.results.disparities import (
     significant_strata,
     with_both_sides,
 )
-from fairgauge.results.estimates import (
+from fairgauge.results.doubts import (
     ALIKE,
     APART,
     OF_ONE_PERSON,
@@ -1270,7 +1270,7 @@ class _Audit(Compared):
         unclear = {r["what"] for r in reasons if r.code in of}
         yield from (step(code) for what, code in _CLEARED_BY.items() if what in unclear)
         unclear -= _CLEARED_BY.keys()
-        if self.notes[DiagnosticCode.RECODING]:
+        if self.notes[DiagnosticCode.SAME_NAMES]:
             unclear = {what for what in unclear if not what.startswith(SPELT)}
         if unclear:
             yield step("state_values")
@@ -1302,8 +1302,8 @@ class _Audit(Compared):
         for by_option in (True, False):
             respelled = [
                 note.feature
-                for note in self.notes[DiagnosticCode.RECODING]
-                if (note.get("options") is not False) is by_option
+                for note in self.notes[DiagnosticCode.SAME_NAMES]
+                if note.feature and (note.get("options") is not False) is by_option
             ]
             if respelled:
                 yield step("recode", features=respelled, by_option=by_option)

@@ -75,7 +75,7 @@ def _statements(search: SubgroupSearch) -> Iterator[Statement]:
         "lacks_outcomes": search.lacks_outcomes,
         "sizes": by_share,
         "usual": None if search.lacks_outcomes else usual,
-        "at_most": search.largest.by_at_most,
+        "at_most": None if search.lacks_outcomes else search.largest.by_at_most,
         "at_most_of_large": search.largest.by_at_most_of_large,
     }
     code = "found_worse" if members else "found_none"

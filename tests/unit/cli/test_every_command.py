@@ -83,7 +83,6 @@ def test_a_key_of_a_repeatable_option_that_is_given_twice_is_an_error(fails, loa
 
 
 OTHERS = {
-    ("clarify", "--profile"),  # its default is that of the service
     ("clarify-monitor", "--metrics"),  # a file
     ("compare", "--candidate"),  # hidden, and refused
     ("find", "--features"),  # those that are searched

@@ -12,7 +12,6 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.measure.choose_thresholds import Excluded
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.estimates import RowsInDoubt
 
 ASKED = {"label": "y", "positive": 1, "score": "p", "sensitive": "sex"}
 RULE = "selection_rate.ratio >= 0.8"
@@ -105,7 +104,7 @@ def test_the_worst_that_they_may_be_is_attained(rate: str, lacking: str) -> None
     spec = fg.count(frame, threshold=0.5, **ASKED)
     resolution = resolve(spec, spec.asked)
     cuts = np.array([0.3, 0.5, 0.7])
-    rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, cuts, RowsInDoubt())
+    rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, cuts, {})
     row = spec.asked.catalogue.rate(rate)
     found = rest.loss(row, 1, np.array([[0, 1, 2]] * 3))
 

@@ -74,9 +74,7 @@ def test_the_order_of_warnings_is_that_of_their_gravity(random):
     shuffled = report_warnings(notes)
     codes = [each.code for each in shuffled]
     assert codes[0] is Code.UNFAVOURABLE_POSITIVE
-    # one line with all spellings, and what to do, before each pair of them
-    assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.RECODING)
-    assert codes.index(Code.RECODING) < codes.index(Code.SAME_NAMES)
+    assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.MISSING_MARKER)
 
 
 def test_warnings_of_most_rows_stand_before_those_of_few():
@@ -365,20 +363,6 @@ def test_an_audit_of_counts_of_contradictory_people_is_sealed(tmp_path):
         fg.protect(counts, 5)
     hidden = fg.protect(fg.count(rows, **asked, where="hired != (missing)"), 5)
     assert hidden.conflicts == ()
-
-
-def test_a_suggested_recoding_is_whole_and_stands_before_the_verdict():
-    """It is pasted: however many spellings there are, none is shortened."""
-    pl = pytest.importorskip("polars")
-    names = [f"A very long name of category {i:02d} of an applicant system" for i in range(12)]
-    rows = pl.DataFrame({"race": [f(n) for n in names for f in (str, str.upper)] * 30})
-    rows = rows.with_columns(hired=pl.int_range(len(rows)) % 2)
-    report = fg.audit(rows, prediction="hired", positive=1, sensitive="race")
-    text = render(report, "markdown", full=True)
-    (line,) = [each for each in text.splitlines() if each.startswith("- Warning: race: some")][:1]
-    assert "…" not in line
-    assert all(name.upper() in line for name in names)
-    assert line in text[: text.index("\n## ")]
 
 
 def test_no_reference_is_called_large_where_no_group_is_large_enough():

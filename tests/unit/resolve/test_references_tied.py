@@ -83,23 +83,12 @@ def test_the_names_decide_only_where_sizes_are_equal(sizes: list[tuple[int, int]
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["Unknown", "N/A", "Decline to answer", " ", "Not stated"])
 @pytest.mark.parametrize("reference", ["best", "largest"])
-def test_people_of_unknown_category_are_no_reference(name: str, reference: str) -> None:
-    """They fare best and are most; they are compared with the next, which a note states."""
+def test_a_name_decides_no_reference(name: str, reference: str) -> None:
+    """They fare best and are most: no number depends on a name, and a warning states what it is."""
     report = audited({"A": (400, 1000), "B": (260, 900), name: (700, 1400)}, reference)
-    assert {str(e.reference.group) for e in report.estimates if e.reference} == {"A"}
-    assert {e.group for e in report.estimates} == {"B", name}
-    (note,) = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_OF_UNKNOWN]
-    assert note.message == (
-        f"'{name}' would be the reference by its number of rows or its rate, and is none because "
-        "of its name; groups are compared with 'A'"
-    )
-    # a group that would not be chosen anyway is not worth a note
-    small = audited({"A": (400, 1000), "B": (260, 900), name: (100, 400)}, reference)
-    assert not [n for n in small.diagnostics if n.code is DiagnosticCode.REFERENCE_OF_UNKNOWN]
-    named = fg.audit(
-        selected({"A": (400, 1000), name: (700, 1400)}), reference={"g": name}, rules=RULE
-    )
-    assert {str(e.reference.group) for e in named.estimates} == {name}
+    assert {str(e.reference.group) for e in report.estimates if e.reference} == {name}
+    (note,) = [n for n in report.diagnostics if n.code is DiagnosticCode.MISSING_MARKER]
+    assert note["value"] == name
 
 
 @pytest.mark.parametrize("reference", ["best", "largest"])

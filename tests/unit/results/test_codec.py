@@ -22,7 +22,6 @@ from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, To
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.changes import DisparityChange, RateChange
-from fairgauge.results.check import CheckedGroup
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
 from fairgauge.results.comparison import Alone, GroupChange, Origin, Reclassified
 from fairgauge.results.definitions import saved_fields
@@ -34,6 +33,7 @@ from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Sc
 from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
+from fairgauge_check.check_result import CheckedGroup
 
 NAMES = st.sampled_from(
     ["A", "", "A & B", "A, B", "Infinity", "-Infinity", "null", "others", "(missing)", "pooled",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
+_STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -278,20 +279,35 @@ def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
             f"{quote(path)} is read from a file on this machine alone; of stores, counts "
             f"({CUBE_SUFFIX}) are imported"
         )
-    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+    from fairgauge.object_stores import MOST_SAVED, read_limited
     from fairgauge.results.monitor_results import ImportedValue
+    from fairgauge.strict_json import read_json
 
     named = _period_of(path, period)
-    for each in values_of(read_results(path), str(path)).values():
-        if each.value is not None:
-            yield ImportedValue(
-                period=named,
-                metric=each.metric,
-                feature=each.facet,
-                group=each.facet_value,
-                value=each.value,
-                source=path.name,
-            )
+    try:
+        found = read_json(read_limited(path, MOST_SAVED, "an analysis.json").decode("utf-8-sig"))
+        stages = [found[stage]["facets"] for stage in _STAGES if stage in found]
+        every = [
+            (facet, block["value_or_threshold"], metric)
+            for facets in stages
+            for facet, blocks in facets.items()
+            for block in blocks
+            for metric in block["metrics"]
+        ]
+        for facet, group, metric in every:
+            if metric["value"] is not None:
+                yield ImportedValue(
+                    period=named,
+                    metric=metric["name"],
+                    feature=facet,
+                    group=str(group),
+                    value=float(metric["value"]),  # infinities are texts there
+                    source=path.name,
+                )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataError(f"{quote(path)} is no analysis.json of SageMaker Clarify") from None
+    if not stages:
+        raise DataError(f"{quote(path)} is no analysis.json: it has no {' or '.join(_STAGES)}")
 
 
 def _kept(held: History) -> MonitorSpec:

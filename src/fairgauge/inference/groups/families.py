@@ -44,6 +44,8 @@ from fairgauge.stats.multiplicity import (
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 _CHANCE = 0.5
+_FAR_APART = 0.1
+"""How far outcomes that are reversed run against the label: sampling variation goes less far."""
 
 
 Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"
@@ -290,11 +292,13 @@ def _opposites(
         (low, _), _ = of_negatives.limits(confidence)
         rates = {"of_positives": of_positives.estimate, "of_negatives": of_negatives.estimate}
         columns: dict[str, Parameter] = {"column": decided, "label": spec.label}
-        yield DiagnosticCode.REVERSED_PREDICTIONS, high < low, rates, columns
+        apart = of_negatives.estimate - of_positives.estimate >= _FAR_APART
+        yield DiagnosticCode.REVERSED_PREDICTIONS, (high < low) & apart, rates, columns
     if scored and spec.score != spec.label:
         area = statistic_interval(find_rate("roc_auc"), groups)
         (_, high), _ = area.limits(confidence)
-        below = (area.estimate < high) & (high < _CHANCE)
+        apart = area.estimate <= _CHANCE - _FAR_APART / 2
+        below = (area.estimate < high) & (high < _CHANCE) & apart
         yield DiagnosticCode.REVERSED_SCORES, below, {"auc": area.estimate}, {"column": spec.score}
 
 

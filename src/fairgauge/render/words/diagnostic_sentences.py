@@ -13,7 +13,6 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
-from fairgauge.question.hmda_actions import action_code
 from fairgauge.question.options import flag_of
 from fairgauge.question.recoding import recoding_flag
 from fairgauge.reasons import FEWEST_EXPECTED
@@ -52,6 +51,8 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     is replaced by the advice of an audit.
     """
     text = _DESCRIBED[diagnostic.code](diagnostic)
+    if diagnostic.get("accepted"):
+        return f"{text}. Accepted (accept)"
     advice = _OPTION.search(text) if diagnostic.get("options") is False else None
     if advice is None:
         return text
@@ -277,22 +278,6 @@ def _no_pairs_crossed(d: Diagnostic) -> str:
     )
 
 
-def _spelt_otherwise(d: Diagnostic) -> str:
-    value = f"with {quote(d['value'])} in"
-    are = "are among" if d.get("counted") else "are not among"
-    rows = f"{_numbered(d, d['rows'])} {value} {quote(d['column'])}"
-    taken = f"{rows} {are} those with {d['condition']}, though"
-    if d.get("unknown"):
-        return (
-            f"{taken} such values often stand for one that is not known; if they do, leave these "
-            "cells empty, or list the value as unknown (recode, --recode)"
-        )
-    return (
-        f"{taken} it may be another spelling of what is named; write them alike, recode them "
-        "(recode, --recode), or name both (where, --where)"
-    )
-
-
 def _unlike_amounts(d: Diagnostic) -> str:
     times = f"the average of {quote(d['column'])} is {d['times']:,.0f} times"
     if other := d.get("other"):
@@ -504,48 +489,28 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
     noun = plural(len(d["values"]), "a value", "values")
     of = "model in use" if d.get("in_use") else "label"
     counts = "are never right" if d.get("classes") else "count as not positive"
-    alike = ""
-    if slips := d.get("alike"):
-        alike = (
-            f". {listing(slips)} may be {plural(len(slips), 'another spelling', 'other spellings')}"
-            " of its classes: recode to these what is (recode, --recode), and to itself what is "
-            "not, with the class that it is like"
-        )
     return (
         f"{_numbered(d, rows)} {plural(rows, 'has', 'have')} {noun} in {quote(d['column'])} that "
-        f"the {of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}{alike}. "
+        f"the {of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}. "
         "If they mean that there is no prediction, leave them empty"
     )
 
 
 def _undecided_outcomes(d: Diagnostic) -> str:
-    suggests = "which their names suggest were not decided or are not known"
-    if d["codes"]:
-        requests = d.get("requests") and not {*d["requests"]} & {*d["values"]}
-        of = _PREAPPROVAL if requests else "an application"
-        suggests = f"which in HMDA data are no decisions on {of} ({_codes_of_hmda(d)})"
-    if beside := d.get("beside"):
-        suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
-    text = f"{_have_outcome(d)}, {suggests}"
-    if (line := d.get("line")) is None and d.get("requests"):
-        return f"{text}. To count {_either_alone(d)}"
+    suggests = "which their names or codes suggest were not decided or are not known"
+    if d.get("actions"):
+        suggests = f"which in HMDA data are no decisions ({_codes_of_hmda(d)})"
+    line = d.get("line")
     alone = recoding_flag(line) if line else f'--where {shlex.quote(d["condition"])} (where="...")'
-    return f"{text}; they count as not positive. To count decided rows alone: {alone}"
+    return (
+        f"{_have_outcome(d)}, {suggests}; they count as not positive. To count decided rows "
+        f"alone: {alone}"
+    )
 
 
 def _codes_of_hmda(d: Diagnostic) -> str:
-    meant = dict.fromkeys(_HMDA_CODES[action_code(value)] for value in d["values"])
+    meant = dict.fromkeys(_HMDA_CODES[code] for code in d["actions"])
     return numbers.listing(list(meant), "or")
-
-
-def _either_alone(d: Diagnostic) -> str:
-    found = []
-    for what, key in (("requests for preapproval", "requests"), ("applications", "applications")):
-        if alone := d.get(key):
-            condition, *positive = alone
-            flags = f"--where {shlex.quote(condition)} {flag_of('positive', positive)}"
-            found.append(f"{what} alone: {flags} (where, positive)")
-    return "; ".join(found)
 
 
 def _values_with_rows(d: Diagnostic) -> list[str]:
@@ -559,26 +524,6 @@ def _values_with_rows(d: Diagnostic) -> list[str]:
 def _not_favourable(d: Diagnostic) -> str:
     held = numbers.listing(_values_with_rows(d))
     return f"{quote(d['column'])} is {held}, which count as not positive"
-
-
-def _unlisted_outcomes(d: Diagnostic) -> str:
-    noun, held = _unit(d), _values_with_rows(d)
-    text = _not_favourable(d)
-    if not (positive := d.get("positive")):
-        return (
-            f"{text}; list what is positive (--positive), if any of it is, and recode what is no "
-            "decision as unknown (--recode)"
-        )
-    it = plural(len(held), "it", "them")
-    why = f"by {plural(len(held), 'its name it', 'their names they')} may be positive"
-    if (group := d.get("group")) is not None:
-        whose = f"{called(d['group_column'])} = {called(group)}"
-        why = f"hardly any {noun} but those of {whose} have {it}"
-    flag = flag_of("positive", positive)
-    text += f", though {why}. To count {it} as positive: {flag} (positive={[*positive]})"
-    if line := d.get("line"):  # of answers under swapped names
-        text += f"; if no decision: {recoding_flag(line)}"
-    return text
 
 
 def _one_decision(d: Diagnostic) -> str:
@@ -707,6 +652,12 @@ def _missing_marker(d: Diagnostic) -> str:
     value = d["value"]
     kind, written = ("text", repr(value)) if isinstance(value, str) else ("number", str(value))
     counted = _numbered(d, d["rows"])
+    if d.get("condition"):
+        return (
+            f"{counted} with {quote(value)} in {quote(d.feature or '')} are not among those with "
+            f"{d['condition']}, though such values often stand for one that is not known; if they "
+            "do, recode them as unknown (recode, --recode)"
+        )
     stands = f"is a group of {d.feature} with {counted}; if"
     if d.get("excluded"):
         stands = f"is excluded from {d.feature} with {counted}, whatever groups they are of; if"
@@ -736,14 +687,6 @@ def _recoded_either_way(line: str) -> str:
     """Return a recoding as a flag, and as a line of a file, where an apostrophe is not escaped."""
     own = line if "'" in line else "this"
     return f"{recoding_flag(line)}, or {own}, on one line, below [recode] in a specification file"
-
-
-def _not_recoded_letters(d: Diagnostic) -> str:
-    if not (letters := d.get("unclear")):
-        return ""
-    names, may = listing(letters), plural(len(letters), "may", "may each")
-    it = plural(len(letters), "it", "each")
-    return f". {names} {may} be of more than one category: add {it} to the one that is meant"
 
 
 def _people(d: Diagnostic) -> str:
@@ -835,18 +778,6 @@ def _people_unclear(d: Diagnostic) -> str:
     )
 
 
-def _open_decisions(d: Diagnostic) -> str:
-    unknown = f"in which {numbers.listing(list(map(quote, d['columns'])), 'or')} is unknown"
-    which = f"another row {unknown} and could be more favourable"
-    if d.get("order"):
-        which = f"a row {unknown}, with the same {called(d['order'])}, a later one or none"
-    rules = "; a rule passes only if it would whatever is unknown" * d["ruled"]
-    return (
-        f"{_part(d['rows'], d['total'], 'people')} have a known decision and {which}: they count "
-        f"with the known one{rules}"
-    )
-
-
 def _labels_later(d: Diagnostic) -> str:
     near = "" if d.get("nearest") is None else f" (the nearest column is {quote(d['nearest'])})"
     text = f"no row has its label yet, {quote(d['column'])}{near}, which the monitor expects later"
@@ -903,23 +834,25 @@ def _same_names(d: Diagnostic) -> str:
         for value, column, count in zip(values, columns, counts, strict=True)
     ]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    if d.get("more"):
+        listed += f", and {numbered(d['more'], 'more sets')} of values,"
     of = f" of {columns[0]}" if one_column else ""
     differ = f"differ {_ALONE if len(set(map(spelling, values))) == 1 else _FORM}"
+    line = f": {recoding_flag(d['line'])}" if d.get("line") else " (recode, --recode)"
     if d.feature is not None:
         return (
             f"the groups {listed}{of} {differ}; if they are one group, write them alike, or "
-            "recode them (recode, --recode); if each is a group of its own, recode each to itself"
+            f"recode them{line}; if each is a group of its own, recode each to itself"
         )
-    if d.get("classes"):
+    if d.get("classes") or d.get("strata"):
+        kind = "classes" if d.get("classes") else "strata"
         return (
-            f"the values {listed}{of} {differ}, and count as different classes; if they are one "
-            "class, write them alike, or recode them (recode, --recode); if each is a class of its "
-            "own, recode each to itself in one of the columns"
+            f"the values {listed}{of} {differ}, and count as different {kind}; if they are one, "
+            f"write them alike, or recode them{line}; if each is its own, recode each to itself"
         )
     return (
         f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "
-        "recode them (recode, --recode), or state all of them that are positive "
-        "(--positive)"
+        f"recode them{line}, or state all of them that are positive (--positive)"
     )
 
 
@@ -979,14 +912,6 @@ def _reference_tied(d: Diagnostic) -> str:
     return (
         f"{groups} have the same {highest} {rate.title}, {value}; groups are compared with "
         f"{quote(d['chosen'])}, {why}"
-    )
-
-
-def _reference_of_unknown(d: Diagnostic) -> str:
-    used = numbers.listing([quote(each) for each in d["references"]], "or")
-    return (
-        f"{quote(d['passed_over'])} would be the reference by its number of rows or its rate, and "
-        f"is none because of its name; groups are compared with {used}"
     )
 
 
@@ -1082,13 +1007,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.STRATUM_IS_OUTCOME: _stratum_is_outcome,
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
-    DiagnosticCode.ALIKE_STRATA: lambda d: (
-        f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
-        f"{plural(d['values'], 'differs', 'differ')} from another one {_ALONE}"
-        f"{f', or {_FORM}' * (len(set(map(spelling, d['example']))) > 1)}, such as "
-        f"{numbers.listing([*map(quote, d['example'])])}, and each is a stratum, or a level, of "
-        "its own; if they are the same, write them alike, or recode them (recode, --recode)"
-    ),
     DiagnosticCode.STRATUM_OF_MISSING: lambda d: (
         f"{listing(d['values'])} of {quote(d['column'])} "
         f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, "
@@ -1141,13 +1059,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
     DiagnosticCode.OFFSETTING_PARTS: _offsetting_parts,
-    DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
-        f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
-        f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "
-        f"none has another outcome. If only such {_unit(d)} of it are in the data, as in a "
-        f"numerator alone, its rate is none: add its other {_unit(d)}, or exclude it "
-        f"({flag_of('exclude_groups', d['group'])})"
-    ),
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
@@ -1205,7 +1116,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
-    DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
     DiagnosticCode.NOT_FAVOURABLE: _not_favourable,
     DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
         f"{_have_outcome(d)}, as missing values have; each counts as a class of its own, and a "
@@ -1228,17 +1138,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.CODED_NUMBERS: _coded_numbers,
-    DiagnosticCode.SPELT_OTHERWISE: _spelt_otherwise,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
-    DiagnosticCode.OPEN_DECISIONS: _open_decisions,
     DiagnosticCode.LABELS_LATER: _labels_later,
     DiagnosticCode.NOT_RECODED: _not_recoded,
-    DiagnosticCode.RECODING: lambda d: (
-        "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: {_recoded_either_way(d['line'])}{_not_recoded_letters(d)}"
-    ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every {'combination of the counted columns' if d.get('cells') else 'row'} stands "
         f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
@@ -1285,6 +1189,5 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FAILS_TOGETHER: _fails_together,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.REFERENCE_TIED: _reference_tied,
-    DiagnosticCode.REFERENCE_OF_UNKNOWN: _reference_of_unknown,
     DiagnosticCode.TEXT: lambda d: str(d["text"]),
 }

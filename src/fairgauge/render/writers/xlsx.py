@@ -48,7 +48,7 @@ def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
         if document.to_publish:
             writer.to_publish(document.to_publish, document.cover)
         writer.summary(document)
-        for name in tables_of(shown.KIND.name):
+        for name in tables_of(shown):
             table = table_of(shown, name)
             if table.rows:
                 writer.table(name, table)

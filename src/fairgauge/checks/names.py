@@ -1,0 +1,380 @@
+"""Checks of names: those that mean a missing value, and spellings of one value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairgauge.checks._hmda import no_groups
+from fairgauge.checks.stratum_checks import axes_of
+from fairgauge.cube.cube import Cube, levels_with_cases
+from fairgauge.cube.levels import is_of_scale
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Ends, Level, Role, Task
+from fairgauge.errors import closest, refuse
+from fairgauge.question.category_words import (
+    CODE_OF_FACTORS,
+    NEARBY,
+    codes_of_missing,
+    may_be_value,
+    missing_words,
+)
+from fairgauge.question.conditions import Range, RowCondition
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.question_checks import idle_recodings, unmatched
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import (
+    Value,
+    canonical,
+    is_one_of,
+    meaning,
+    name_of,
+    spelling,
+    unaccented,
+)
+
+_BLANKS = re.compile(r"(?<!\d)\s|\s(?!\d)")
+_DASHES = re.compile(r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)")
+_TIMES_THE_MEAN = 5
+"""How far a code of two digits is above the mean of counts or weights, itself included."""
+
+Levels = Mapping[Axis, list[tuple[Value, int]]]
+"""The values of columns, each with its rows."""
+
+
+class _Spelling(NamedTuple):
+    """The name of a value of a column, its rows, and the group or outcome that it means."""
+
+    column: str
+    text: str
+    rows: int
+    meaning: Hashable
+
+
+def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diagnostic]:
+    """Warn of names that mean a missing value, and of several that may be one group or outcome.
+
+    The rows of a name are stated ``to_nearest`` so many, where counts are protected.
+
+    Raises
+    ------
+    SpecError
+        A recoding does nothing.
+    """
+    refuse(idle_recodings([cube], spec))
+    groups = _known_groups(cube, spec, to_nearest)
+    for each in (
+        *_missing_markers(cube, spec, groups),
+        *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
+        *_coded_numbers(cube, spec),
+        *_groups_alike(spec, groups),
+        *_outcomes_alike(cube, spec, to_nearest),
+        *_unseen_values(cube, spec),
+        *_not_recoded(cube, spec, to_nearest),
+    ):
+        yield each.of(spec.unit)
+
+
+def doubtful_strata(cube: Cube, spec: Spec, columns: Iterable[str]) -> Iterator[Diagnostic]:
+    """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
+    for axis in axes_of(cube, [*columns]):
+        if axis.bins:
+            continue
+        levels = cube.levels[axis]
+        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
+            line = spec.recoding_line(axis.column, {UNKNOWN: missing})
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
+            )
+        held = (_Spelling(axis.column, name_of(v), n, name_of(v))
+                for v, n in levels_with_cases(cube, axis))  # fmt: skip
+        several = [*_alike(held)]
+        if several:  # one note of a column, which may have hundreds of values
+            named = {max(e, key=_plainness).text: [s.text for s in e] for e in several}
+            yield _same_names(several[0], spec).but(
+                strata=True, more=len(several) - 1, line=spec.recoding_line(axis.column, named)
+            )
+
+
+def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rows that a condition excludes, of which nobody knows whether they meet it."""
+    conditions = {each.column: each for each in spec.where}
+    for column, value, _, rows in cube.undecided:
+        if value and rows:
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_MARKER,
+                column,
+                value=value,
+                rows=rows,
+                condition=conditions[column].to_text(),
+                **({} if spec.of_people else spec.unit),
+            )
+
+
+def _known_groups(
+    cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
+) -> dict[Axis, list[tuple[Value, int]]]:
+    """Return the values of features that are not cut, each with its rows: those not excluded.
+
+    With ``excluded`` those that are.
+    """
+    known = {}
+    for axis in cube.plan.axes:
+        if axis.role is Role.FEATURE and not axis.bins:
+            unknown = unknown_levels(axis, cube.levels[axis], spec)
+            levels = levels_with_cases(cube, axis, to_nearest)
+            known[axis] = [
+                each
+                for each, missing in zip(levels, unknown, strict=True)
+                if not missing
+                and (name_of(each[0]) in spec.exclude_groups) is excluded
+                and (each[1] or not spec.count)  # rows of count 0 stand for no case
+            ]
+    return known
+
+
+def _missing_markers(
+    cube: Cube, spec: Spec, groups: Levels, excluded: bool = False
+) -> Iterator[Diagnostic]:
+    """Warn of groups whose names, or codes, usually mean a missing value, unless recoded so.
+
+    Also where these are ``excluded``: whatever they are, rules pass.
+    """
+    more = {"excluded": True} if excluded else {}
+    for axis, levels in groups.items():
+        recoding = spec.recoding(axis.column)
+        stated = set(recoding.category_of.values()) if recoding else ()
+        missing = missing_words(cube.levels[axis])
+        if not spec.feature(axis.column).values:
+            missing += codes_of_missing(cube.levels[axis])
+            missing += no_groups(axis.column, cube.levels[axis])
+        for level, rows in levels:
+            if level in missing and level not in stated:
+                unsure = {"unsure": True} if may_be_value(name_of(level)) else {}
+                yield Diagnostic.warning(
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **more,
+                    **unsure,
+                )  # fmt: skip
+
+
+def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of numbers at the ends of columns that are often codes of missing ones.
+
+    Where a condition ends at such a number, or names it, its rows are meant to be without it. The
+    ends are those of all rows: of other columns of numbers a condition may have chosen others.
+    Of scores it is known which rows have them, and whether they are of a scale.
+    """
+    conditions = {each.column: each for each in spec.where}
+    scores, coded = _coded_scores(cube), {each[:2]: each[2] for each in cube.coded}
+    for column, end in sorted(cube.ends):
+        value, condition = canonical(end), conditions.get(column)
+        if not scores.get((column, end), 1):
+            continue
+        if condition and (end in condition.cuts or is_one_of(value, condition.values)):
+            continue
+        more: dict[str, Any] = {}
+        if rows := scores.get((column, end)) or coded.get((column, end)):
+            more["rows"] = rows
+        if role := {spec.count: "count", spec.weight: "weight"}.get(column):  # not to be recoded
+            if end == CODE_OF_FACTORS and end < _TIMES_THE_MEAN * _mean(cube, role):
+                continue
+            more = {"role": role}
+            line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
+        else:
+            line = spec.recoding_line(column, {UNKNOWN: [value]})
+        if condition:
+            more |= {"condition": condition.to_text()}
+        yield Diagnostic.warning(
+            DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, **more
+        )
+
+
+def _coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
+    """Return the rows of the ends of scores that are often codes of missing ones.
+
+    None are of an end that is part of their scale.
+    """
+    axis = cube.plan.axis(Role.SCORE)
+    ends = [each for each in sorted(cube.ends) if axis and axis.grid and each[0] == axis.column]
+    if axis is None or axis.bounds is None or not ends:
+        return {}
+    table = cube.marginal([axis])
+    rows = np.zeros(axis.bins + 1)
+    rows[table.codes[:, 0]] = table.cases
+    found = {}
+    for column, end in ends:
+        points = np.clip([end, -end, 0.0, NEARBY * end], *axis.bounds)
+        at, opposite, zero, near = axis.bins_of(points).tolist()
+        others = rows[:-1] > 0
+        others[at] = False
+        nearby = slice(min(at, near), max(at, near) + 1)
+        of_scale = is_of_scale(end, others, opposite, zero, nearby)
+        found[column, end] = 0 if of_scale else int(rows[at])
+    return found
+
+
+def _mean(cube: Cube, role: str) -> float:
+    """Return the mean count of a row, or the mean weight of a case."""
+    sums = cube.tables[0].sums
+    if role == "count":
+        return float(sums[cube.plan.cases].sum() / sums["rows"].sum())
+    return float(sums["w"].sum() / cube.tables[0].cases.sum())
+
+
+def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:
+    """Warn of groups whose names are spellings of one value.
+
+    Not where each is stated: recoded to itself, or named in a value set.
+    """
+    for axis, levels in groups.items():
+        sets, recoding = spec.feature(axis.column).values, spec.recoding(axis.column)
+        names = recoding.names if recoding else ()
+        for several in _alike(
+            _Spelling(axis.column, name_of(level), rows, _value_set(level, sets))
+            for level, rows in levels
+        ):
+            stated = (each.meaning is not None if sets else each.text in names for each in several)
+            if not all(stated):
+                yield _same_names(several, spec, feature=axis.column)
+
+
+def _outcomes_alike(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+    """Warn of different outcomes whose names are spellings of one value."""
+    classes = decide_task(cube, spec) is Task.MULTICLASS
+    outcomes = [
+        _Spelling(axis.column, level, rows, _outcome(level, axis.column, spec, classes))
+        for axis in cube.plan.outcomes
+        if not axis.bins
+        for level, rows in levels_with_cases(cube, axis, to_nearest)
+        # levels of rows that are protected, or of another decision of a person, may have none
+        if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
+    ]
+    alike = [outcomes]
+    if not spec.words_of_predictions:
+        alike = [[e for e in outcomes if e.column == axis.column] for axis in cube.plan.outcomes]
+    for several in (found for some in alike for found in _alike(some)):
+        names, columns = {e.text for e in several}, {e.column for e in several}
+        stated = [each for column in columns if (each := spec.recoding(column))]
+        if not (classes and any(names <= {*each.names} for each in stated)):
+            yield _same_names(several, spec, classes=classes)
+
+
+def _same_names(
+    several: Sequence[_Spelling],
+    spec: Spec,
+    *,
+    feature: str | None = None,
+    classes: bool = False,
+) -> Diagnostic:
+    """Return that several values are spellings of one, with the rows of all but the largest."""
+    rows: Counter[Hashable] = Counter()
+    for each in several:
+        rows[each.meaning] += each.rows
+    # what is stated as favourable stays the name, so that the question need not change
+    named = [each for each in several if each.meaning is True] or several
+    best = max(named, key=_plainness).text
+    more: dict[str, Any] = {"classes": True} if classes else {}
+    columns = {each.column for each in several if each.text != best}
+    if len(columns) == 1:
+        (column,) = columns
+        names = [each.text for each in several if each.column == column]
+        more["line"] = spec.recoding_line(column, {best: names})
+    others = tuple(e.text for e in several if e.meaning != rows.most_common(1)[0][0])
+    counted = feature is not None or not spec.of_people
+    if not counted:
+        more["people"] = sum(each.rows for each in several if each.text in others)
+    return Diagnostic.warning(
+        DiagnosticCode.SAME_NAMES,
+        feature,
+        values=tuple(each.text for each in several),
+        rows=tuple(each.rows for each in several if counted),
+        columns=tuple(each.column for each in several),
+        others=others,
+        **more,
+    )
+
+
+def _plainness(each: _Spelling) -> tuple[bool, int, bool, str]:
+    """Return what makes a spelling the name of all: no blanks around it, most rows, a title."""
+    return each.text == each.text.strip(), each.rows, each.text.istitle(), each.text
+
+
+def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
+    """Return the group of a level: the position of its value set, or its name without them."""
+    if not sets:
+        return name_of(level)
+    return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
+
+
+def _outcome(level: str, column: str, spec: Spec, classes: bool) -> Hashable:
+    """Return whether a level is favourable, or its class of ``classes`` or where none is stated."""
+    if (positive := spec.positive_of(column)) and not classes:
+        return is_one_of(level, positive)
+    return meaning(level)  # of "True", "true" and "1"
+
+
+def _alike(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
+    """Yield each set of spellings of one value with different meanings."""
+    alike: dict[Value, list[_Spelling]] = {}
+    for each in texts:
+        alike.setdefault(compact_reading(each.text), []).append(each)
+    for several in alike.values():
+        if len({each.meaning for each in several}) > 1:
+            yield several
+
+
+def compact_reading(name: str) -> Value:
+    r"""Return what the spellings of one value share: no case, accents and blanks but in numbers.
+
+    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9")]
+    ['26-40', 'zone1', '<40', '1 2', 'cafe']
+    """
+    return meaning(_DASHES.sub("-", _BLANKS.sub("", unaccented(spelling(name)))))
+
+
+def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of values that are recoded and that the data do not have.
+
+    One of several spellings of a category that has others is noted alone, unless it may be misspelt
+    itself: a value that is not recoded is then nearly the same.
+    """
+    for column, value in sorted(cube.unseen):
+        known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
+        recoding = spec.recoding(column)
+        left_over = [name for name in known if recoding and name not in recoding.names]
+        spelt_otherwise = recoding and recoding.category_of.get(value) in known
+        misspelt = closest(value, left_over) is not None
+        found = unmatched(f"recode.{column}", value, left_over if misspelt else known)
+        quiet = spelt_otherwise and not misspelt
+        yield replace(found, level=Level.NOTE) if quiet else found
+
+
+def _not_recoded(cube: Cube, spec: Spec, to_nearest: int) -> Iterator[Diagnostic]:
+    """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
+    for axis in cube.plan.axes:
+        recoding = spec.recoding(axis.column)
+        if axis.bins or axis.role is Role.CLUSTER or recoding is None:
+            continue
+        levels = levels_with_cases(cube, axis, to_nearest)
+        left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
+        mapped = {compact_reading(name) for name in recoding.category_of if name.strip()}
+        alike = tuple(name for name in left if compact_reading(name) in mapped)
+        if alike or (left and recoding.names):
+            counted = not (spec.of_people and axis in cube.plan.outcomes)  # one value of a person
+            made = Diagnostic.warning if alike else Diagnostic.note
+            yield made(
+                DiagnosticCode.NOT_RECODED,
+                recoding.column,
+                values=alike or tuple(left),
+                rows=tuple(left[name] for name in alike or left) if counted else (),
+                alike=bool(alike),
+            )

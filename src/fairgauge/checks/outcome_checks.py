@@ -1,0 +1,205 @@
+"""Checks of outcomes: of one value, of no decision, or of values that no label has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairgauge.checks._hmda import APPROVED, action_code, are_actions, no_decisions
+from fairgauge.cube.cube import Cube, levels_with_cases
+from fairgauge.cube.plan import Axis, centre_of
+from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.identity import ValueSet
+from fairgauge.question.category_words import (
+    classes_of_missing,
+    is_adverse,
+    may_be_value,
+    no_outcomes,
+)
+from fairgauge.question.conditions import RowCondition
+from fairgauge.question.features import Ordered
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.constant_outcomes import only_number
+from fairgauge.resolve.group_checks import OTHER_UNIT
+from fairgauge.resolve.outcomes import outcome_masks
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import Value, is_one_of, name_of
+
+
+def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of labels that are all alike, and of predictions: of a score at every threshold."""
+    masks = outcome_masks(cube, spec, task)
+    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
+    for axis in cube.plan.outcomes:
+        of_labels = axis.role is Role.LABEL
+        if any(each.column == axis.column for each in spec.where):
+            continue
+        if of_labels and "label" not in needs:
+            continue  # nothing that is asked for rests on it
+        rows = cube.cases_by_level[axis][:-1]
+        if rows.sum() < FEWEST_ROWS:
+            continue
+        code = DiagnosticCode.ONE_LABEL if of_labels else DiagnosticCode.ONE_DECISION
+        of = [each.labels if of_labels else each.predictions for each in masks]
+        positive = {int(rows[each].sum()) for each in of}
+        if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
+            value = name_of(cube.levels[axis][int(rows.argmax())])
+            yield Diagnostic.warning(code, column=axis.column, value=value)
+        elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
+            threshold = None if of_labels else masks[-1].threshold
+            yield Diagnostic.warning(
+                code, column=axis.column, positive=positive != {0}, threshold=threshold
+            )
+
+
+def one_number(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of numbers that are all alike."""
+    of_labels: dict[str, Any] = {"numbers": True}
+    for role, code, more in (
+        (Role.LABEL, DiagnosticCode.ONE_LABEL, of_labels),
+        (Role.PREDICTION, DiagnosticCode.ONE_DECISION, {}),
+    ):
+        axis = cube.plan.axis(role)
+        if axis and (value := only_number(cube, axis)) is not None:
+            yield Diagnostic.warning(code, column=axis.column, value=f"{value:.6g}", **more)
+
+
+def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of predicted numbers that are on average many times the labels of the same rows."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None:
+        return
+    table = cube.marginal([label, prediction])
+    known = (table.codes >= 0).all(axis=1)
+    of_centre = float(table.sums.get("w", table.cases)[known].sum()) * centre_of(cube.plan)
+    sums = [float(table.sums[name][known].sum()) + of_centre for name in ("y", "p")]
+    if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
+        most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
+        yield Diagnostic.warning(
+            DiagnosticCode.UNLIKE_AMOUNTS, column=most.column, other=least.column,
+            times=max(sums) / min(sums),
+        )  # fmt: skip
+
+
+def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of predicted values that no label has: they count as unfavourable, or as wrong.
+
+    Of several values that count as unfavourable, those are ``unclear`` that no label has and that
+    are not named as a denial. `undecided_outcomes` warns of those that may be no decision.
+    """
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    if isinstance(spec.positive, Ordered) or not spec.words_of_predictions:  # of both columns
+        return
+    positive = spec.positive_of(spec.label) or (1,)
+    labels = [*cube.levels[label], *positive]
+    if task is Task.BINARY and spec.names_values:
+        labels += no_outcomes(cube.levels[prediction])
+    levels = levels_with_cases(cube, prediction)
+    strange = [each for each in levels if not is_one_of(each[0], labels)]
+    rows = sum(rows for _, rows in strange)
+    # where the labels are of one class, the other is known from predictions alone
+    if len(cube.levels[label]) < 2 or not rows:
+        return
+    more: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
+    more["unclear"] = 0
+    refused = sum(not is_one_of(value, positive) for value, _ in levels)
+    if task is Task.BINARY and len(strange) < refused:
+        more["unclear"] = sum(rows for value, rows in strange if not is_adverse(name_of(value)))
+    yield Diagnostic.warning(
+        DiagnosticCode.PREDICTION_NOT_A_LABEL,
+        column=spec.prediction,
+        label=spec.label,
+        values=tuple(name_of(value) for value, _ in strange),
+        rows=rows,
+        **spec.unit,
+        **more,
+    )
+
+
+def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of outcomes that count as not positive, though their names or codes are of no decision.
+
+    Of people, whose decisions count as one, how many rows have each is not known any more.
+    """
+    if not spec.names_values:  # an order names every value, and numbers are cut
+        return
+    for i, axis in enumerate(cube.plan.outcomes):
+        if axis.bins:
+            continue
+        asked = spec.positive_of(axis.column) or (1,)
+        levels = levels_with_cases(cube, axis)
+        values = [level for level, _ in levels]
+        refused = [
+            each for each in levels
+            if (each[1] or spec.of_people) and not is_one_of(each[0], asked)
+        ]  # fmt: skip
+        codes = are_actions(axis.column, values)
+        none = no_decisions(values, asked) if codes else no_outcomes(values)
+        undecided = [each for each in refused if each[0] in none]
+        if len(refused) == 1 and may_be_value(name_of(refused[0][0])):
+            undecided = []  # of two outcomes, one is meant
+        if undecided:
+            held = _held(axis, undecided, spec, sum)
+            more = {"line": spec.recoding_line(axis.column, {UNKNOWN: held["values"]})}
+            if codes:
+                excluded = (v for e in spec.where if e.column == axis.column and e.negated
+                            for v in e.values)  # fmt: skip
+                others = ValueSet((*excluded, *(value for value, _ in undecided)))
+                more = _actions(undecided) | {
+                    "condition": RowCondition(axis.column, (others,), negated=True).to_text()
+                }
+            yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, **more)
+        approved = [each for each in refused if action_code(name_of(each[0])) in APPROVED]
+        if codes and approved and all(action_code(name_of(each)) in APPROVED for each in asked):
+            yield Diagnostic.warning(
+                DiagnosticCode.APPROVED_AS_REFUSED,
+                **_held(axis, approved, spec, sum),
+                **_actions(approved),
+                positive=tuple(sorted({*map(name_of, asked), *(name_of(v) for v, _ in approved)})),
+            )
+        if (i == 0 or not spec.words_of_predictions) and len(refused) > 1:
+            # whatever their names mean, and in whichever language
+            yield Diagnostic.note(DiagnosticCode.NOT_FAVOURABLE, **_held(axis, refused, spec))
+
+
+def _actions(some: Sequence[tuple[Value, int]]) -> dict[str, Any]:
+    """Return the codes of HMDA of some values."""
+    return {"actions": tuple(action_code(name_of(value)) for value, _ in some)}
+
+
+def _held(
+    axis: Axis,
+    some: Sequence[tuple[Value, int]],
+    spec: Spec,
+    collect: Callable[[Iterable[int]], Any] = tuple,
+) -> dict[str, Any]:
+    """Return the column, its values, and the rows of them, unless people are counted."""
+    rows = None if spec.of_people else collect(rows for _, rows in some)
+    values = tuple(name_of(value) for value, _ in some)
+    unit: dict[str, Any] = {"people": sum(n for _, n in some)} if spec.of_people else spec.unit
+    return {"column": axis.column, "values": values, "rows": rows, **unit}
+
+
+def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of classes that usually mean a missing value, and are right where both columns agree."""
+    if isinstance(spec.positive, Ordered):  # which names every class
+        return
+    for axis in cube.plan.outcomes:
+        levels = [] if axis.bins else [e for e in levels_with_cases(cube, axis) if e[1]]
+        if missing := classes_of_missing(level for level, _ in levels):
+            names = tuple(map(name_of, missing))
+            yield Diagnostic.warning(
+                DiagnosticCode.CLASSES_OF_MISSING,
+                column=axis.column,
+                values=names,
+                rows=sum(rows for level, rows in levels if level in missing),
+                **spec.unit,
+                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
+            )

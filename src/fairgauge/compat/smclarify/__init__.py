@@ -1,9 +1,0 @@
-"""The public names of smclarify 0.5: put ``fairgauge.compat.`` before an import and it works.
-
->>> from fairgauge.compat.smclarify.bias import report
->>> report.StageType.PRE_TRAINING.value
-'pre_training'
-"""
-
-__version__ = "0.5"
-"""The version of smclarify whose names these are."""

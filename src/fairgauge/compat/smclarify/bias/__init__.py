@@ -1,5 +1,0 @@
-"""Bias reports under smclarify's names."""
-
-from fairgauge.compat.smclarify.bias.report import FacetColumn, FacetContinuousColumn, bias_report
-
-__all__ = ["FacetColumn", "FacetContinuousColumn", "bias_report"]

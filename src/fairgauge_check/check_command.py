@@ -1,0 +1,155 @@
+"""``fairgauge check``: published tables of selection rates, and what is wrong in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from fairgauge.plugins import (
+    Command,
+    Output,
+    Texts,
+    add_options,
+    config_option,
+    flags_for,
+    given_options,
+    shows_result,
+)
+
+_ROLES = {
+    "n": "Column of the number of people",
+    "selected": "Column of the number of selected people",
+    "not_selected": "Column of the number of people who were not selected",
+    "rate": "Column of selection rates",
+    "denial_rate": "Column of the rates of those who were not selected",
+    "ratio": "Column of impact ratios",
+    "denial_ratio": "Column of the ratios of denial rates",
+}
+
+
+@click.command("check", cls=Command)
+@click.argument("tables", nargs=-1, required=True)
+@shows_result("check")
+@config_option
+@flags_for("preset", "rules", "min_n", "min_share", "confidence")
+@add_options(
+    *(
+        click.option(f"--{role.replace('_', '-')}", metavar="HEADER", help=f"{what}.")
+        for role, what in _ROLES.items()
+    )
+)
+@click.option(
+    "--group",
+    multiple=True,
+    metavar="HEADER",
+    help="Column of categories (default: all in front of the first of numbers). Repeatable.",
+)
+@click.option(
+    "--columns",
+    "mapping",
+    metavar="FILE",
+    help="TOML file that states the columns of all tables: n = ['Applicants', 'Candidates'], "
+    "selected = 'Hired', rate, ratio, group; of several headers the first that a table has.",
+)
+@click.option(
+    "--table",
+    "csv_table",
+    type=click.Choice(["ratios", "tables", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+)
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="CATEGORY",
+    help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
+    "of each table the first one that it has.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(["fisher", "pearson", "yates"]),
+    default="fisher",
+    show_default=True,
+    help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
+    "with continuity correction (yates).",
+)
+def command(
+    tables: tuple[str, ...],
+    config: str | None,
+    out: Output,
+    group: tuple[str, ...],
+    mapping: str | None,
+    csv_table: str | None,
+    references: tuple[str, ...],
+    test: str,
+    **flags: Texts,
+) -> int:
+    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
+
+    Their columns are stated: --n, --selected, --rate, --ratio, or --columns FILE for pages of
+    several tables. The tables to publish of a report of fairgauge need none.
+
+    Holds rates, ratios, totals and references against the printed counts, computes every ratio
+    again with its confidence interval, and reports what the tables do not state. The one rule is
+    'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
+    no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
+    rule and the smallest reference of a preset hold unless they are given.
+
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing,
+    verdicts by a control group that a header means (AIR) would be others by the highest rate, a
+    printed ratio could not be checked, no printed number could be and there is no rule, or a file
+    or a table of a folder cannot be read (one that holds no table is listed, and changes no exit
+    code).
+
+    \b
+    fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'
+    fairgauge check published/ --columns stated.toml --rule 'selection_rate.ratio >= 0.8'
+    """  # noqa: D301 - the paragraph mark of click
+    out = replace(out, chosen=csv_table)
+    out.check(tables)
+
+    from fairgauge_check.checking import check
+
+    found = check(
+        _sources(tables),
+        config=config,
+        columns=_stated({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
+        reference=references,
+        test=test,
+        **given_options(flags),
+    )
+    return out.show(found)
+
+
+def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the paths, or the text of standard input."""
+    if "-" not in tables:
+        return tables
+    from fairgauge.errors import DataError
+
+    if len(tables) > 1:
+        raise DataError("standard input (-) is read alone, without other tables")
+    from fairgauge_check.sources import MOST_BYTES
+
+    text = "" if sys.stdin is None else sys.stdin.read(MOST_BYTES + 1)
+    if not text.strip():
+        raise DataError("standard input holds no table")
+    return f"{text}\n\n"
+
+
+def _stated(
+    columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
+) -> str | dict[str, str | tuple[str, ...]] | None:
+    """Return what the columns are stated to be."""
+    stated: dict[str, str | tuple[str, ...]] = {
+        role: header for role, header in columns.items() if header is not None
+    }
+    if group:
+        stated["group"] = group
+    if mapping is not None and stated:
+        raise click.UsageError("--columns states all columns: give it without --n, --group ...")
+    return mapping if mapping is not None else stated or None

@@ -1,0 +1,261 @@
+"""The first page of a check of published tables, as statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fairgauge.plugins import (
+    IntervalMethod,
+    Outcome,
+    Page,
+    Range,
+    ReasonCode,
+    Side,
+    Statement,
+    page,
+    step,
+)
+from fairgauge_check.check_result import (
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Fault,
+    FaultCode,
+)
+
+_MOST_ERRORS = 3
+_SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)
+_PLAIN = re.compile(r"\d{4,}")
+_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+")
+
+
+def check_page(check: Check) -> Page:
+    """Return the first page of a check of published tables."""
+    return page("check", {}, _statements(check))
+
+
+def fault_statement(fault: Fault) -> Statement:
+    """Return a fault with its numbers in the form in which its table prints them."""
+    p = dict(fault.parameters)
+    like = {"parts": p.get("n"), "count": ""}
+    numbers: dict[str, Any] = {k: v for k, v in p.items() if isinstance(v, (int, float))}
+    facts = {
+        "fault": str(fault.code),
+        "of": None,
+        "row": fault.row,
+        "in_unit": {name: _in_unit(value, p) for name, value in numbers.items()},
+        "short": {name: _short(value) for name, value in numbers.items()},
+        "counts": {
+            name: _count(value, str(like.get(name, p.get("printed", ""))))
+            for name, value in numbers.items()
+        },
+        "hundredfold": _short(100 * numbers["share"]) if "share" in numbers else None,
+        "dotted": bool(_THOUSANDS.fullmatch(str(p.get("printed")))),
+    }
+    return Statement(code="fault", facts=facts | p)
+
+
+def _in_unit(share: float, p: dict[str, Any]) -> str:
+    """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
+    if not p.get("percent"):
+        return _short(share)
+    digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
+    return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
+
+
+def _count(value: float, printed: str) -> str:
+    """Return a count with a comma between its thousands, unless a printed one goes without."""
+    return f"{value:.0f}" if _PLAIN.fullmatch(printed) else f"{value:,.0f}"
+
+
+def _short(value: float) -> str:
+    text = f"{value:.4f}"
+    text = f"{value:.6f}" if text.endswith("5") else text  # which way it is rounded must show
+    return text.rstrip("0").rstrip(".")
+
+
+def table_place(table: CheckedTable, check: Check) -> tuple[str, ...]:
+    """Return the name of a table, after its file where there are several."""
+    several = len({each.source for each in check.tables}) > 1
+    return (table.source or "", table.name) if several else (table.name,)
+
+
+def holds_together(group: CheckedGroup) -> bool:
+    """Return whether the shown interval holds for all pairs of its table together."""
+    interval = group.shown_interval
+    return interval is not None and IntervalMethod.TUKEY in interval.methods
+
+
+def _statements(check: Check) -> Iterator[Statement]:
+    tables = check.tables
+    several = len(tables) > 1
+    sources = list(dict.fromkeys(table.source for table in tables))
+    faults = [(i, fault) for i, table in enumerate(tables) for fault in table.faults]
+    unchecked = [f for _, f in faults if f.code is FaultCode.RATIOS_NOT_CHECKED]
+    yield Statement(
+        code="printed_numbers",
+        sources=("errors",),
+        facts={
+            "tables": len(tables),
+            "affected": sum(bool(table.errors) for table in tables),
+            "errors": check.errors,
+            "checked": check.numbers_checked,
+            "not_checked": check.ratios_not_checked,
+            "kinds": {dict(f.parameters).get("of", "impact ratio") for f in unchecked},
+            "without": sum(not table.numbers_checked for table in tables),
+        },
+    )
+    if check.limit is not None:
+        decisions = {str(d): n for d, n in check.decisions.items() if n}
+        facts = {"decisions": decisions, "share": check.smallest_reference.share}
+        yield Statement(code="decided_ratios", facts=facts, sources=("summary.decisions",))
+    yield from _higher(check, "verdict", changed=True)
+    yield Statement(
+        code="published",
+        sources=("tables",),
+        facts={
+            "tables": len(tables),
+            "categories": sum(len(table.groups) for table in tables),
+            "sources": sources,
+            "ignored": any(f.code is FaultCode.COLUMNS_IGNORED for _, f in faults),
+            "unread": sum(each.counts for each in check.unread),
+        },
+    )
+    errors = [(i, fault) for i, table in enumerate(tables) for fault in table.errors]
+    for number, (i, fault) in enumerate(errors[:_MOST_ERRORS], 1):
+        yield Statement(
+            code="error",
+            parts=(fault_statement(fault),),
+            facts={
+                "number": number,
+                "errors": len(errors),
+                "title": table_place(tables[i], check) if several else (),
+            },
+            sources=(f"tables[{i}].faults",),
+        )
+    if len(errors) > _MOST_ERRORS:
+        yield step("more_errors", n=len(errors) - _MOST_ERRORS)
+    yield from _higher(check, "found", changed=False)
+    yield from _lowest(check)
+    if check.limit is not None:
+        chosen = any(
+            t.reference not in check.references and not t.compares_as_printed for t in tables
+        )
+        facts = {"why": None if check.counted else _why_no_interval(check), "limit": check.limit}
+        facts |= {"level": check.level, "chosen": chosen}
+        yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
+    yield from (step("right_people"), step("meets_law"))
+    yield from _steps(check)
+
+
+def _lowest(check: Check) -> Iterator[Statement]:
+    """Yield the lowest ratio that has an interval, of large categories before others."""
+    shown = [
+        (_is_small(check, table, group), group.ratio, i, j)
+        for i, table in enumerate(check.tables)
+        for j, group in enumerate(table.groups)
+        if not group.is_reference and group.ratio is not None and group.shown_interval is not None
+    ]
+    if not shown:
+        return
+    _, ratio, i, j = min(shown)
+    table, group = check.tables[i], check.tables[i].groups[j]
+    interval = group.shown_interval
+    assert interval is not None
+    yield Statement(
+        code="lowest_ratio",
+        who=Side("group", values=(("", group.name),), n=group.n),
+        than=Side("group", values=(("", table.reference or ""),)),
+        by="ratio",
+        value=ratio,
+        interval=Range(interval.low, interval.high, interval.level, holds_together(group)),
+        facts={
+            "limits": [100.0] + ([] if check.limit is None else [100 * check.limit]),
+            "lower": any(other < ratio for _, other, *_ in shown),
+            "share": check.smallest_reference.share,
+            "title": table_place(table, check) if len(check.tables) > 1 else (),
+            "scored": bool(
+                _SCORED.search(
+                    " ".join(table.columns.get(role, "") for role in ("rate", "selected"))
+                )
+            ),
+            "possible": group.possible,
+        },
+        sources=(f"tables[{i}].groups[{j}]",),
+    )
+
+
+def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
+    """Return whether a category has a smaller share of the people than the smallest reference."""
+    return group.n is not None and group.n < check.smallest_reference.share * table.people
+
+
+def _higher(check: Check, place: str, *, changed: bool) -> Iterator[Statement]:
+    """Yield where another category has a higher rate than a chosen group: the first such table.
+
+    ``changed`` are the tables some of whose verdicts would be others by the highest rate.
+    """
+    found = [
+        (i, table)
+        for i, table in enumerate(check.tables)
+        if table.compares_as_printed
+        and table.other_reference is not None
+        and table.changed_by_highest is changed
+    ]
+    for i, table in found[:1]:
+        assert table.other_reference is not None
+        yield Statement(
+            code=f"higher_rate_{place}",
+            facts={
+                "reference": table.reference,
+                "equal": bool(table.equal_references),
+                "higher": table.other_reference.name,
+                "changes": table.other_reference.changes,
+                "title": table_place(table, check) if len(check.tables) > 1 else (),
+            },
+            sources=(f"tables[{i}].other_reference",),
+        )
+    if len(found) > 1:
+        yield step(f"more_higher_{place}", n=len(found) - 1)
+
+
+def _why_no_interval(check: Check) -> str:
+    groups = [group for table in check.tables for group in table.groups]
+    if all(table.weighted for table in check.tables):
+        return "weighted"
+    if all(group.n is None for group in groups):
+        return "no_people"
+    if all(group.rate is None for group in groups):
+        return "no_rate"
+    return "few_categories" if any(group.rate for group in groups) else "rates_0"
+
+
+def _steps(check: Check) -> Iterator[Statement]:
+    if check.errors:
+        yield step("send_errors")
+    if any(each.counts for each in check.unread):
+        yield step("check_unread")
+    if any(group.n is None for table in check.tables for group in table.groups):
+        yield step("ask_for_people")
+    if changed := [table for table in check.tables if table.changed_by_highest]:
+        groups = changed[0].equal_references or (changed[0].reference or "",)
+        yield step("state_reference", groups=groups)
+    if check.limit is None:
+        yield step("state_ratio")
+    undecided = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]
+    of_unknown = [
+        reason
+        for reason in undecided
+        if reason.code is ReasonCode.MISSING_GROUPS or reason.get("open_rows") is not None
+    ]
+    of_reference = [r for r in undecided if r.code is ReasonCode.REFERENCE_NOT_SHOWN]
+    if of_reference:
+        reason = of_reference[0]
+        yield step("state_which", chosen=str(reason["chosen"]), other=str(reason["other"]))
+    if len(of_unknown) + len(of_reference) < len(undecided):
+        yield step("plan_people")
+    if of_unknown:
+        yield step("ask_for_categories")
+    yield step("audit_decisions")

@@ -1,0 +1,195 @@
+"""Columns as codes and levels, whatever held them; a table is a mapping of names to columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.api.extensions import ExtensionDtype
+
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Kind(StrEnum):
+    """What the values of a column are, as a data frame would have it."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    CATEGORY = "category"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """A column.
+
+    Attributes
+    ----------
+    name : its name.
+    kind : what its values are.
+    codes : array of shape (rows,): positions in ``levels``, -1 where missing.
+    levels : its values, each once, in the order in which they first appear.
+    """
+
+    name: str
+    kind: Kind
+    codes: Codes
+    levels: tuple[object, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def known(self) -> int:
+        """Return how many rows have a value."""
+        return int((self.codes >= 0).sum())
+
+    @property
+    def first(self) -> object:
+        """Return the value of the first row; NaN where it is missing, or without rows."""
+        return self.levels[self.codes[0]] if len(self.codes) and self.codes[0] >= 0 else math.nan
+
+    @property
+    def levels_before_missing(self) -> int | None:
+        """Return how many levels appear before the first missing value; None without any."""
+        missing = np.flatnonzero(self.codes < 0)
+        if not len(missing):
+            return None
+        return int(self.codes[: missing[0]].max(initial=-1)) + 1
+
+    @property
+    def used(self) -> tuple[object, ...]:
+        """Return the levels that occur."""
+        return tuple(self.levels[i] for i in self.held.tolist())
+
+    @property
+    def held(self) -> Codes:
+        """Return the positions of the levels that occur, rising."""
+        counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
+        return np.flatnonzero(counts[1:])
+
+    def cells(self) -> list[Any]:
+        """Return the value of every row; None where it is missing."""
+        levels = [*self.levels, None]
+        return [levels[code] for code in self.codes.tolist()]
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return the values as floats, NaN where missing; ValueError where one is no number."""
+        values = np.array([as_float(level) for level in self.levels] + [math.nan])
+        return values[self.codes]
+
+    def renamed(self, name: str) -> CodedColumn:
+        """Return the column under another name."""
+        return CodedColumn(name, self.kind, self.codes, self.levels)
+
+    def relabel(self, levels: Sequence[object], kind: Kind) -> CodedColumn:
+        """Return the column with other values for its levels; equal ones become one."""
+        position: dict[tuple[object, object], int] = {}
+        kept: list[object] = []
+        moved = []
+        for level in levels:
+            at = position.setdefault(_key(level), len(kept))
+            if at == len(kept):
+                kept.append(level)
+            moved.append(at)
+        return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
+
+    def take(self, rows: Mask | Codes) -> CodedColumn:
+        """Return the column of some rows, by position or mask; levels in their new order."""
+        codes = self.codes[rows]
+        held, first = np.unique(codes[codes >= 0], return_index=True)
+        order = held[np.argsort(first, kind="stable")]
+        mapping = np.full(len(self.levels) + 1, -1)
+        mapping[order] = np.arange(len(order))
+        levels = tuple(self.levels[i] for i in order.tolist())
+        return CodedColumn(self.name, self.kind, mapping[codes], levels)
+
+
+def as_float(level: object) -> float:
+    """Return ``float(level)``, with its errors: TypeError for what is neither number nor text."""
+    return float(level)  # type: ignore[arg-type]
+
+
+def as_int(level: object) -> int:
+    """Return ``int(level)``, with its errors: TypeError for what is neither number nor text."""
+    return int(level)  # type: ignore[call-overload, no-any-return]
+
+
+def from_series(series: pd.Series, name: object = None) -> CodedColumn:
+    """Read a pandas Series."""
+    import pandas as pd
+
+    codes, levels = pd.factorize(series)
+    shown = str(series.name if name is None else name)
+    return CodedColumn(
+        shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist())
+    )
+
+
+def from_frame(frame: pd.DataFrame) -> list[CodedColumn]:
+    """Read every column of a pandas frame."""
+    return [from_series(frame.iloc[:, i], name) for i, name in enumerate(frame.columns)]
+
+
+def from_values(name: str, values: Iterable[object]) -> CodedColumn:
+    """Read plain values: text, numbers, booleans and None, typed as a data frame types them."""
+    position: dict[tuple[object, object], int] = {}
+    levels: list[object] = []
+    codes = []
+    for value in values:
+        if value is None or value != value:
+            codes.append(-1)
+            continue
+        at = position.setdefault(_key(value), len(levels))
+        if at == len(levels):
+            levels.append(value)
+        codes.append(at)
+    column = CodedColumn(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
+    kinds, missing = {type(level) for level in levels}, column.known < len(codes)
+    if kinds <= {int, float}:
+        whole = kinds == {int} and not missing
+        numbers = [as_int(level) if whole else as_float(level) for level in levels]
+        return column.relabel(numbers, Kind.INTEGER if whole else Kind.FLOAT)
+    return column.relabel(levels, Kind.BOOLEAN) if kinds == {bool} and not missing else column
+
+
+def _key(value: object) -> tuple[object, object]:
+    """Return what distinguishes values: true and 1 are two values."""
+    if isinstance(value, (list, dict)):
+        return (type(value), repr(value))
+    return (isinstance(value, bool), value)
+
+
+def _kind_of(dtype: np.dtype[np.generic] | ExtensionDtype) -> Kind:
+    if dtype.name == "category":
+        return Kind.CATEGORY
+    if dtype.name in ("object", "str", "string"):
+        return Kind.TEXT
+    return {"b": Kind.BOOLEAN, "i": Kind.INTEGER, "u": Kind.INTEGER, "f": Kind.FLOAT}.get(
+        dtype.kind, Kind.OTHER
+    )
+
+
+Table = dict[str, CodedColumn]
+"""Columns of the same rows, by their names."""
+
+
+def rows_of(table: Table) -> int:
+    """Return the number of rows."""
+    return len(next(iter(table.values()), ()))
+
+
+def take_rows(table: Table, rows: Mask | Codes) -> Table:
+    """Return some rows, by position or mask."""
+    return {name: column.take(rows) for name, column in table.items()}

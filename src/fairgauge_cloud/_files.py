@@ -1,0 +1,371 @@
+"""Where a configuration's URIs are on this machine, and the rows or the JSON in their files.
+
+Columns are whole and in the order of the rows, typed as in a data frame: groups stand in the order
+in which their values first appear, and the flip test compares rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import io
+import json
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+import numpy as np
+
+from fairgauge.errors import (
+    NOT_UTF_8,
+    DataError,
+    MissingExtra,
+    Problem,
+    cause,
+    listing,
+    quote,
+    refuse,
+)
+from fairgauge.plugins import read_limited
+from fairgauge_cloud._coded_column import CodedColumn, Codes, Kind, Table
+
+STANDARD_INPUT = "-"
+MOST_OF_CONFIGURATION = 1_000_000
+"""Bytes of the configuration of a service; YAML of more takes long to read."""
+MISSING_TEXTS = frozenset(
+    {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "nan", "NaN", "-nan", "-NaN", "null", "NULL", "None"}
+)
+"""Texts of a CSV cell that mean "no value"."""
+_LARGEST = 1_000_000_000
+_REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*")
+"""A whole number of as many digits as Python reads."""
+_AT_A_TIME = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Folders for remote prefixes, and the folder that relative paths start from."""
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    base: Path = Path()
+
+    @property
+    def here(self) -> Places:
+        """Return the same folders, with relative paths that start from the current folder."""
+        return replace(self, base=Path())
+
+    def files(self, uri: str) -> list[Path]:
+        """Return the files of a URI: itself, those of a glob, or everything below a folder."""
+        if uri == STANDARD_INPUT:
+            return [Path(uri)]
+        path = self._local(uri)
+        if path.is_dir():
+            below = [(p, p.relative_to(path).parts) for p in sorted(path.rglob("*")) if p.is_file()]
+            found = [p for p, parts in below if not any(x.startswith((".", "_")) for x in parts)]
+            if not found:
+                raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
+            return found
+        if not path.exists() and glob.has_magic(str(path)):
+            matched = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+            if matched:
+                return [Path(each) for each in matched]
+        if not path.exists():
+            shown = f" (of {quote(uri)})" if str(path) != uri else ""
+            raise DataError(f"no file {quote(path)}{shown}")
+        return [path]
+
+    def _local(self, uri: str) -> Path:
+        for prefix in sorted(self.folders, key=len, reverse=True):
+            rest = uri.removeprefix(prefix)
+            if rest != uri and (not rest or rest.startswith("/") or prefix.endswith("/")):
+                if ".." in Path(rest).parts:
+                    raise DataError(f"{quote(uri)} leads out of the folder of --map by '..'")
+                return self.folders[prefix] / rest.lstrip("/")
+        if uri.startswith(_REMOTE):
+            scheme, _, rest = uri.partition("://")
+            bucket = rest.split("/")[0]
+            raise DataError(
+                f"{quote(uri)} is not on this machine; name its folder: "
+                f"--map {scheme}://{bucket}=FOLDER"
+            )
+        path = Path(uri.removeprefix("file://"))
+        return path if path.is_absolute() else self.base / path
+
+
+def read_maps(texts: Iterable[str]) -> dict[str, Path]:
+    """Read ``s3://bucket/prefix=FOLDER``, several times."""
+    found: dict[str, Path] = {}
+    problems = []
+    for i, text in enumerate(texts):
+        prefix, equals, folder = text.partition("=")
+        if not equals or not prefix or not folder:
+            message = f"must be PREFIX=FOLDER, for example s3://bucket=data, not {quote(text)}"
+            problems.append(Problem(f"--map[{i}]", message))
+        elif not Path(folder).exists():
+            problems.append(Problem(f"--map[{i}]", f"there is no folder {quote(folder)}"))
+        else:
+            found[prefix] = Path(folder)
+    refuse(problems)
+    return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, a .gz file or standard input, and report what cannot be read of it."""
+    try:
+        if str(path) == STANDARD_INPUT:
+            yield sys.stdin.buffer
+        elif path.suffix.lower() == ".gz":
+            with gzip.open(path) as handle:
+                yield cast("IO[bytes]", handle)
+        else:
+            with path.open("rb") as plain:
+                yield plain
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
+    except (OSError, EOFError) as error:
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
+
+
+def read_text(path: Path, most: int = _LARGEST) -> str:
+    """Return the text of a file, of a .gz file, or of standard input: of at most so many bytes."""
+    if str(path) != STANDARD_INPUT and path.suffix != ".gz":
+        content = read_limited(path, most, "such a text")
+    else:
+        with _opened(path) as handle:
+            content = handle.read(most + 1)
+        if len(content) > most:
+            raise DataError(f"{quote(path)} has more than {most:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+
+
+def json_lines(path: Path) -> Iterator[object]:
+    """Return the values of a JSON lines file, one a line, without blank lines."""
+    lines = (line for line in read_text(path).split("\n") if line.strip())
+    for number, line in enumerate(lines, start=1):
+        yield _json(line, f"{quote(path)} line {number:,}")
+
+
+def json_document(path: Path) -> object:
+    """Return a JSON file as one value."""
+    return _json(read_text(path), quote(path))
+
+
+def _json(text: str, name: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name} is not JSON: {error}") from None
+
+
+class JmesPath(Protocol):
+    """A compiled JMESPath."""
+
+    def search(self, value: object) -> object:
+        """Return what it finds in a JSON value; None where it finds nothing."""
+
+
+def search(path: str, where: str) -> JmesPath:
+    """Compile a JMESPath."""
+    try:
+        import jmespath
+        from jmespath.exceptions import JMESPathError
+    except ImportError as error:
+        raise MissingExtra("reading JSON by JMESPath", "cloud-formats", error) from None
+    try:
+        compiled: JmesPath = jmespath.compile(path)
+    except JMESPathError as error:
+        message = " ".join(str(error).split())
+        raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
+    return compiled
+
+
+@dataclass(slots=True)
+class CsvFile:
+    """A CSV file: comma-separated, UTF-8, every row as wide as the first."""
+
+    path: Path
+    first: list[list[str]]
+    """Its first rows; a header is one of them."""
+    content: io.BytesIO | None = None
+    """What standard input held, which can be read once."""
+
+    @classmethod
+    def open(cls, path: Path, look: int) -> CsvFile:
+        """Look at the first rows of a file."""
+        made = cls(path, [])
+        if str(path) == STANDARD_INPUT:
+            made.content = io.BytesIO(sys.stdin.buffer.read())
+        for row in made.rows():
+            made.first.append(row)
+            if len(made.first) == look:
+                break
+        if not made.first:
+            raise DataError(f"{quote(path)} is empty")
+        return made
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield the rows, without blank lines."""
+        with _opened(self.path) if self.content is None else _again(self.content) as handle:
+            text = io.TextIOWrapper(handle, "utf-8-sig", newline="")
+            try:
+                reader = csv.reader(text, strict=True)
+                for row in reader:
+                    if row and self.first and len(row) != len(self.first[0]):
+                        raise DataError(
+                            f"cannot read {quote(self.path)}: line {reader.line_num}: the header "
+                            f"has {len(self.first[0])} columns, this line {len(row)}"
+                        )
+                    if row:
+                        yield row
+            except csv.Error as error:
+                raise DataError(f"{quote(self.path)} is not a whole CSV file: {error}") from None
+            finally:
+                text.detach()
+
+
+@contextmanager
+def _again(content: io.BytesIO) -> Iterator[IO[bytes]]:
+    content.seek(0)
+    yield content
+
+
+def read_csv_files(
+    files: Sequence[tuple[CsvFile, bool]], names: Sequence[str], wanted: Collection[str | None]
+) -> Table:
+    """Read the wanted columns of CSV files, one below the other."""
+    places = {i: name for i, name in enumerate(names) if name in wanted}
+    levels: list[dict[str, int]] = [{} for _ in places]
+    codes: list[list[Codes]] = [[] for _ in places]
+    for file, has_header in files:
+        rows = file.rows()
+        if has_header:
+            next(rows)
+        while part := [row for row, _ in zip(rows, range(_AT_A_TIME), strict=False)]:
+            for i, known, held in zip(places, levels, codes, strict=True):
+                found = (
+                    -1 if row[i] in MISSING_TEXTS else known.setdefault(row[i], len(known))
+                    for row in part
+                )
+                held.append(np.fromiter(found, dtype=np.int64, count=len(part)))
+    empty = np.zeros(0, dtype=np.int64)
+    return {
+        name: _typed(name, np.concatenate([empty, *held]), list(known))
+        for name, known, held in zip(places.values(), levels, codes, strict=True)
+    }
+
+
+def _typed(name: str, codes: Codes, texts: list[str]) -> CodedColumn:
+    """Give the texts of a CSV column their type: numbers or truth values if all of them are."""
+    column = CodedColumn(name, Kind.TEXT, codes, tuple(texts))
+    complete = bool(texts) and bool((codes >= 0).all())
+    if complete and all(map(_INTEGER.fullmatch, texts)):
+        return column.relabel([int(text) for text in texts], Kind.INTEGER)
+    numbers = [_as_number(text) for text in texts]
+    if None not in numbers:  # a column without values is one of floats
+        return column.relabel(numbers, Kind.FLOAT)
+    if {text.lower() for text in texts} <= {"true", "false"}:
+        truths = [text.lower() == "true" for text in texts]
+        return column.relabel(truths, Kind.BOOLEAN if complete else Kind.TEXT)
+    return column
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+_WHOLE = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+)  # fmt: skip
+
+
+def read_parquet_files(
+    files: Sequence[Path], headers: Sequence[str] | None, wanted: Collection[str] | None = None
+) -> tuple[list[str], Table]:
+    """Return the names of the columns of Parquet files, and the wanted ones (by default all)."""
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            schemas = [connection.read_parquet(str(path)) for path in files]
+            for path, schema in zip(files, schemas, strict=True):
+                check_same_names(schemas[0].columns, schema.columns, files[0], path)
+            names = list(headers or schemas[0].columns)
+            check_headers(names, len(schemas[0].columns))
+            table = {}
+            for name, column, of in zip(names, schemas[0].columns, schemas[0].types, strict=True):
+                if wanted is None or name in wanted:
+                    quoted = '"' + column.replace('"', '""') + '"'
+                    parts = [s.project(f"{_as_plain(quoted, str(of))} AS c") for s in schemas]
+                    values = [value for part in parts for (value,) in part.fetchall()]
+                    table[name] = _column(name, values, str(of))
+    except duckdb.Error as error:
+        text = str(error).partition("\n")[0]
+        raise DataError(f"cannot read {quote(files[0])}: {text}") from None
+    return names, table
+
+
+def _as_plain(column: str, of: str) -> str:
+    if of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
+        return f"nullif({column}::DOUBLE, 'nan'::DOUBLE)"
+    if of in (*_WHOLE, "BOOLEAN", "VARCHAR"):
+        return column
+    nested = of.endswith("]") or of.startswith(("STRUCT", "MAP"))
+    return f"{column}{'::JSON' if nested else ''}::VARCHAR"
+
+
+def _column(name: str, values: list[object], of: str) -> CodedColumn:
+    """Code values of one type; of truth values, those with missing ones are no truth values."""
+    known: dict[object, int] = {}
+    codes = np.array(
+        [-1 if value is None else known.setdefault(value, len(known)) for value in values],
+        dtype=np.int64,
+    )
+    column = CodedColumn(name, Kind.TEXT, codes, tuple(known))
+    complete = bool(known) and bool((codes >= 0).all())
+    if of in _WHOLE and complete:
+        return column.relabel(column.levels, Kind.INTEGER)
+    if of in _WHOLE or of.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
+        return column.relabel([float(str(level)) for level in known], Kind.FLOAT)
+    return column.relabel(
+        column.levels, Kind.BOOLEAN if of == "BOOLEAN" and complete else column.kind
+    )
+
+
+WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
+
+
+def check_headers(names: Sequence[str], columns: int) -> None:
+    """Check that there is a name for every column, and no name twice."""
+    if len(names) != columns:
+        raise DataError(f"headers: {WRONG_HEADERS} {len(names)} names, but {columns} columns")
+
+
+def check_same_names(names: Sequence[str], found: Sequence[str], first: Path, path: Path) -> None:
+    """Check that a further file has the columns of the first, in the same order."""
+    if list(found) != list(names):
+        raise DataError(
+            f"the files have different columns: {listing(names)} in {quote(first)} and "
+            f"{listing(found)} in {quote(path)}"
+        )
+
+
+def find(names: Iterable[str], asked: str | int | None) -> str | None:
+    """Return the name that a name or index stands for, if there is such a column."""
+    names = list(names)
+    if isinstance(asked, int):
+        return names[asked] if 0 <= asked < len(names) else None
+    return asked if asked in names else None

@@ -1,0 +1,379 @@
+"""The analysis configuration: what it may hold, and everything that is wrong with one, at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.plugins import read_limited
+from fairgauge_cloud._config_problems import problems_of
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION
+from fairgauge_cloud._service_texts import (
+    ALIASES,
+    POST_TRAINING,
+    PRE_TRAINING,
+    REGISTERED_POST,
+    REGISTERED_PRE,
+    unknown_metric,
+)
+
+NOT_JSON = "Unable to load analysis configuration as JSON."
+NOT_VALID = "Analysis configuration schema validation error."
+_EXPLAIN = ("shap", "pdp", "asymmetric_shapley_value")
+CAPTURED = "application/sagemakercapturejson"
+_JSON_TYPES = ("application/jsonlines", "application/json")
+_STAGES = {
+    "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
+    "post_training_bias": (REGISTERED_POST, POST_TRAINING),
+}
+_REPORT_NAME = re.compile(r"\w[\w.\- ]*")
+_NO_TIME_SERIES = "Bias metrics are unsupported for time series."
+
+
+class ConfigError(SpecError):
+    """An analysis configuration is wrong; ``problems`` lists every mistake with its path."""
+
+    title = NOT_VALID
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list) or value is None else [value]
+
+
+def _lowered(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
+Scalars = Annotated[list[Scalar], BeforeValidator(_listed)]
+NameOrIndex = StrictStr | StrictInt
+_Text = Literal["text/csv", "application/jsonlines", "application/json"]
+_Parquet = Literal["application/x-parquet", "application/parquet"]
+_Other = Literal["application/x-image", "application/sagemakercapturejson"]
+DatasetType = Annotated[Literal[_Text, _Parquet, _Other], BeforeValidator(_lowered)]
+
+
+class _Part(BaseModel):
+    """A part of the configuration; it holds no other keys than its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Facet(_Part):
+    """A facet, and the values or the threshold of the group that is measured."""
+
+    name_or_index: NameOrIndex
+    value_or_threshold: Scalars | None = None
+
+
+class Bias(_Part):
+    """Which metrics of a stage are asked for."""
+
+    methods: StrictStr | list[StrictStr]
+
+
+class ReportFile(_Part):
+    """The name and title of the report."""
+
+    name: StrictStr = "report"
+    title: StrictStr | None = None
+
+
+class Methods(_Part):
+    """What is asked for; explanations are named, and out of scope."""
+
+    pre_training_bias: Bias | None = None
+    post_training_bias: Bias | None = None
+    report: ReportFile | None = None
+    shap: object = None
+    pdp: object = None
+    asymmetric_shapley_value: object = None
+
+
+class AnalysisConfig(_Part):
+    """An ``analysis_config.json``, schema version 1.0."""
+
+    version: StrictStr = "1.0"
+    dataset_type: DatasetType
+    dataset_uri: StrictStr | None = None
+    headers: list[StrictStr] | None = None
+    label: NameOrIndex | None = None
+    predicted_label: NameOrIndex | None = None
+    features: StrictStr | None = None
+    label_values_or_threshold: Scalars | None = None
+    probability_threshold: StrictInt | StrictFloat | None = None
+    segment_config: object = None
+    facet: list[Facet] | None = None
+    facet_dataset_uri: StrictStr | None = None
+    facet_headers: list[StrictStr] | None = None
+    predicted_label_dataset_uri: StrictStr | None = None
+    predicted_label_headers: list[StrictStr] | None = None
+    excluded_columns: object = None
+    joinsource_name_or_index: NameOrIndex | None = None
+    group_variable: NameOrIndex | None = None
+    time_series_data_config: object = None
+    methods: Methods
+    predictor: object = None
+
+    @property
+    def lacks_predictions(self) -> bool:
+        """Return whether post-training metrics are asked for, and there are no predictions."""
+        given = self.predicted_label is not None or self.predicted_label_dataset_uri is not None
+        return self.methods.post_training_bias is not None and not given
+
+    @property
+    def notices(self) -> list[str]:
+        """Return what a reader should know of the configuration itself."""
+        return _notices(self)
+
+    @property
+    def stages(self) -> dict[str, list[str]]:
+        """Return the metrics of each stage that is measured, in the order of results."""
+        return {
+            stage: _asked_metrics(stage, bias.methods)
+            for stage in _STAGES
+            if (bias := getattr(self.methods, stage)) is not None
+            if not (stage == "post_training_bias" and self.lacks_predictions)
+        }
+
+
+def read_config(text: str, *, has_dataset: bool = False) -> AnalysisConfig:
+    """Read a configuration from its JSON."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(Problem("", f"{NOT_JSON} {error}")) from None
+    except RecursionError:
+        raise ConfigError(Problem("", f"{NOT_JSON} It is nested too deeply")) from None
+    if not isinstance(found, dict):
+        raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
+    try:
+        config = AnalysisConfig.model_validate(found)
+    except ValidationError as error:
+        raise ConfigError(problems_of(error, AnalysisConfig)) from None
+    problems = _contradictions(config, has_dataset=has_dataset)
+    if problems:
+        raise ConfigError(problems)
+    return config
+
+
+def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
+    """Read a configuration file."""
+    try:
+        text = read_limited(path, MOST_OF_CONFIGURATION, "a configuration").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
+    return read_config(text, has_dataset=has_dataset)
+
+
+def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
+    """Return the metrics of a stage, in the order of results."""
+    ordered = _STAGES[stage][1]
+    if methods in ("all", ["all"]):
+        return list(ordered)
+    asked = {
+        ALIASES.get(name, name) for name in ([methods] if isinstance(methods, str) else methods)
+    }
+    return [name for name in ordered if name in asked]
+
+
+def _contradictions(config: AnalysisConfig, *, has_dataset: bool = False) -> list[Problem]:
+    """Return every mistake that concerns more than one key."""
+    return [
+        *_dataset(config),
+        *_methods(config),
+        *_bias(config, has_dataset),
+    ]
+
+
+def _dataset(config: AnalysisConfig) -> Iterator[Problem]:
+    kind = config.dataset_type
+    if config.version != "1.0":
+        yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
+    if kind == CAPTURED:
+        message = "captured traffic is not read; name a table with its predictions with --dataset"
+        yield Problem("dataset_type", message)
+    if kind == "application/x-image":
+        yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
+    if config.time_series_data_config is not None:
+        yield Problem("time_series_data_config", _NO_TIME_SERIES)
+    if kind in _JSON_TYPES and config.features is None:
+        yield Problem("features", "Data must contain features. It is the JMESPath to them")
+    yield from _addresses(config)
+
+
+def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
+    kind = config.dataset_type
+    for key in ("label", "predicted_label"):
+        if kind != "text/csv" and isinstance(getattr(config, key), int):
+            yield Problem(key, f"must be text for {kind}; an index is for text/csv")
+    if kind != "text/csv":
+        for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
+            if getattr(config, key) is not None:
+                yield Problem(key, f"is only for text/csv, not {kind}")
+    for key in ("headers", "facet_headers", "predicted_label_headers"):
+        names = getattr(config, key) or []
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            yield Problem(key, f"names {quote(twice[0])} twice")
+
+
+def _methods(config: AnalysisConfig) -> Iterator[Problem]:
+    methods = config.methods
+    if methods.pre_training_bias is None and methods.post_training_bias is None:
+        asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
+        what = f" ({', '.join(asked)} explain a model, which fairgauge does not)" if asked else ""
+        message = f"asks for no bias metrics{what}; name pre_training_bias or post_training_bias"
+        yield Problem("methods", message)
+    for stage, (registered, _) in _STAGES.items():
+        bias = getattr(methods, stage)
+        if bias is None or bias.methods in ("all", ["all"]):
+            continue
+        path = f"methods.{stage}.methods"
+        names = [bias.methods] if isinstance(bias.methods, str) else bias.methods
+        if not names:
+            yield Problem(path, "names no metric; give 'all' or a list of names")
+        for i, name in enumerate(names):
+            if ALIASES.get(name, name) not in registered:
+                where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
+                hint = nearest(name, registered)
+                yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
+    if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
+        message = f"must be a plain file name, not {quote(methods.report.name)}"
+        yield Problem("methods.report.name", message)
+
+
+def _bias(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
+    if config.methods.pre_training_bias is None and config.methods.post_training_bias is None:
+        return
+    if config.dataset_uri is None and not has_dataset:
+        yield Problem("dataset_uri", "is required, or name the data with --dataset")
+    if config.label is None:
+        yield Problem("label", "is required for bias metrics")
+    if not config.label_values_or_threshold:
+        yield Problem(
+            "label_values_or_threshold",
+            "is required for bias metrics: the positive values, or one exclusive lower bound",
+        )
+    if not config.facet:
+        yield Problem("facet", "is required for bias metrics: name at least one")
+    if config.lacks_predictions and not config.methods.pre_training_bias:
+        message = (
+            "post-training metrics need predictions: name predicted_label or "
+            "predicted_label_dataset_uri"
+        )
+        yield Problem("methods.post_training_bias", message)
+
+
+def _notices(config: AnalysisConfig) -> list[str]:
+    """Return what is ignored or read otherwise, a line each."""
+    found = []
+    if config.lacks_predictions:
+        found.append(
+            "methods.post_training_bias: not computed, because there are no predictions; name "
+            "predicted_label or predicted_label_dataset_uri"
+        )
+    explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
+    if explained:
+        found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
+    if config.segment_config is not None:
+        found.append("segment_config: segments are not measured, only the whole data set")
+    if config.predictor is not None:
+        found.append("predictor: ignored, because fairgauge calls no model")
+    if config.dataset_type == "application/parquet":
+        found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
+    return found
+
+
+ATTRIBUTES = (
+    "FeaturesAttribute",
+    "InferenceAttribute",
+    "ProbabilityAttribute",
+    "ProbabilityThresholdAttribute",
+)
+"""How a monitor names the parts of a request and of an answer."""
+_INPUTS = ("EndpointInput", "BatchTransformInput")
+_BIAS_KEYS = ("facet", "label_values_or_threshold")
+
+
+def is_job_definition(found: object) -> bool:
+    """Return whether a value is the definition of a model bias job."""
+    return isinstance(found, dict) and "ModelBiasJobInput" in found
+
+
+def config_uri(definition: dict[str, object]) -> str | None:
+    """Return where a job definition has its configuration."""
+    uri = _object(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
+    return uri if isinstance(uri, str) else None
+
+
+def attributes(definition: dict[str, object]) -> dict[str, object]:
+    """Return how requests and answers are read, by a job definition."""
+    inputs = _object(definition.get("ModelBiasJobInput"))
+    sources = [inputs.get(key) for key in _INPUTS]
+    found = next((source for source in sources if isinstance(source, dict)), {})
+    return {key: found[key] for key in ATTRIBUTES if key in found}
+
+
+def is_monitor_config(found: object) -> bool:
+    """Return whether a value is a configuration of a monitor: it asks for no methods."""
+    return (
+        isinstance(found, dict) and "methods" not in found and any(k in found for k in _BIAS_KEYS)
+    )
+
+
+_PARQUET = (".parquet", ".pq")
+
+
+def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
+    """Return a monitor's configuration as an analysis configuration: every metric of both stages.
+
+    The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
+    requests and answers are read stands in the job definition, or in attributes of the same names.
+    The service's monitor reads captured requests and answers; here ``dataset`` names a table in
+    their place. InferenceAttribute is the column of its predicted labels; where headers lack it,
+    they are those of requests, and the table names its columns itself.
+
+    >>> asked = as_analysis_config({"facet": [], "InferenceAttribute": "0"}, "day.csv")
+    >>> asked["dataset_type"], asked["predicted_label"]
+    ('text/csv', 0)
+    """
+    made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
+    is_parquet = dataset is not None and PurePath(dataset).suffix.lower() in _PARQUET
+    if found.get("dataset_type", CAPTURED) == CAPTURED and dataset is not None:
+        made["dataset_type"] = "application/x-parquet" if is_parquet else "text/csv"
+    made.setdefault("dataset_type", CAPTURED)
+    every = {"methods": "all"}
+    made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
+    predicted = _place(found.get("InferenceAttribute"))
+    if predicted is not None:
+        made["predicted_label"] = predicted
+    headers = found.get("headers")
+    if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
+        del made["headers"]  # of requests, which hold no predictions: the table has its own
+    return made
+
+
+def _object(value: object) -> dict[str, object]:
+    """Return an object of JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _place(attribute: object) -> object:
+    """Return an index where the attribute is the text of one."""
+    return int(attribute) if isinstance(attribute, str) and attribute.isdigit() else attribute

@@ -1,0 +1,94 @@
+"""``fairgauge clarify``: a SageMaker Clarify bias configuration, run on local files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fairgauge.plugins import (
+    Command,
+    Output,
+    check_outputs,
+    flags_for,
+    given_options,
+    made_folder,
+    print_message,
+    print_result,
+    prints_report,
+    render,
+)
+
+
+@click.command("clarify", cls=Command)
+@click.argument("config", metavar="CONFIG")
+@click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
+@click.option(
+    "--map",
+    "maps",
+    metavar="URI=DIR",
+    multiple=True,
+    help="Where a bucket or prefix is on this machine: s3://bucket/prefix=data. Repeatable.",
+)
+@click.option(
+    "--dataset",
+    metavar="FILE",
+    help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
+)
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="What the first row of CSV files is; auto decides by its cells.",
+)
+@click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
+@flags_for("confidence", "method", "replicates", "seed")
+@prints_report
+def command(
+    config: str,
+    output: str,
+    maps: tuple[str, ...],
+    dataset: str | None,
+    first_row: str,
+    check: bool,
+    out: Output,
+    **settings: Any,
+) -> None:
+    """Run the bias part of an analysis_config.json on local files.
+
+    Writes analysis.json as the service does, fairgauge.json (confidence intervals and performance)
+    and report.html into DIR, and prints the report.
+
+    \b
+    fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
+    fairgauge clarify analysis_config.json --check
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge_cloud._files import Places, read_maps
+    from fairgauge_cloud.clarify.analysis import analyse, check_job
+    from fairgauge_cloud.clarify.analysis_files import result_paths, write_results
+    from fairgauge_cloud.clarify.clarify_config import ConfigError, load_config
+    from fairgauge_cloud.clarify.dataset import FirstRow
+
+    _ = out.shown  # refuses options that contradict each other, before any work
+    try:
+        asked = load_config(Path(config), has_dataset=dataset is not None)
+    except ConfigError as error:
+        print_message(error.title, prefix="")
+        raise
+    places = Places(read_maps(maps), Path(config).parent)
+    if check:
+        for notice in check_job(asked, places, dataset, FirstRow(first_row)):
+            print_message(notice, prefix="Note: ")
+        print_result("the configuration fits the data")
+        return
+    folder = made_folder(output)
+    name = asked.methods.report.name if asked.methods.report else "report"
+    check_outputs([str(path) for path in result_paths(folder, name)], [config])
+    found = analyse(asked, places, dataset, FirstRow(first_row), **given_options(settings))
+    for notice in found.notices:
+        print_message(notice, prefix="Note: ")
+    write_results(found, folder, name)
+    if found.report is not None:
+        out.print_warnings(found.report.diagnostics)
+        print_result(render(found.report, **out.shown))

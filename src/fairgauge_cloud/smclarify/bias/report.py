@@ -1,0 +1,308 @@
+"""smclarify's reports: the same arguments, dictionaries and error texts, counted by fairgauge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge_cloud import _service_texts as service_texts
+from fairgauge_cloud._coded_column import from_frame, from_series
+from fairgauge_cloud._column_reading import NOT_A_THRESHOLD
+from fairgauge_cloud._facet_counts import (
+    BinaryOutcome,
+    Blocks,
+    FacetQuestion,
+    count_question,
+    facet_blocks,
+    outcome,
+    predicted,
+)
+from fairgauge_cloud._service_metrics import Features, ServiceMetrics, unsortable
+from fairgauge_cloud._service_texts import DESCRIPTIONS
+from fairgauge_cloud.smclarify.bias.metrics import (
+    POSTTRAINING_METRICS,
+    PRETRAINING_METRICS,
+    call_metric,
+)
+from fairgauge_cloud.smclarify.bias.metrics import basic_stats as stats
+from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_description
+from fairgauge_cloud.smclarify.bias.report_values import (
+    Column,
+    FacetColumn,
+    FacetContinuousColumn,
+    FacetReport,
+    LabelColumn,
+    MetricError,
+    MetricResult,
+    ModelPerformanceReport,
+    ProblemType,
+    StageType,
+    inf_as_str,
+    performance,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Column",
+    "FacetColumn",
+    "FacetContinuousColumn",
+    "FacetReport",
+    "LabelColumn",
+    "MetricError",
+    "MetricResult",
+    "ModelPerformanceReport",
+    "ProblemType",
+    "StageType",
+    "bias_basic_stats",
+    "bias_report",
+    "fetch_metrics_to_run",
+    "inf_as_str",
+    "label_value_or_threshold",
+    "model_performance_report",
+    "problem_type",
+]
+
+_BINARY = 2
+_ALL = ("all",)
+
+
+def problem_type(labels: pd.Series) -> ProblemType:
+    """Return BINARY for two distinct labels, OTHER for any other number."""
+    distinct = labels.dropna().nunique()
+    return ProblemType.BINARY if distinct == _BINARY else ProblemType.OTHER
+
+
+def fetch_metrics_to_run(
+    full_metrics: Sequence[Callable[..., object]], metric_names: Sequence[str]
+) -> list[Callable[..., object]]:
+    """Return the metric functions of some names, in registered order."""
+    known = tuple(metric.__name__ for metric in full_metrics)
+    if not set(metric_names) <= set(known):
+        raise ValueError(service_texts.unknown_metric(known))
+    return [metric for metric in full_metrics if metric.__name__ in metric_names]
+
+
+def label_value_or_threshold(label_series: pd.Series, positive_values: Sequence[object]) -> str:
+    """Return the positive values, or the interval above a threshold, as results write them."""
+    _require_positive(positive_values)
+    return outcome(from_series(label_series), positive_values)[0].text
+
+
+def bias_report(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None = None,
+    metrics: Sequence[str] = _ALL,
+    group_variable: pd.Series | None = None,
+) -> list[dict[str, Any]]:
+    """Measure the bias of a data set, or of a model's predictions, for one facet.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame
+        The data; every column but facet, label and prediction is a feature of the flip test.
+    facet_column, label_column, predicted_label_column : FacetColumn, LabelColumn
+        What is compared, and what counts as positive.
+    stage_type : StageType
+    metrics : list of str
+        Names of metrics, or ``["all"]``.
+    group_variable : pandas.Series, optional
+        The strata of CDDL and CDDPL.
+
+    Returns
+    -------
+    list of dict
+        For every facet value: ``value_or_threshold`` and its ``metrics``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"sex": ["F", "M"] * 40, "y": ["no", "yes", "yes", "yes"] * 20})
+    >>> report = bias_report(rows, FacetColumn("sex", ["F"]), LabelColumn("y", rows["y"], ["yes"]),
+    ...                      StageType.PRE_TRAINING, metrics=["DPL"])
+    >>> report[0]["metrics"][0]["value"]
+    0.5
+    """
+    after = predicted_label_column is not None and stage_type is StageType.POST_TRAINING
+    registered = POSTTRAINING_METRICS if after else PRETRAINING_METRICS
+    chosen = (
+        registered if list(metrics) == ["all"] else fetch_metrics_to_run(registered, list(metrics))
+    )
+    names = sorted(metric.__name__ for metric in chosen)
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
+    question = made.question(group_variable)
+    cube = count_question(question)
+    problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
+    measured = ServiceMetrics(question, cube, [made.features], problem)
+    own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
+
+    def entry(name: str, block: int) -> Mapping[str, object]:
+        if name in own:
+            return made.called(own[name], block, group_variable)
+        return measured.result(name, 0, block)
+
+    found: list[dict[str, Any]] = [
+        {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
+        for i, block in enumerate(made.facet.names)
+    ]
+    return found
+
+
+def bias_basic_stats(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None = None,
+) -> list[dict[str, Any]]:
+    """Return the size, labels and (after training) confusion matrix of every facet value.
+
+    Takes the arguments of `bias_report`, and raises its errors.
+    """
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
+    question = made.question(None)
+    measured = ServiceMetrics(question, count_question(question))
+    return [
+        FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
+        for i, block in enumerate(made.facet.names)
+    ]
+
+
+def model_performance_report(
+    df: pd.DataFrame, label_column: LabelColumn, predicted_label_column: LabelColumn
+) -> dict[str, Any]:
+    """Return the performance of a model on all rows."""
+    del df
+    _require_positive(label_column.positive_label_values)
+    positive = list(label_column.positive_label_values or ())
+    label, listed = outcome(from_series(label_column.series), positive)
+    prediction = predicted(from_series(predicted_label_column.series), label, listed)
+    return performance(label_column.name, label, prediction)
+
+
+class _ReportArguments:
+    """The arguments of a report, checked and collapsed."""
+
+    def __init__(
+        self,
+        df: pd.DataFrame,
+        facet_column: FacetColumn,
+        label_column: LabelColumn,
+        stage_type: StageType,
+        predicted_label_column: LabelColumn | None,
+    ) -> None:
+        _check(df, facet_column, label_column, stage_type, predicted_label_column)
+        self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
+        self._df = df
+        self._column = from_series(df[facet_column.name])
+        self.label: BinaryOutcome
+        self.prediction: BinaryOutcome | None = None
+        try:
+            self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
+        except ValueError as error:
+            if str(error) == NOT_A_THRESHOLD:
+                raise
+            postponed: ValueError | None = error  # the label's errors come first
+        else:
+            postponed = None
+        label_series = from_series(label_column.series, label_column.name)
+        positive = list(label_column.positive_label_values or ())
+        self.label, listed = outcome(label_series, positive)
+        if predicted_label_column is not None and stage_type is StageType.POST_TRAINING:
+            series = from_series(predicted_label_column.series, predicted_label_column.name)
+            self.prediction = predicted(series, self.label, listed)
+        if postponed is not None:
+            raise postponed
+        named = [facet_column, label_column, predicted_label_column]
+        dropped = {column.name for column in named if column is not None}
+        self._others = df[[name for name in df.columns if name not in dropped]]
+
+    @property
+    def features(self) -> Features:
+        """Return the columns that the flip test compares rows by."""
+        return Features(lambda: from_frame(self._others))
+
+    def question(self, group_variable: pd.Series | None) -> FacetQuestion:
+        """Return what is counted."""
+        strata = None
+        if group_variable is not None and not group_variable.empty:
+            strata = from_series(group_variable, "group_variable")
+        return FacetQuestion((self.facet,), self.label, self.prediction, strata)
+
+    def called(
+        self, metric: Callable[..., object], block: int, group_variable: pd.Series | None
+    ) -> dict[str, object]:
+        """Call a metric that a user registered; an exception is the error of its entry."""
+        index = self._df.index
+        label = _flags(self.label.states == 1, index)
+        after = None if self.prediction is None else _flags(self.prediction.states == 1, index)
+        arguments = {
+            "df": self._others,
+            "feature": self._df[self.facet.name],
+            "sensitive_facet_index": _flags(self.facet.codes == block, index),
+            "label": label,
+            "positive_label_index": label,
+            "predicted_label": after,
+            "positive_predicted_label_index": after,
+            "group_variable": group_variable,
+        }
+        made = (metric.__name__, metric_description(metric))
+        try:
+            entry = MetricResult(*made, call_metric(metric, **arguments))
+        except Exception as error:
+            entry = MetricError(*made, error=error)
+        return entry.to_json()
+
+
+def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values, index=index)
+
+
+def _check(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None,
+) -> None:
+    if facet_column and facet_column.name not in df.columns:
+        raise ValueError(f"Facet column {facet_column.name} is not present in the dataset")
+    _require_positive(label_column.positive_label_values)
+    if predicted_label_column is not None and predicted_label_column.positive_label_values:
+        same = predicted_label_column.positive_label_values == label_column.positive_label_values
+        if not same:
+            raise ValueError(
+                "Positive predicted label values or threshold should be empty or same as label "
+                "values or thresholds"
+            )
+    if not isinstance(stage_type, StageType):
+        raise ValueError("stage_type should be a Enum value of StageType")  # noqa: TRY004 - as there
+    if predicted_label_column is None and stage_type is StageType.POST_TRAINING:
+        raise ValueError("predicted_label_column has to be provided for Post training metrics")
+
+
+def _require_positive(values: object) -> None:
+    if not values:
+        raise ValueError("Positive label values or thresholds are empty for Label column")
+
+
+def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
+    positive, rows = measured.base_rate(0, block), measured.size(0, block)
+    values: list[tuple[Callable[..., object], object]] = [
+        (stats.proportion, divide(rows, measured.known(0))),
+        (stats.observed_label_distribution, [positive, 1 - positive]),
+    ]
+    if after:
+        shares = [divide(count, rows) for count in measured.cells(0, block)]
+        values.append((stats.confusion_matrix, shares))
+    for function, value in values:
+        yield MetricResult(function.__name__, metric_description(function), value)

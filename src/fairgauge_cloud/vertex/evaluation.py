@@ -1,0 +1,493 @@
+"""Vertex's bias metrics: slice 1 less slice 2, one result for every threshold.
+
+Data sets and batch predictions are nested records, whose columns have dotted names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+import numpy as np
+
+from fairgauge import Report, audit
+from fairgauge import metric as describe_metric
+from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote
+from fairgauge.plugins import canonical, describe_reason, matches, name_of
+from fairgauge_cloud._coded_column import (
+    CodedColumn,
+    Codes,
+    Mask,
+    Table,
+    as_float,
+    from_values,
+    rows_of,
+)
+from fairgauge_cloud._column_reading import DataType
+from fairgauge_cloud._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
+from fairgauge_cloud._files import (
+    CsvFile,
+    Places,
+    check_same_names,
+    json_lines,
+    read_csv_files,
+    read_parquet_files,
+)
+from fairgauge_cloud._service_texts import spelled, warnings_of
+from fairgauge_cloud.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
+
+INSTANCE, PREDICTION = "instance", "prediction"
+_CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")
+_SCORE_KEYS = ("score", "scores", "prob", "confidence", "probability")
+_SHOWN = 8
+
+
+class Records:
+    """Rows of a data set or of predictions."""
+
+    def __init__(self, source: str, table: Table | None, rows: list[dict[str, object]]) -> None:
+        self.source = source
+        self._table = table
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows) if self._table is None else rows_of(self._table)
+
+    def column(self, name: str, path: str) -> CodedColumn:
+        """Return a column by its dotted name, under ``instance`` by default."""
+        if self._table is not None:
+            if name in self._table:
+                return self._table[name]
+            raise SpecError(Problem(path, self._absent(name, list(self._table))))
+        values = [_lookup(row, name) for row in self._rows]
+        if all(value is None for value in values):
+            raise SpecError(Problem(path, self._absent(name, _names(self._rows))))
+        return from_values(name, (_plain(value) for value in values))
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a column of a name."""
+        if self._table is not None:
+            return name in self._table
+        return any(_lookup(row, name) is not None for row in self._rows)
+
+    def raw(self, name: str) -> list[object]:
+        """Return the values of a field, whatever they are."""
+        if self._table is not None:
+            return self._table[name].cells()
+        return [_lookup(row, name) for row in self._rows]
+
+    def _absent(self, name: str, known: Sequence[str]) -> str:
+        hint = nearest(name, known)
+        return (
+            f"no field {quote(name)} in {quote(self.source)}.{hint} It has {listing(known, _SHOWN)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """What a model predicted for every row: the score of each class."""
+
+    scores: list[dict[str, float] | None]
+    are_classes: bool = False
+    """Whether the predictions are classes without scores, which no threshold can change."""
+
+    def of(self, classes: Sequence[str]) -> list[float | None]:
+        """Return the summed score of some classes, None where nothing was predicted."""
+        return [
+            None if row is None else sum(row.get(name, 0.0) for name in classes)
+            for row in self.scores
+        ]
+
+    def check_range(self, classes: Sequence[str], source: str) -> None:
+        """Refuse scores that cannot be compared with a threshold, such as percentages."""
+        every = [row[name] for row in self.scores if row for name in classes if name in row]
+        outside = [score for score in every if not 0 <= score <= 1]
+        if outside:
+            percentages = all(0 <= score <= 100 for score in every)
+            remedy = "divide percentages by 100" if percentages else "correct or remove these rows"
+            raise DataError(
+                f"{quote(source)} has the score {outside[0]:g}; scores must lie in [0, 1], as the "
+                f"thresholds do: {remedy}"
+            )
+
+    def best(self) -> list[str | None]:
+        """Return the class of the largest score of every row."""
+        return [None if not row else max(row, key=lambda name: row[name]) for row in self.scores]
+
+
+def read_data(files: Sequence[Path], form: str, columns: Sequence[str]) -> Records:
+    """Read a data set."""
+    if form == "csv":
+        return _table(files, columns)
+    return _lines(files)
+
+
+def read_predictions(files: Sequence[Path], form: str) -> Records:
+    """Read batch predictions: JSON lines, or what BigQuery exports."""
+    results = [path for path in files if path.name.startswith("prediction.results")]
+    files = results or list(files)
+    suffix = files[0].suffix.lower()
+    if form == "parquet" or suffix in (".parquet", ".pq"):
+        return _parquet(files)
+    if form in ("csv", "bigquery") and suffix not in (".jsonl", ".json"):
+        return _table(files, ())
+    return _lines(files)
+
+
+def scores_of(records: Records, asked: Parameters) -> ClassScores:
+    """Find the scores of every class in predictions."""
+    target = asked.target_field_name.rpartition(".")[2]
+    predicted = (f"predicted_{target}", "predicted_label", "predicted")
+    names = (PREDICTION, *(f"{name}_probs" for name in predicted), *predicted)
+    name = next((name for name in names if records.has(name)), None)
+    if name is None:
+        raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
+    values = records.raw(name)
+    found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
+    plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
+    alone = [_is_class(value) for value in plain]
+    return ClassScores(found, are_classes=bool(alone) and all(alone))
+
+
+def _is_class(value: object) -> bool:
+    """Return whether a prediction is a class, not a structure of scores."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] not in ("{", "[")
+    return not isinstance(value, (dict, list))
+
+
+def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
+    """Read ``{"classes": [...], "scores": [...]}``, a list of classes with scores, or a class.
+
+    Without any class there is no prediction.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        text = value
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return {text: 1.0}
+    if value is None:
+        return None
+    try:
+        if isinstance(value, dict):
+            classes = value.get("classes", value.get("displayNames", value.get("display_names")))
+            scores = value.get("scores", value.get("confidences"))
+            if classes is not None and scores is not None:
+                pairs = zip(classes, scores, strict=True)
+                return {_text(name): float(score) for name, score in pairs} or None
+            value = [value]
+        if isinstance(value, list):
+            parts = [each.get("tables", each) for each in value]
+            found = {_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS)) for p in parts}
+            return found or None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
+        raise DataError(
+            f'{message}; it must be {{"classes": [...], "scores": [...]}}, with as many of each'
+        ) from None
+    return {_text(value): 1.0}
+
+
+def _first(found: dict[str, object], keys: Sequence[str]) -> object:
+    """Return the value of the first key that there is; KeyError for none."""
+    return found[next((key for key in keys if key in found), keys[0])]
+
+
+def _lines(files: Sequence[Path]) -> Records:
+    rows: list[dict[str, object]] = []
+    for path in files:
+        for record in json_lines(path):
+            if not isinstance(record, dict):
+                raise DataError(f"{quote(path)} must hold an object a line, not {quote(record)}")
+            rows.append(record)
+    if not rows:
+        raise DataError(f"{quote(files[0])} is empty")
+    return Records(str(files[0]), None, rows)
+
+
+def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
+    parts: list[tuple[CsvFile, bool]] = []
+    names = list(columns)
+    for path in files:
+        file = CsvFile.open(path, 1)
+        (first,) = file.first
+        names = names or first
+        if len(names) != len(first):
+            message = f"names {len(names)} columns, but {quote(path)} has {len(first)}"
+            raise SpecError(Problem("columns", message))
+        if not columns:
+            check_same_names(names, first, files[0], path)
+        parts.append((file, first == names))
+    return Records(str(files[0]), read_csv_files(parts, names, names), [])
+
+
+def _parquet(files: Sequence[Path]) -> Records:
+    return Records(str(files[0]), read_parquet_files(files, None)[1], [])
+
+
+def _lookup(row: Mapping[str, object], name: str) -> object:
+    """Return a field by its dotted name: under ``instance``, else from the top."""
+    for start in (row.get(INSTANCE), row):
+        if isinstance(start, dict):
+            if name in start:
+                return start[name]
+            found: object = start
+            for part in name.split("."):
+                found = found.get(part) if isinstance(found, dict) else None
+            if found is not None:
+                return found
+    return None
+
+
+def _plain(value: object) -> object:
+    """Return a value as one cell; a list of one is its element."""
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return json.dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def _names(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    found: dict[str, None] = {}
+    for row in rows[:100]:
+        inside = row.get(INSTANCE)
+        found |= dict.fromkeys(inside if isinstance(inside, dict) else row)
+    return list(found)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+SLICE_A: Final = "slice_a"
+SLICE_B: Final = "slice_b"
+REST = f"not {SLICE_A}"
+DATA_METRICS = ("vertex.difference_in_population_size", "vertex.dpptl")
+MODEL_METRICS = (
+    "vertex.accuracy_difference",
+    "vertex.dpppl",
+    "vertex.recall_difference",
+    "vertex.specificity_difference",
+    "vertex.difference_in_ratio_of_error_types",
+)
+
+
+class ModelResults(TypedDict, total=False):
+    """The results of a model; nothing where there are no predictions."""
+
+    model_bias: list[dict[str, object]]
+
+
+class BiasResults(ModelResults):
+    """The results of one bias configuration, as the command prints and writes them."""
+
+    slice_a: object
+    slice_b: object
+    labels: list[str]
+    data_bias: dict[str, object]
+    notices: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One bias configuration: its results, and what their notices are made of."""
+
+    results: BiasResults
+    warnings: list[str]
+    notes: list[str]
+
+
+def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[Evaluated]:
+    """Compute every bias configuration, and without labels every class of the target."""
+    asked = config.asked
+    sources = {
+        name: [path for uri in uris for path in places.files(uri)]
+        for name, uris in (
+            ("data", asked.dataset_storage_source_uris),
+            ("predictions", asked.predictions_gcs_source or asked.predictions_bigquery_source),
+        )
+        if uris is not None
+    }
+    predictions = None
+    if "predictions" in sources:
+        predictions = read_predictions(sources["predictions"], asked.predictions_format)
+    data = predictions
+    if "data" in sources:
+        data = read_data(sources["data"], asked.dataset_format, asked.columns)
+    assert data is not None
+    target = data.column(asked.target_field_name, "target_field_name")
+    for i, each in enumerate(config.slices):
+        every = [list(each.labels)] if each.labels else [[name] for name in _classes(target)]
+        for labels in every:
+            yield _Evaluation(config, i, each, labels, options).run(data, predictions)
+
+
+class _Evaluation:
+    """One bias configuration with one set of positive labels."""
+
+    def __init__(
+        self,
+        config: VertexConfig,
+        number: int,
+        bias: BiasConfig,
+        labels: list[str],
+        options: dict[str, Any],
+    ) -> None:
+        self._asked = config.asked
+        self._path = f"bias_configs[{number}]"
+        self._bias = bias
+        self._labels = labels
+        self._options = options
+        self._notices = config.notices
+        self._warnings: list[str] = []
+
+    def run(self, data: Records, predictions: Records | None) -> Evaluated:
+        """Return the results in the shape of the documentation."""
+        first, *second = (each.written for each in self._bias.slices)
+        counted = self._data(data)
+        model: ModelResults = {}
+        if predictions is not None:
+            model["model_bias"] = self._model(predictions)
+        warnings, notes = (list(dict.fromkeys(each)) for each in (self._warnings, self._notices))
+        results: BiasResults = {
+            SLICE_A: first,
+            SLICE_B: second[0] if second else REST,
+            "labels": self._labels,
+            "data_bias": counted,
+            **model,
+            "notices": [*warnings, *notes],
+        }
+        return Evaluated(results, warnings, notes)
+
+    def _data(self, records: Records) -> dict[str, object]:
+        rows, slices = self._slices(records)
+        label = BinaryOutcome.of_states("label", self._label(records).states[rows])
+        report = self._audit(slices, label, None, DATA_METRICS)
+        groups = {group.group: group for group in report.groups}
+        counts = {
+            name: {
+                "rows": groups[name].n if name in groups else 0,
+                "positive_rate": groups[name].rates["base_rate"].value if name in groups else None,
+            }
+            for name in (SLICE_A, SLICE_B)
+        }
+        return {"counts": counts, **_described(report, DATA_METRICS)}
+
+    def _model(self, records: Records) -> list[dict[str, object]]:
+        rows, slices = self._slices(records)
+        every = self._label(records)
+        label = BinaryOutcome.of_states("label", every.states[rows])
+        scored = scores_of(records, self._asked)
+        self._check_classes(scored)
+        if scored.are_classes and self._asked.thresholds != [0.5]:
+            self._notices.append(
+                "thresholds: have no effect, because the predictions are classes without scores"
+            )
+        if set(self._asked.thresholds) != {ARGMAX}:
+            scored.check_range(self._labels, records.source)
+        found = []
+        for threshold in self._asked.thresholds:
+            states = np.array(list(_predicted(scored, self._labels, threshold)))
+            prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
+            report = self._audit(slices, label, prediction, MODEL_METRICS)
+            groups = {group.group: group.counts for group in report.groups}
+            confusion = {name: groups.get(name) for name in (SLICE_A, SLICE_B)}
+            described = _described(report, MODEL_METRICS)
+            found.append({"threshold": threshold, "confusion": confusion, **described})
+        return found
+
+    def _slices(self, records: Records) -> tuple[Codes, Blocks]:
+        """Return the rows of both slices, those in both twice, and which slice each is of."""
+        masks: list[Mask] = []
+        for i, each in enumerate(self._bias.slices):
+            masks.append(each.holds(partial(records.column, path=f"{self._path}.slices[{i}]")))
+        if len(masks) == 1:
+            known = self._known(records)
+            masks.append(~masks[0] & known)
+            if not known.all():
+                lacking = int((~known).sum())
+                self._notices.append(f"{self._path}: {lacking:,} rows lack a feature of the slice")
+        for name, mask in zip((SLICE_A, SLICE_B), masks, strict=True):
+            if not mask.any():
+                self._notices.append(f"{self._path}: {name} holds no rows")
+        both = int((masks[0] & masks[1]).sum())
+        if both:
+            self._notices.append(f"{self._path}: {both:,} rows are in both slices")
+        rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
+        codes = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
+        return rows, Blocks("slice", (SLICE_A, SLICE_B), codes, DataType.CATEGORICAL)
+
+    def _known(self, records: Records) -> Mask:
+        """Return which rows have every feature of the slice: others are in neither."""
+        conditions = self._bias.slices[0].conditions
+        columns = [records.column(each.feature, self._path) for each in conditions]
+        return np.asarray(np.logical_and.reduce([column.codes >= 0 for column in columns]))
+
+    def _label(self, records: Records) -> BinaryOutcome:
+        column = records.column(self._asked.target_field_name, "target_field_name")
+        wanted = [canonical(label) for label in self._labels]
+        positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
+        if not any(positive):
+            names = [name_of(canonical(level)) for level in column.levels]
+            hint = nearest(self._labels[0], names)
+            message = f"no label is {listing(self._labels)}.{hint} The data have {cells(names)}"
+            raise SpecError(Problem(f"{self._path}.labels", message))
+        return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
+
+    def _check_classes(self, scored: ClassScores) -> None:
+        known = {name for row in scored.scores if row for name in row}
+        missing = [label for label in self._labels if label not in known]
+        if missing:
+            self._notices.append(
+                f"{self._path}: no prediction names the label {listing(missing)}; "
+                f"they name {listing(sorted(known))}"
+            )
+
+    def _audit(
+        self,
+        slices: Blocks,
+        label: BinaryOutcome,
+        prediction: BinaryOutcome | None,
+        metrics: Sequence[str],
+    ) -> Report:
+        asked = FacetQuestion((slices,), label, prediction)
+        cube = count_question(asked, profile="documented")
+        reference = {"slice": SLICE_B}
+        report = audit(cube, metrics=list(metrics), reference=reference, **self._options)
+        self._warnings += warnings_of(report)
+        return report
+
+
+def _classes(target: CodedColumn) -> list[str]:
+    return sorted(name_of(canonical(level)) for level in target.levels)
+
+
+def _predicted(scored: ClassScores, labels: list[str], threshold: float | str) -> Iterator[int]:
+    """Return 1 for rows predicted positive: scores of at least the threshold; -1 for no answer."""
+    if threshold == ARGMAX:
+        for best in scored.best():
+            yield -1 if best is None else int(best in labels)
+        return
+    for score in scored.of(labels):
+        yield -1 if score is None else int(score >= float(threshold))
+
+
+def _described(report: Report, metrics: Sequence[str]) -> dict[str, object]:
+    """Return values, reasons where there is none, intervals, and each comparison in words."""
+    values: dict[str, object] = {}
+    texts: dict[str, dict[str, object]] = {"reasons": {}, "intervals": {}, "says": {}}
+    for metric in metrics:
+        each = report[metric, "slice", SLICE_A]
+        values[metric] = spelled(each.value)
+        if each.value is None:
+            texts["reasons"][metric] = describe_reason(each.reason) if each.reason else "no value"
+        else:
+            texts["says"][metric] = each.says
+        if each.low is not None and each.high is not None:
+            texts["intervals"][metric] = [spelled(each.low), spelled(each.high)]
+    means = {metric: describe_metric(metric).reading for metric in metrics}
+    return {"metrics": values, **texts, "positive_means": means}

@@ -1,0 +1,375 @@
+"""The parameters of ``DetectDataBiasOp`` and ``DetectModelBiasOp``, as JSON or YAML.
+
+Slices may have any shape that is in use: the proto's as JSON or text, the helper's, the guide's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, SupportsFloat, SupportsIndex, TypeGuard
+
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from fairgauge.errors import Problem, SpecError, quote, refuse
+from fairgauge.plugins import Unreadable, canonical, loads, matches
+from fairgauge_cloud._coded_column import CodedColumn, Mask
+from fairgauge_cloud._config_problems import problems_of
+from fairgauge_cloud._files import MOST_OF_CONFIGURATION, read_text
+
+_MOST_SLICES = 2
+_ENDS = 2
+_CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
+_TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
+_ALL = ("allValues", "all_values")
+_RANGE = ("range", "range_")
+"""A range, also as the client's ``BiasConfig.to_dict`` spells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a feature must be: one of some values, or a number in [low, high)."""
+
+    feature: str
+    values: tuple[object, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def holds(self, column: CodedColumn) -> Mask:
+        """Return for every row whether it meets the condition; a missing value does not."""
+        levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
+        return np.asarray(levels[column.codes])
+
+    def _meets(self, level: object) -> bool:
+        if self.low is None or self.high is None:
+            return any(_equal(value, level) for value in self.values)
+        number = _as_number(level)
+        return number is not None and bool(np.float32(self.low) <= number < np.float32(self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class VertexSlice:
+    """Rows that meet all conditions, as they were written."""
+
+    conditions: tuple[Condition, ...]
+    written: object
+
+    def holds(self, column: Callable[[str], CodedColumn]) -> Mask:
+        """Return for every row whether it is in the slice."""
+        met = [each.holds(column(each.feature)) for each in self.conditions]
+        return np.asarray(np.logical_and.reduce(met))
+
+
+@dataclass(frozen=True, slots=True)
+class BiasConfig:
+    """One slice against all other rows, or two slices; and the positive labels."""
+
+    slices: tuple[VertexSlice, ...]
+    labels: tuple[str, ...] = ()
+
+
+def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Problem]]:
+    """Read bias configurations in any shape; return them and everything that is wrong."""
+    problems: list[Problem] = []
+    path = "bias_configs"
+    found = _from_text(found)
+    if isinstance(found, list):
+        found = [_from_text(each) for each in found]
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list) or not found:
+        return (), [Problem(path, "must be a list of bias configurations, and not empty")]
+    if all(isinstance(each, dict) and not _CONFIG_KEYS & set(each) for each in found):
+        # the guide's shorthand: a list of slices is one configuration
+        return (_config(found, [], path, problems),), problems
+    made = [_read(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
+    return tuple(made), problems
+
+
+def _from_text(found: object) -> object:
+    """Return the JSON that a text holds, as ``MessageToJson`` writes it; else what was given."""
+    if not isinstance(found, str):
+        return found
+    try:
+        return json.loads(found)
+    except ValueError:
+        return found
+
+
+def _read(found: object, path: str, problems: list[Problem]) -> BiasConfig:
+    if isinstance(found, list):
+        return _config(found, [], path, problems)
+    if not isinstance(found, dict):
+        problems.append(Problem(path, f"must be an object or a list of slices, not {quote(found)}"))
+        return BiasConfig(())
+    if not _CONFIG_KEYS & set(found):
+        return _config([found], [], path, problems)
+    unknown = sorted(set(found) - _CONFIG_KEYS)
+    problems += [
+        Problem(f"{path}.{key}", f"unknown key. Allowed: {', '.join(sorted(_CONFIG_KEYS))}")
+        for key in unknown
+    ]
+    key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
+    if key is None:
+        problems.append(Problem(path, "has no slices; name biasSlices or slices"))
+        return BiasConfig(())
+    slices = found[key] if isinstance(found[key], list) else [found[key]]
+    labels = found.get("labels", [])
+    if not isinstance(labels, list):
+        labels = [labels]
+    return _config(slices, labels, f"{path}.{key}", problems)
+
+
+def _config(
+    slices: list[object], labels: list[object], path: str, problems: list[Problem]
+) -> BiasConfig:
+    if not 1 <= len(slices) <= _MOST_SLICES:
+        message = f"must hold one slice (against all others) or two, not {len(slices)}"
+        problems.append(Problem(path, message))
+    made = [_slice(each, f"{path}[{i}]", problems) for i, each in enumerate(slices)]
+    return BiasConfig(tuple(made), tuple(_text(label) for label in labels))
+
+
+def _slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
+    features = found.get("configs", found) if isinstance(found, dict) else None
+    if not isinstance(features, dict) or not features:
+        message = f"must map features to values, not {quote(found)}"
+        problems.append(Problem(path, message))
+        return VertexSlice((), found)
+    conditions = []
+    for feature, wanted in features.items():
+        made = _condition(str(feature), wanted, f"{path}.{feature}", problems)
+        conditions += [made] if made else []
+    return VertexSlice(tuple(conditions), found)
+
+
+def _condition(
+    feature: str, wanted: object, path: str, problems: list[Problem]
+) -> Condition | None:
+    if isinstance(wanted, dict):
+        if any(key in wanted for key in _ALL):
+            message = "all_values is not for bias; name a value or a range"
+        elif any(key in wanted for key in _RANGE):
+            key = next(key for key in _RANGE if key in wanted)
+            return _range(feature, wanted[key], f"{path}.{key}", problems)
+        else:
+            value = _value(wanted.get("value", wanted))
+            if value is not None:
+                return Condition(feature, (value,))
+            message = f"must be a value or a range, not {quote(wanted)}"
+        problems.append(Problem(path, message))
+        return None
+    values = wanted if isinstance(wanted, list) else [wanted]
+    if len(values) == _ENDS and all(map(is_number, values)):
+        # as the pipeline components' helper reads a list
+        ends = dict(zip(("low", "high"), values, strict=True))
+        return _range(feature, ends, path, problems)
+    if not values or any(value is None or isinstance(value, (list, dict)) for value in values):
+        problems.append(Problem(path, f"must be a value, not {quote(wanted)}"))
+        return None
+    return Condition(feature, tuple(values))
+
+
+def _value(found: object) -> object:
+    """Return the value of the proto's ``value``, or a plain one."""
+    if not isinstance(found, dict):
+        return found
+    text = next((found[key] for key in _TEXT if key in found), None)
+    if text is not None:
+        return str(text)
+    number = next((found[key] for key in _NUMBER if key in found), None)
+    return float(number) if isinstance(number, (int, float)) else None
+
+
+def _range(feature: str, found: object, path: str, problems: list[Problem]) -> Condition | None:
+    ends = [found.get(key) if isinstance(found, dict) else None for key in ("low", "high")]
+    numeric = [end for end in ends if is_number(end)]
+    if len(numeric) != len(ends) or not numeric[0] < numeric[1]:
+        message = f"must have a number low below a number high, not {quote(found)}"
+        problems.append(Problem(path, message))
+        return None
+    return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _equal(wanted: object, level: object) -> bool:
+    """Compare as the service does: truth values first, then numbers as 32-bit floats, then text."""
+    if isinstance(wanted, bool) or isinstance(level, bool):
+        return matches(canonical(wanted), canonical(level))
+    if isinstance(wanted, float):
+        number = _as_number(level)
+        return number is not None and number == np.float32(wanted)
+    return matches(canonical(wanted), canonical(level))
+
+
+def _as_number(level: object) -> np.float32 | None:
+    if isinstance(level, bool) or not isinstance(level, (str, SupportsFloat, SupportsIndex)):
+        return None
+    try:
+        return np.float32(level)
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(label: object) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+ARGMAX = "argmax"
+_SOURCES = (
+    "dataset_storage_source_uris",
+    "predictions_gcs_source",
+    "predictions_bigquery_source",
+)
+_CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
+
+
+def _uris(value: object) -> object:
+    """Return the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)."""
+    if isinstance(value, dict):  # an artifact has a name, a schema and metadata beside its address
+        value = value.get("uris", value.get("uri", value))
+    return [value] if isinstance(value, str) else value
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+Uris = Annotated[list[StrictStr], BeforeValidator(_uris)]
+Threshold = StrictFloat | StrictInt | Literal["argmax"]
+
+
+class Parameters(BaseModel):
+    """What the components take; URIs are local paths, or mapped to them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target_field_name: StrictStr
+    bias_configs: object
+    dataset_format: Literal["jsonl", "csv"] = "jsonl"
+    dataset_storage_source_uris: Uris | None = None
+    dataset: object = None
+    columns: list[StrictStr] = []
+    predictions_format: Literal["jsonl", "csv", "parquet", "bigquery"] = "jsonl"
+    predictions_gcs_source: Uris | None = None
+    predictions_bigquery_source: Uris | None = None
+    thresholds: Annotated[list[Threshold], BeforeValidator(_listed)] = [0.5]
+    project: object = None
+    location: object = None
+    encryption_spec_key_name: object = None
+    gcp_resources: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class VertexConfig:
+    """A configuration that holds together.
+
+    Attributes
+    ----------
+    asked, slices : the parameters, and the slices of each of their bias configurations.
+    others : parameters of a pipeline job that belong to its other components.
+    """
+
+    asked: Parameters
+    slices: tuple[BiasConfig, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> list[str]:
+        """Return what is ignored."""
+        cloud = [name for name in _CLOUD if getattr(self.asked, name) is not None]
+        notices = [f"{', '.join(cloud)}: only concern the cloud and are ignored"] if cloud else []
+        if self.others:
+            names = ", ".join(self.others)
+            notices.append(f"{names}: parameters of other components of the pipeline, ignored")
+        return notices
+
+
+def load_vertex_config(path: Path) -> VertexConfig:
+    """Read a configuration file, JSON or YAML by its suffix."""
+    is_yaml = path.suffix.lower() in (".yaml", ".yml")
+    text = read_text(path, MOST_OF_CONFIGURATION)
+    return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))
+
+
+def read_vertex_config(
+    text: str, *, is_yaml: bool = False, name: str = "the configuration"
+) -> VertexConfig:
+    """Read a configuration from its text."""
+    found, others = _component(_parsed(text, name, is_yaml=is_yaml))
+    try:
+        asked = Parameters.model_validate(found)
+    except ValidationError as error:
+        raise SpecError(problems_of(error, Parameters)) from None
+    slices, problems = read_bias_configs(asked.bias_configs)
+    problems += _contradictions(asked)
+    refuse(problems)
+    return VertexConfig(asked, slices, others)
+
+
+def _component(found: dict[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Return the parameters of the bias components, and the names of all others.
+
+    The document of a pipeline job states the parameters of all its components together, under
+    ``runtimeConfig.parameterValues``. In a plain configuration an unknown name is a mistake.
+    """
+    runtime = found.get("runtimeConfig")
+    values = runtime.get("parameterValues") if isinstance(runtime, dict) else None
+    if not isinstance(values, dict):
+        return found, ()
+    known = {name: value for name, value in values.items() if name in Parameters.model_fields}
+    return known, tuple(name for name in values if name not in known)
+
+
+def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, object]:
+    try:
+        found = loads(text, "YAML" if is_yaml else "JSON")
+    except Unreadable as error:
+        raise SpecError(Problem("", f"{name} {error}")) from None
+    if not isinstance(found, dict):
+        raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
+    return found
+
+
+def _contradictions(asked: Parameters) -> list[Problem]:
+    found = [
+        Problem(key, "names no file; leave it out, or name one")
+        for key in _SOURCES
+        if getattr(asked, key) == []
+    ]
+    if asked.dataset is not None:
+        message = "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"
+        found.append(Problem("dataset", message))
+    predictions = (asked.predictions_gcs_source, asked.predictions_bigquery_source)
+    if asked.dataset_storage_source_uris is None and predictions == (None, None):
+        if asked.dataset is None:
+            message = (
+                "name the data (dataset_storage_source_uris) or the predictions "
+                "(predictions_gcs_source, predictions_bigquery_source)"
+            )
+            found.append(Problem("", message))
+    elif None not in predictions:
+        message = "give either predictions_gcs_source or predictions_bigquery_source"
+        found.append(Problem("predictions_bigquery_source", message))
+    if not asked.thresholds:
+        found.append(Problem("thresholds", "name at least one, or leave it out for 0.5"))
+    for i, each in enumerate(asked.thresholds):
+        if each != ARGMAX and not 0 <= float(each) <= 1:
+            message = f"must be a number between 0 and 1, or '{ARGMAX}', not {quote(each)}"
+            found.append(Problem(f"thresholds[{i}]", message))
+    return found

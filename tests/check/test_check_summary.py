@@ -1,0 +1,202 @@
+"""A folder of published tables: how many ratios are decided, faults by kind, what is not read."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+from stated_headers import check
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge_check.check_result import Decision
+
+DECIDED = "group,n,hired,ratio\nA,5000,2500,1.00\nB,4000,1800,0.90\nC,1000,300,0.60\nD,60,24,0.80\n"
+OPEN = "group,n,hired,ratio\nA,100,40,1.00\nB,90,31,0.86\nC,15,5,0.83\n"
+WRONG = "group,n,hired,ratio\nA,1000,500,1.00\nB,1000,480,0.69\nC,900,400,0.98\n"
+RATES = "group,rate,ratio\nA,50%,1.00\nB,40%,0.80\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    texts = {"decided": DECIDED, "open": OPEN, "wrong": WRONG, "rates": RATES, "who": "a,b\nx,1\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "README.md").write_text("# Sources\n", encoding="utf-8")
+    return tmp_path
+
+
+FLAGS = ["--n", "n", "--selected", "hired", "--rate", "rate", "--ratio", "ratio"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["check", *map(str, arguments), *FLAGS])
+
+
+def test_every_ratio_has_one_decision(folder):
+    found = check(folder, rules="selection_rate.ratio >= 0.8")
+    by_name = {table.source: dict(table.decisions) for table in found.tables}
+    assert {d: n for d, n in by_name["decided.csv"].items() if n} == {
+        Decision.PASS: 1,
+        Decision.FAIL: 1,
+        Decision.BELOW_SHARE: 1,
+    }
+    assert by_name["open.csv"][Decision.FEW_PEOPLE] == 1
+    assert by_name["rates.csv"][Decision.NOT_COMPUTED] == 1
+    for table in found.tables:
+        assert sum(table.decisions.values()) == table.ratios
+    assert sum(found.decisions.values()) == sum(table.ratios for table in found.tables)
+
+
+def test_faults_are_counted_by_kind_errors_first(folder):
+    kinds = [(str(k.code), k.faults, k.tables) for k in check(folder).fault_kinds]
+    assert kinds[0] == ("ratio_mismatch", 2, 1)
+    assert ("unknown_not_stated", 4, 4) in kinds
+
+
+def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(folder):
+    found = check(folder)
+    assert [table.source for table in found.tables] == [
+        "decided.csv",
+        "open.csv",
+        "rates.csv",
+        "wrong.csv",
+    ]
+    (table,) = [each for each in found.unread if each.counts]
+    assert table.source == "who.csv"
+    flags = "--n HEADER --selected HEADER"
+    assert flags in table.reason
+    with pytest.raises(fg.DataError, match=flags):
+        check(folder / "who.csv")  # a file that is named itself
+
+
+def test_a_file_that_cannot_be_read_is_undecided_and_one_without_a_table_is_not(tmp_path):
+    (tmp_path / "one.csv").write_text("group,n,hired\nA,1000,500\nB,1000,490\n", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("Sources\n", encoding="utf-8")
+    assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 0
+    (tmp_path / "broken.xlsx").write_bytes(b"PK no workbook")
+    assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 3
+
+
+def test_a_folder_without_any_table_is_an_error(tmp_path):
+    (tmp_path / "README.md").write_text("# Sources\n", encoding="utf-8")
+    with pytest.raises(fg.DataError, match=r"no table can be read: README\.md"):
+        check(tmp_path)
+
+
+def test_all_formats_show_the_summary(folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    files = [out / f"check.{suffix}" for suffix in ("html", "md", "json", "txt")]
+    found = run(
+        folder,
+        "--rule",
+        "selection_rate.ratio >= 0.8",
+        *(part for file in files for part in ("-o", file)),
+    )
+    assert found.exit_code == 1
+    summary = "Of 8 ratios, 2 pass, 1 fails"
+    assert summary in found.output
+    assert "Not shown (--full)" in " ".join(found.output.split())
+    assert summary in files[0].read_text(encoding="utf-8")
+    assert "Ratios by table" in files[0].read_text(encoding="utf-8")
+    assert summary in files[1].read_text(encoding="utf-8")
+    assert "Not shown" not in files[3].read_text(encoding="utf-8")
+    plain = json.loads(files[2].read_text(encoding="utf-8"))
+    assert plain["summary"]["ratios"] == sum(plain["summary"]["decisions"].values()) == 8
+    assert plain["unread"][1]["source"] == "who.csv"
+
+
+def test_tables_and_faults_are_printed_as_csv(folder):
+    rows = list(
+        csv.DictReader(
+            run(folder, "--rule", "selection_rate.ratio >= 0.8", "--table", "tables").output.split(
+                "\n"
+            )
+        )
+    )
+    assert [row["source"] for row in rows] == ["decided.csv", "open.csv", "rates.csv", "wrong.csv"]
+    assert (rows[0]["pass"], rows[3]["errors"]) == ("1", "2")
+    faults = list(csv.DictReader(run(folder, "--table", "faults").output.split("\n")))
+    assert {row["code"] for row in faults if row["level"] == "error"} == {"ratio_mismatch"}
+    assert run(folder, "--table", "faults", "--format", "json").exit_code == 2
+
+
+def test_the_interval_that_decides_is_in_the_table_of_ratios(folder):
+    shown = run(
+        folder / "decided.csv", "--rule", "selection_rate.ratio >= 0.8", "--table", "ratios"
+    ).stdout
+    row = next(each for each in csv.DictReader(shown.splitlines()) if each["name"] == "B")
+    group = check(folder / "decided.csv", rules="selection_rate.ratio >= 0.8").tables[0].groups[1]
+    assert float(row["deciding_low"]) == pytest.approx(group.deciding.low)
+    assert float(row["deciding_high"]) == pytest.approx(group.deciding.high)
+    assert row["low"] != row["deciding_low"]
+
+
+def test_a_narrow_window_shows_the_tables_as_labelled_cells(folder):
+    page = run(folder, "--rule", "selection_rate.ratio >= 0.8", "--format", "html").stdout
+    assert page.count('class="data sortable stacked"') == 5
+    assert 'data-label="Inconclusive"' in page
+
+
+def test_files_of_one_name_in_two_folders_are_apart(tmp_path):
+    """Tables of different files are never held against each other."""
+    text = "Sex,n,hired\nMale,100,50\nFemale,100,40\n"
+    crossed = "Sex,Race,n,hired\nMale,A,70,30\nMale,B,20,5\nFemale,A,50,20\nFemale,B,60,30\n"
+    for name, content in (("one", text), ("two", crossed)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "audit.csv").write_text(content, encoding="utf-8")
+    assert check([tmp_path / "one", tmp_path / "two"]).errors == 0
+    both = f"{text}\n{crossed}"
+    assert check(both).errors > 0
+
+
+def test_a_table_with_an_impossible_row_has_as_many_ratios_as_one_without():
+    for hired in (40, 130):
+        (table,) = check(
+            f"group,n,hired\nA,100,50\nB,100,{hired}\n", rules="selection_rate.ratio >= 0.8"
+        ).tables
+        assert table.reference == "A"
+        assert table.ratios == sum(table.decisions.values()) == 1
+
+
+def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
+    text = " ".join(
+        str(
+            check("group,n,hired\nA,100,50\nB,100,40\n", rules="selection_rate.ratio >= 0.8")
+        ).split()
+    )
+    assert (
+        "The limit for impact ratios is 0.8, as asked; New York's Local Law 144 sets none" in text
+    )
+    assert "What it does not show" in text
+    assert "Whether an audit meets a law." in text
+
+
+def test_the_first_line_states_how_many_errors_there_are():
+    wrong = "g,n,hired,ratio\nA,300,150,1.00\nB,100,30,{}\n"
+    assert "1 ERROR\n" in str(check(wrong.format("0.70"))).replace("  ", "\n")
+    two = wrong.format("0.70") + "C,100,40,0.9\n"
+    assert "2 ERRORS" in str(check(two))
+
+
+def test_folders_in_a_folder_are_read_and_documents_in_it_are_named(tmp_path):
+    table = "g,n,hired,rate\nA,80,48,60%\nB,40,20,{}\n"
+    (tmp_path / "2024" / "old").mkdir(parents=True)
+    (tmp_path / "right.csv").write_text(table.format("50%"))
+    (tmp_path / "2024" / "old" / "wrong.csv").write_text(table.format("60%"))
+    (tmp_path / "2024" / ".hidden").write_text("")
+    (tmp_path / "audit.json").write_text("{}")
+    found = check(tmp_path)
+    assert (len(found.tables), found.errors, found.exit_code) == (2, 1, 1)
+    assert [(each.source, each.counts) for each in found.unread] == [("audit.json", False)]
+    (tmp_path / "2024" / "old" / "wrong.csv").unlink()
+    assert check(tmp_path).exit_code == 0
+    (tmp_path / "2024" / "audit.pdf").write_bytes(b"%PDF")
+    found = check(tmp_path, rules="selection_rate.ratio >= 0.8")
+    assert [(each.source, each.counts) for each in found.unread] == [
+        ("audit.pdf", True),
+        ("audit.json", False),
+    ]
+    assert found.exit_code == 3

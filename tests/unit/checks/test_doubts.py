@@ -1,0 +1,112 @@
+"""A planted mistake leaves no pass, changes no number, and is closed where it is accepted."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.checks.open_doubts import _CONCERNS
+from fairgauge.enums import DOUBTS, DiagnosticCode, Level, Outcome
+
+RULE = "selection_rate.ratio >= 0.7"
+N = 4_000
+
+
+def table(**changed: list[object]) -> pl.DataFrame:
+    """Return rows of two groups that are selected alike, and of which 90% are predicted right."""
+    y = [i // 2 % 2 for i in range(N)]
+    columns = {
+        "g": ["ab"[i % 2] for i in range(N)],
+        "y": y,
+        "p": [label if i % 10 else 1 - label for i, label in enumerate(y)],
+    }
+    return pl.DataFrame(columns | changed)
+
+
+def every(value: object, others: list[object], step: int = 20) -> list[object]:
+    """Return values of which every twentieth is another one."""
+    return [value if i % step == 3 else other for i, other in enumerate(others)]
+
+
+CLEAN = table()
+G, P = CLEAN["g"].to_list(), CLEAN["p"].to_list()
+WORDS = ["yes" if each else "no" for each in P]
+PLANTED = {
+    DiagnosticCode.MISSING_MARKER: ("g", {"g": every("Unknown", G)}, {}),
+    DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
+    DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
+    DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
+    DiagnosticCode.PREDICTION_IS_LABEL: (
+        "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
+    DiagnosticCode.REVERSED_PREDICTIONS: (
+        "p", {"y": [1 - each for each in P[::-1]]}, {"label": "y"}),
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: (
+        "p", {"y": WORDS, "p": every("maybe", WORDS)}, {"label": "y", "positive": "yes"}),
+}  # fmt: skip
+
+
+def numbers(report: fg.Report) -> list[object]:
+    return [(e.key, e.value, e.interval, e.p_value) for e in report.estimates]
+
+
+@pytest.mark.parametrize("code", PLANTED, ids=str)
+def test_a_planted_mistake_leaves_no_pass_until_it_is_accepted(code):
+    column, changed, more = PLANTED[code]
+    asked = {"prediction": "p", "sensitive": "g", "rules": RULE} | more
+    rows = table(**changed)
+    if code is DiagnosticCode.REVERSED_PREDICTIONS:
+        rows = rows.with_columns(y=1 - pl.Series(P))
+    doubted = fg.audit(rows, **asked)
+    assert code in {each.code for each in doubted.diagnostics if each.level is Level.WARNING}
+    assert doubted.verdict is Outcome.INCONCLUSIVE
+    accepted = fg.audit(rows, **asked, accept=f"{code}:{column}")
+    assert accepted.verdict is Outcome.PASS
+    assert numbers(accepted) == numbers(doubted)
+    (stated,) = (each for each in accepted.diagnostics if each.code is code)
+    assert (stated.level, stated["accepted"]) == (Level.NOTE, True)
+
+
+def test_clean_rows_have_no_doubt():
+    found = fg.audit(table(), label="y", prediction="p", positive=1, sensitive="g", rules=RULE)
+    assert found.verdict is Outcome.PASS
+    assert not {each.code for each in found.diagnostics} & DOUBTS
+
+
+@pytest.mark.parametrize(
+    ("accept", "message"),
+    [("undecided", "no doubt"), ("one_label", "one_label:COLUMN"), ("coverage", "no doubt")],
+)
+def test_what_cannot_be_accepted_is_refused(accept, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.audit(table(), prediction="p", sensitive="g", accept=accept)
+
+
+def test_a_code_may_be_written_with_blanks_and_accepted_of_one_column():
+    rows = table(g=every("Unknown", G), h=every("N/A", G))
+    asked = {"prediction": "p", "sensitive": ["g", "h"], "rules": RULE}
+    for accept, open_ in (("missing marker", set()), ("missing_marker:g", {"h"})):
+        found = fg.audit(rows, **asked, accept=accept)
+        left = {v.feature for v in found.verdicts if v.outcome is Outcome.INCONCLUSIVE}
+        assert left == open_
+
+
+def test_every_doubt_that_can_be_accepted_withholds_something():
+    assert _CONCERNS.keys() == DOUBTS
+
+
+def test_clean_random_tables_are_not_doubted():
+    """A check that cries wolf is switched off: predictions without skill are no reversed ones."""
+    rng, doubted = np.random.default_rng(68), 0
+    for i in range(120):
+        n = int(rng.choice([200, 2_000, 20_000]))
+        y = rng.random(n) < rng.choice([0.03, 0.3, 0.6])
+        skill = rng.choice([0.0, 0.1, 0.6])
+        p = np.where(rng.random(n) < skill, y, rng.random(n) < 0.3)
+        names = np.array([*"ABCDEFGH"]) if i % 2 else np.arange(1, 9)
+        rows = pl.DataFrame({"g": rng.choice(names, n), "y": y * 1, "p": p * 1})
+        found = fg.audit(rows, label="y", prediction="p", positive=1, sensitive="g")
+        doubted += bool({each.code for each in found.diagnostics} & DOUBTS)
+    assert doubted <= 1
