@@ -121,11 +121,11 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     if name not in tables:
         allowed = ", ".join(tables)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
-    records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
+    records: list[Any] = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
     if "says" in columns:  # a sentence is no plain value
-        said = [{"says": each.says} if is_dataclass(each) else {} for each in records]
+        said = [{"says": getattr(each, "says", None)} for each in records]
         rows = [row | text for row, text in zip(rows, said, strict=True)]
     more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
     every = (*columns, *more)

@@ -190,8 +190,9 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
         if array.dtype.kind in "biuf" and array.ndim == 1:
             return doubles(array) if array.dtype.kind == "f" else array
         value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
-    listed = value.tolist() if isinstance(value, np.ndarray) else value
-    if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
+    listed: Any = value.tolist() if isinstance(value, np.ndarray) else value
+    at_once = _is_list(listed) and set(map(type, listed)) <= _CANONICAL
+    if at_once:  # of millions of values
         return _of_one_type([*listed], path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))
@@ -212,7 +213,7 @@ _OF_OUTCOMES = (
 
 
 def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
-    known = [each for each in values if each is not None]
+    known: list[Any] = [each for each in values if each is not None]
     types = {type(each): each for each in known}
     examples = {_kind(each): each for each in types.values()}
     if len(examples) > 1:
