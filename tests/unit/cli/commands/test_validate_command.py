@@ -149,7 +149,7 @@ candidate, margins, score_of, score_range, threshold, positive, favourable, sens
 probabilities, recode, where, intersections, strata, count, weight, cluster, person, per_person, \
 order, reference, min_n, min_share, unknown, exclude_groups, metrics, preset, features, \
 task, confidence, method, multiplicity, seed, replicates, profile, missing, population, \
-rules, inconclusive, max_groups, max_classes, document, words
+rules, inconclusive, accept, max_groups, max_classes, document, words
   sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts, closed
   rules[0].at_least: must be a number, not '0.8'
   rules[1].metric: no metric named 'XX'. See: fairgauge metrics
