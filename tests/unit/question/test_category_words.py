@@ -120,7 +120,7 @@ def test_ordinary_categories_and_decisions_are_no_such_words():
     assert [word for word in OUTCOMES.split("|") if means_missing(word) or is_undecided(word)] == []
 
 
-@pytest.mark.parametrize("word", dict.fromkeys(every(UNDECIDED)))
+@pytest.mark.parametrize("word", ["Withdrawn", "Retirado", "Zurückgezogen"])
 def test_an_outcome_of_no_decision_withholds_a_pass(word):
     """Withdrawn applications in Spanish passed, with nothing in the default report about them."""
     report = audited(
@@ -145,7 +145,7 @@ def test_the_opposite_of_the_favourable_outcome_is_a_decision(positive, other):
     assert report.verdict is Outcome.PASS
 
 
-@pytest.mark.parametrize("word", dict.fromkeys(every(UNKNOWN)))
+@pytest.mark.parametrize("word", ["Unknown", "Prefiere no contestar", "k. A."])
 def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
     """In Spanish it was compared with the others in the headline, and called a known category."""
     report = audited(
@@ -199,9 +199,9 @@ def test_what_counts_as_not_favourable_stands_in_the_default_report():
     counted = {"tilbakekalt": 60, "avslag": 200, "x": 9, "y": 8, "z": 3, "w": 2}
     held = ["advance"] * 300 + [value for value, n in counted.items() for _ in range(n)]
     report = audited(outcome=held * 2, g=["a"] * len(held) + ["b"] * len(held))
-    line = "Not favourable: avslag (400), tilbakekalt (120), x (18), y (16) and 2 more."
-    assert line in " ".join(str(report).split())
-    assert line in map(str, report.brief().looked_at)
+    line = "Not favourable: avslag (400), tilbakekalt (120), x (18), y (16)"
+    assert f"{line} and 2 more." in " ".join(str(report).split())
+    assert f"{line}, z (6), w (4)." in map(str, report.brief().looked_at)
     two = audited(outcome=(["advance"] * 9 + ["avslag"] * 9) * 20, g=["a", "b"] * 180)
     assert "Not favourable" not in render(two, "text", full=True)
 
