@@ -15,7 +15,6 @@ import pytest
 import fairgauge as fg
 
 PUBLIC = [
-    "Check",
     "Comparison",
     "Cube",
     "CubeError",
@@ -47,7 +46,6 @@ PUBLIC = [
     "__version__",
     "above",
     "audit",
-    "check",
     "compare",
     "compare_models",
     "confusion",
