@@ -289,7 +289,8 @@ def matches(asked: Value, level: Value) -> bool:
 
 def is_one_of(value: Value, asked: Iterable[Value]) -> bool:
     """Return whether a value is meant by one of those asked."""
-    return any(matches(each, value) for each in asked)
+    meant = _meanings(value)
+    return any(not meant.isdisjoint(_meanings(each)) for each in asked)
 
 
 def meaning(asked: Value) -> Value:

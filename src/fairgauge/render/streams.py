@@ -121,9 +121,12 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     if name not in tables:
         allowed = ", ".join(tables)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
-    records = stream(shown.KIND.name, tables[name].get("rows", name), shown)
+    records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
+    if "says" in columns:  # a sentence is no plain value
+        said = [{"says": each.says} if is_dataclass(each) else {} for each in records]
+        rows = [row | text for row, text in zip(rows, said, strict=True)]
     more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
     every = (*columns, *more)
     texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))

@@ -191,6 +191,8 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
             return doubles(array) if array.dtype.kind == "f" else array
         value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
     listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
+        return _of_one_type([*listed], path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))
         raise SpecError(
@@ -199,6 +201,8 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
     return _of_one_type([canonical(each) for each in listed], path)
 
 
+_CANONICAL = {str, bool, int, type(None)}
+"""Types whose values are in their one form."""
 _ONE_DIMENSION = "must have one dimension, with one value for each row; "
 _OF_FEATURES = "name the columns of a table: sensitive={'NAME': table[:, 0]}"
 _OF_OUTCOMES = (
@@ -209,14 +213,15 @@ _OF_OUTCOMES = (
 
 def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
     known = [each for each in values if each is not None]
-    examples = {_kind(each): each for each in known}
+    types = {type(each): each for each in known}
+    examples = {_kind(each): each for each in types.values()}
     if len(examples) > 1:
         listed = " and ".join(f"{kind} ({quote(examples[kind])})" for kind in sorted(examples))
         raise DataError(f"{path} holds values of several types, {listed}; convert them to one type")
     if "number" in examples:
-        if len(known) < len(values) or any(isinstance(each, float) for each in known):
+        if len(known) < len(values) or float in types:
             return np.array([np.nan if each is None else each for each in values], dtype=float)
-        if all(abs(each) <= _LARGEST_WHOLE for each in known if isinstance(each, int)):
+        if max(map(abs, known)) <= _LARGEST_WHOLE:
             return np.array(values, dtype=np.int64)
     array = np.empty(len(values), dtype=object)
     array[:] = values

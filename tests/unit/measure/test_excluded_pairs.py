@@ -181,7 +181,7 @@ def test_no_completion_of_missing_values_is_beyond_the_worst_case(name, by):
 def _value(of, rows, decided, group):
     here = rows[0] == group
     cell = 2 * rows[decided][here] + rows[1][here]
-    counted = np.array(of.of.coefficients)[cell].sum(), np.array(of.among.coefficients)[cell].sum()
+    counted = np.array(of.of)[cell].sum(), np.array(of.among)[cell].sum()
     return counted[0] / counted[1]
 
 

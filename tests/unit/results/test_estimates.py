@@ -154,7 +154,7 @@ def test_the_json_has_the_names_of_the_contract() -> None:
         "metric", "set", "feature", "group", "reference", "reference_kind", "scope", "stratum",
         "class_scope", "class", "average", "threshold", "value", "low", "high", "confidence",
         "method", "p_value", "p_adjusted", "n_group", "n_reference", "rate_group",
-        "rate_reference", "error", "status", "reason", "says",
+        "rate_reference", "error", "status", "reason",
     }  # fmt: skip
     assert estimate <= set(found["estimates"][0])
     group = {
