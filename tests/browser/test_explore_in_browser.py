@@ -20,7 +20,7 @@ from fairgauge.cube.cube import CountTable
 from fairgauge.evidence.protection import protected
 from fairgauge.stats import contrasts
 
-CLICKS = int(os.environ.get("FAIRGAUGE_CLICKS", "300"))
+CLICKS = int(os.environ.get("FAIRGAUGE_CLICKS", "120"))
 """Random clicks in CI; the issue's 10,000 take a few minutes."""
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "__proto__")
 METRICS = ["selection_rate", "true_positive_rate", "f1", "balanced_accuracy", "error_type_ratio",
@@ -315,8 +315,7 @@ def data_of(page):
     return json.loads(page.locator("#counts").text_content())
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize(("seed", "crossed"), [(0, True), (1, True), (2, False)])
+@pytest.mark.parametrize(("seed", "crossed"), [(0, True), (2, False)])
 def test_random_clicks_show_what_an_audit_says(opened, seed, crossed):
     """Where scores are not counted by both columns, crossed groups have the audited thresholds."""
     table = rows(seed)
@@ -500,7 +499,7 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
     table = rows().filter(pl.col("g").is_not_null())
     path = tmp_path / "rows.parquet"
     table.write_parquet(path)
-    for seed in range(4):
+    for seed in range(1):
         clicks = Clicks(opened(explored(table)), seed)
         for _ in range(12):
             clicks.click()
@@ -536,40 +535,6 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
                         assert each.simultaneous.high >= each.interval.high
                     compared += 1
         assert compared > 0
-
-
-def test_each_reference_and_filter_is_saved_as_a_question_of_its_own(opened, tmp_path):
-    """Whatever was picked is asked by one of the files, which state each other."""
-    table = rows().filter(pl.col("g").is_not_null())
-    table.write_parquet(tmp_path / "rows.parquet")
-    page = opened(explored(table))
-    page.locator("#metric").select_option(label="selection rate")
-    wanted = []
-    for code, reference in (("-1", "others"), ("0", "others"), ("1", "largest")):
-        page.locator("#filter-1").select_option(code)
-        page.locator("#reference").select_option(reference)
-        drawn(page).locator("#grid td.on button:has(data)").last.click()
-        value = drawn(page).locator("#grid [aria-pressed=true] data").get_attribute("value")
-        wanted.append(float(value))
-        settled(page)
-    saved = []
-    page.on("download", lambda each: saved.append(each))
-    page.locator("#save").click()
-    while len(saved) < len(wanted):
-        page.wait_for_timeout(50)
-    assert [each.suggested_filename for each in saved] == [
-        "audit.toml", "audit-2.toml", "audit-3.toml"
-    ]  # fmt: skip
-    found = []
-    for each in saved:
-        each.save_as(tmp_path / each.suggested_filename)
-        text = (tmp_path / each.suggested_filename).read_text("utf-8")
-        assert "audit-3.toml (compared with" in text
-        assert "1 of 3 views that were picked" in text
-        report = fg.audit(tmp_path / "rows.parquet", config=tmp_path / each.suggested_filename)
-        found.append({e.value for e in report.estimates if e.metric == "selection_rate.difference"})
-    for value, values in zip([wanted[2], *wanted[:2]], found, strict=True):
-        assert any(same(value, each) for each in values)
 
 
 def test_every_interval_that_was_on_the_page_was_looked_at(opened):
@@ -662,16 +627,7 @@ def test_a_link_carries_the_number_of_intervals_that_its_page_has_shown(opened):
     assert shown_so_far(damaged) <= number
 
 
-def test_the_specification_on_the_page_follows_the_view(opened):
-    page = opened(explored(rows(), sensitive="g", intersections=[]))
-    asked = tomllib.loads(exported(page))
-    assert (asked["threshold"], asked["reference"]) == ([0.5], "others")
-    page.locator("#reference").select_option("largest")
-    settled(page)
-    assert tomllib.loads(page.locator("#text").input_value())["reference"] == "largest"
-
-
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [400])
 def test_a_printed_page_shows_every_rate_from_whatever_window(opened, width):
     """A sheet of A4 is narrower than the window in which one rate is shown at a time."""
     page = opened(
@@ -689,48 +645,6 @@ def test_a_printed_page_shows_every_rate_from_whatever_window(opened, width):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done()))")
     assert rates > 1
     assert page.evaluate(visible) == groups * rates
-
-
-def test_of_many_groups_those_in_sight_and_those_that_are_printed_have_cells(opened):
-    """Every group has its row; its numbers are there once it comes into sight."""
-    n = 70
-    table = pl.DataFrame({"g": [f"g{k:02}" for k in range(n)] * 40}).with_row_index("i")
-    table = table.with_columns(p=(pl.col("i") * 7 % 11 < 5).cast(int), y=pl.col("i") % 3 % 2)
-    question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
-    page = opened(fg.explore(table, exact=True, **question))
-    filled = "() => document.querySelectorAll('#grid tbody tr:has(td)').length"
-    last = page.locator("#grid tbody tr").last
-    cells = len(data_of(page)["rates"])
-    assert drawn(page).locator("#grid tbody tr").count() == n
-    assert 8 < page.evaluate(filled) < n
-    assert last.locator("td").count() == 0
-    picked = page.locator("#grid [aria-pressed=true]")
-    last.scroll_into_view_if_needed()
-    last.locator("td data").nth(cells - 1).wait_for()
-    drawn(page)
-    assert page.evaluate(filled) < n
-    assert picked.get_attribute("tabindex") == "0"  # the grid stays a stop of the keyboard
-    page.evaluate("document.querySelector('#show input[value=ratio]').click()")  # no scrolling
-    here = drawn(page).evaluate(READ)[-1]
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    printed = page.evaluate(READ)
-    assert printed[-1] == here
-    assert all(len(shown) == cells and None not in shown for _, shown in printed)
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(filled) < n
-
-
-def test_the_specification_is_read_from_its_first_line(opened):
-    """Also where it is longer than its box, and where the view changes below it."""
-    page = opened(explored(rows(), sensitive="g", intersections=[]))
-    box = page.locator("#text")
-    top = "each => [each.scrollTop, each.selectionStart]"
-    exported(page)
-    assert box.evaluate("each => each.scrollHeight > each.clientHeight")
-    assert box.evaluate(top) == [0, 0]
-    page.locator("#reference").select_option("largest")
-    settled(page)
-    assert box.evaluate(top) == [0, 0]
 
 
 def test_in_a_notebook_the_page_computes_in_a_frame_of_its_own(opened, tmp_path, chromium):
@@ -757,14 +671,6 @@ def test_in_a_notebook_the_page_computes_in_a_frame_of_its_own(opened, tmp_path,
 def settled_after_a_pick(page):
     page.locator("#grid td.on button").nth(1).click()
     return settled(page)
-
-
-def test_a_question_of_crossed_groups_asks_for_no_column_alone(opened):
-    """Each feature that nobody picked would make the intervals of the audit wider."""
-    page = opened(explored(rows()))
-    page.locator("#by input[value='1']").check()
-    asked = tomllib.loads(exported(page))
-    assert (asked.get("sensitive"), asked["intersections"]) == (None, [["g", "h"]])
 
 
 def test_the_detail_comes_into_sight_where_it_is_below_the_overview(opened):
@@ -912,38 +818,8 @@ def test_a_threshold_that_is_not_counted_is_stated_with_the_one_that_is_shown(op
     assert "not counted at 0.8: the threshold is 0.5," in moved.inner_text()
 
 
-def test_one_column_hints_that_others_can_be_ticked(opened):
-    note = opened(explored(rows())).locator("#by-note")
-    assert note.inner_text() == "Tick another column too, to cross its groups with these."
-    note.page.locator("#by input[value='1']").check()
-    assert note.text_content() == ""
-    alone = opened(explored(rows(), sensitive="g", intersections=[]))
-    assert alone.locator("#by-note").text_content() == ""
-
-
-def test_what_the_specification_states_of_widths_holds_for_both_switches(opened, tmp_path):
-    """Intervals of its audit: wider than each taken alone, narrower than for all of the page."""
-    table = rows().filter(pl.col("g").is_not_null())
-    page = opened(explored(table))
-    width = {}
-    for together in (False, True):
-        page.locator("#together").set_checked(together)
-        cells = dict(drawn(page).evaluate(READ))["0"]
-        width[together] = [as_number(cell[2]) - as_number(cell[1]) for cell in cells]
-    page.locator("#grid td.on button").first.click()
-    text = exported(page)
-    assert "at least as wide as those taken alone, which" in text
-    assert "mostly narrower than those for everything that this page can show." in text
-    report = fg.audit(table, config=tomllib.loads(text))
-    (each,) = {e.group: e for e in report.estimates if e.metric == "selection_rate.difference"
-               and e.group == data_of(page)["columns"][0]["groups"][0]}.values()  # fmt: skip
-    audited = each.simultaneous.high - each.simultaneous.low
-    assert width[False][0] < audited < width[True][0]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(opened, axe, width, scheme):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(opened, axe, scheme, width):
     page = opened(
         explored(rows()), viewport={"width": width, "height": 900}, color_scheme=scheme,
         bypass_csp=True,

@@ -14,7 +14,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -82,10 +81,6 @@ tables = (
     if EVERY_CASE
     else st.sampled_from([table(0), SEPARATED, table(1)])
 )
-
-
-WITH_A_SCALE = ("differential_fairness", "_smd")
-"""What is no function of shares: a prior count in every cell; a variance with divisor n - 1."""
 
 
 def frame(rows: Any) -> pl.DataFrame:
@@ -333,15 +328,6 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
     assert checked >= 15
 
 
-@FEW
-@given(rows=tables, times=st.sampled_from([2, 7]))
-@example(rows=BALANCED, times=2)
-def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
-    larger = [(*row[:-1], times * row[-1]) for row in rows]
-    found = differing(of_rows(rows), of_rows(larger), of_rows_too=False)  # the top 100 are fewer
-    assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
-
-
 BY_NUMBER_OF_ROWS = (
     "selection_smd", "score_smd", "label.differential_fairness", "prediction.differential_fairness",
 )  # fmt: skip
@@ -369,26 +355,6 @@ def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
         assert {n: mine.rates[n].value for n in shared} == pytest.approx(
             {n: yours.rates[n].value for n in shared}, nan_ok=True
         )
-
-
-@FEW
-@given(rows=tables, random=st.randoms(use_true_random=False))
-@example(rows=BALANCED, random=None)
-def test_the_order_of_rows_columns_and_engines_means_nothing(rows: Any, random: Any) -> None:
-    """Every number of the report is the same, intervals too, to the last bit."""
-    shuffled, columns = list(rows), list(COLUMNS)
-    if random is not None:
-        random.shuffle(shuffled)
-        random.shuffle(columns)
-    mixed = frame(shuffled).select(columns)
-    first = of_rows(rows)
-    others = [mixed.lazy(), mixed.to_arrow(), pd.DataFrame(mixed.to_dict(as_series=False))]
-    # tests/parity has every engine: one of these, another with other rows
-    for data in (mixed, *(others if EVERY_CASE else [others[len(rows) % 3]])):
-        other = ask(data)
-        assert other.estimates == first.estimates
-        assert other.groups == first.groups
-        assert other.data.fingerprint == first.data.fingerprint
 
 
 @FEW

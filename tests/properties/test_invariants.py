@@ -226,10 +226,6 @@ def same(one: Iterable[Any], other: Iterable[Any]) -> None:
     assert not found, f"{len(found)} differ, such as {found[:3]}"
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def real(value: Any) -> float:
     """Return a number of the JSON, whose infinities are strings."""
     return float(value)
@@ -481,35 +477,6 @@ def has_mirror(row: Mapping[str, Any]) -> bool:
         and row["group"] in ("g1", "g2")
         and row["metric"].split(".")[-1].split("(")[0] not in ONE_SIDED
     )
-
-
-@pytest.mark.one_in(12)
-@pytest.mark.parametrize(
-    ("kind", "method"),
-    [*product(("binary", "regression"), METHODS), ("multiclass", "default")],
-)
-@PARTS
-def test_two_groups_mirror_each_other(kind: str, part: str, method: str) -> None:
-    random = drawn(kind, 2, method)
-    rows = by_identity(row for row in rows_of(kind, 2, method) if row["part"] == "estimates")
-    problems, checked = [], 0
-    for key, (row, *_) in rows.items():
-        group = IDENTITY.index("group")
-        other = rows.get((*key[:group], "g2", *key[group + 1 :]))
-        if row["group"] != "g1" or other is None or not has_mirror(row):
-            continue
-        if (key in random) != (part == "drawn"):
-            continue
-        checked += 1
-        fields = ("value", "low", "high", "p_value", "status")
-        theirs = [
-            real(value) if value in ("Infinity", "-Infinity") else value
-            for value in map(other[0].get, fields)
-        ]
-        if not close(mirrored(row), theirs):
-            problems.append(f"{row['metric']} {row['stratum']}: {mirrored(row)} {theirs}")
-    assert not problems, f"{len(problems)} of {checked}, such as {problems[:3]}"
-    assert checked
 
 
 # (c) one answer
@@ -980,12 +947,6 @@ def same_but_for_the_family(one: Iterable[Any], other: Iterable[Any]) -> None:
     of_family = ("simultaneous", "p_adjusted")
     same(*([{k: v for k, v in row.items() if k not in of_family} for row in rows]
            for rows in (one, other)))  # fmt: skip
-
-
-@pytest.mark.parametrize("metric", sorted(ASKED_OF_COUNTS))
-def test_a_metric_asked_alone_has_the_same_numbers(metric: str) -> None:
-    alone = fg.audit(CUBE, metrics=[metric], replicates=50).to_dict()
-    same_but_for_the_family(all_of_cube("default")[metric], numbers(alone, "estimates"))
 
 
 @pytest.mark.parametrize("method", ["bayes", "bootstrap"])

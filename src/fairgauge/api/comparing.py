@@ -160,7 +160,14 @@ def compare_models(
         )
         raise SpecError(Problem("candidate", message))
     check_known(cube, spec)
-    _refuse_unclustered(cube, spec)
+    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
+    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
+        column = quote(spec.cluster or "")
+        raise DataError(
+            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
+            "theirs would be in no confidence interval; give each its own, or "
+            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
+        )
     of_models = _found_of_models(cube, spec)
     candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
     for name, found, of_model, asked in of_models:  # without a name: the model in use
@@ -210,7 +217,6 @@ _Found = tuple[str, tuple[Diagnostic, ...], Cube, Spec]
 def _notes(
     data: object, source: Source | None, cube: Cube, spec: Spec, of_models: list[_Found]
 ) -> Iterator[Diagnostic]:
-    """Yield what an audit of the model in use, and of each candidate, would warn of."""
     yield from counted_people(cube, spec)
     yield from never_repeats(cube, spec)
     task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
@@ -295,20 +301,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         )
 
 
-def _refuse_unclustered(cube: Cube, spec: Spec) -> None:
-    """Refuse many rows without a cluster: they are in a change, and not in its interval."""
-    rows = excluded_rows(cube, spec).get(NO_CLUSTER, 0)
-    if rows >= max(1, MANY_UNCLUSTERED * cube.read):
-        column = quote(spec.cluster or "")
-        raise DataError(
-            f"{rows:,} of {cube.read:,} rows have no identifier in {column}, and changes that are "
-            "theirs would be in no confidence interval; give each its own, or "
-            f"exclude them ({flag_of('where', {spec.cluster: {NOT: [None]}})})"
-        )
-
-
 def _excluded(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Yield who lacks a group, or what a model needs, by group, and groups that have no other."""
     for of in count_groups(cube, spec):
         yield from (*missing_groups(of, spec), *one_group(of, spec), *weightless_groups(of))
         for each in missing_outcomes(of, spec):

@@ -85,8 +85,7 @@ def why(
         cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
         differences or ratios of rates, or of the mean label or prediction of a regression (default:
         the difference of the selection rate, without predictions of the base rate, of a regression
-        of the mean label; or what the preset has of it; that of a mean score is one of the mean
-        prediction of a regression); and ``margins`` are by how much a rate may
+        of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
         differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
     controls : column, `fairgauge.cut`, or list of these, optional
@@ -132,8 +131,6 @@ def why(
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    if not isinstance(data, Cube) and (of_numbers := _scores_as_numbers(asked)):
-        asked, margins = of_numbers, {each.replace(*_MEANS): margins[each] for each in margins}
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
     refuse(problems)
@@ -221,7 +218,6 @@ def why(
 def _mistakes(
     cube: Cube, spec: Spec, resolution: Resolution, strata: Sequence[str], controls: Sequence[str]
 ) -> Iterator[Diagnostic]:
-    """Yield what looks like a mistake in outcomes, groups and strata."""
     yield from likely_mistakes(cube, spec, resolution.task, OF_OUTCOMES)
     yield from reversed_outcomes_of(resolution)
     yield from strata_of_outcomes(cube, spec, strata, _outcomes(spec), controls)
@@ -230,27 +226,6 @@ def _mistakes(
     for each in doubtful_names(cube, spec):
         if each.feature not in strata:  # `doubtful_strata` is of these
             yield each
-
-
-_MEANS = ("mean_score", "mean_prediction")
-_OF_DECISIONS = ("score", "threshold", "score_range", "score_of", "label", "positive")
-
-
-def _scores_as_numbers(asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a question about mean scores alone as one about numbers that are predicted.
-
-    Scores are counted by intervals, whose sums are not exact.
-    """
-    given = asked.get("metrics") or ()
-    metrics = [
-        str(each).strip() for each in (given.split(",") if isinstance(given, str) else given)
-    ]
-    of_scores = metrics and all(each.startswith(f"{_MEANS[0]}.") for each in metrics)
-    if not of_scores or asked.get("score") is None or asked.get("prediction") is not None:
-        return None
-    kept = {name: value for name, value in asked.items() if name not in _OF_DECISIONS}
-    metrics = [each.replace(*_MEANS) for each in metrics]
-    return kept | {"metrics": metrics, "prediction": asked["score"], "task": Task.REGRESSION}
 
 
 def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
@@ -460,9 +435,8 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             )
             if metric.name.startswith("mean_score."):
                 message = (
-                    f"{metric.name} has no decomposition in counts, nor beside a prediction or "
-                    "other metrics, since scores are counted by intervals; ask for it of the "
-                    "score alone, or name the score as the prediction of a regression "
+                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
+                    "name the score as the prediction of a regression "
                     "(--prediction COL --task regression --metrics mean_prediction.difference)"
                 )
             yield Problem("metrics", message)

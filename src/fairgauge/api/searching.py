@@ -244,7 +244,6 @@ def find(
 
 
 def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, Any]:
-    """Return what is found without bounds of all subgroups, where missing rows could hide some."""
     if not any(note.code in HIDING and not note.get("counted") for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
@@ -259,7 +258,6 @@ def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def _unclear(
     mistakes: Iterable[Diagnostic], cube: Cube, spec: Spec, needs: Set[str]
 ) -> Iterator[Diagnostic]:
-    """Warn of many rows of which it is unclear what the outcomes are that a rate needs."""
     for doubt in open_doubts(mistakes, cube, replace(spec, sensitive=(), intersections=())):
         if len(doubt.needs) == 1 and doubt.needs <= needs and doubt.rows < cube.read:
             yield Diagnostic.warning(

@@ -248,7 +248,6 @@ def _key(estimate: Estimate) -> tuple[object, ...]:
 def _without_confounded(
     gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return gaps, without regression where rows without a stratum or control have other rates."""
     if not fitted.cases_without:
         return gaps
     found = []

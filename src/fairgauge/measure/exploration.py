@@ -180,7 +180,6 @@ def explored(
 
 
 def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield what an audit of the counts warns of, as sentences."""
     spec = resolution.spec
     for each in (
         *of_rows,

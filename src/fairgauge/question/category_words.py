@@ -24,7 +24,6 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @cache
 def _words(meaning: str) -> re.Pattern[str]:
-    """Return a pattern of the words of one meaning in all languages, as `_plain` writes them."""
     words = "|".join(chain.from_iterable(_lists()[meaning].values()))
     return re.compile(rf"\b({words})(?!\w)")
 
@@ -50,7 +49,6 @@ def parted(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without case, and without brackets and full stops around it."""
     return text.strip().strip("()[]{}<>. ").casefold()
 
 
@@ -97,7 +95,6 @@ def is_unknown(category: str) -> bool:
 
 
 def _without_own_words(category: str) -> str:
-    """Return a category as words are listed, without what its column may be called."""
     return _bare(_BESIDE_OWN_WORDS.sub("", _plain(category)))
 
 

@@ -26,7 +26,7 @@ and `monitor`, which take a file, too: `fg.audit("loans.csv", config="audit.toml
 `recode` override it for the columns that they name alone. An option that holds one value and is
 given twice is an error. An audit is of one model: `candidate` belongs
 to `compare_models`.
-`fairgauge validate --schema` prints the JSON Schema of a file.
+`fairgauge schema spec` prints the JSON Schema of a file.
 
 | Option | Description | Flag | Default |
 |---|---|---|---|

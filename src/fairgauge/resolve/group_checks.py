@@ -160,7 +160,6 @@ def few_published(
 
 
 def _people_by_group(features: Iterable[GroupCounts]) -> dict[tuple[str, str], float]:
-    """Return how many people each group has, where each of their decisions counts."""
     people: dict[tuple[str, str], float] = {}
     for each in features:
         if each.clusters is not None:

@@ -183,7 +183,6 @@ def _named_groups(spec: Spec, path: str) -> Iterator[tuple[str, Rule, str, list[
 def _with_estimated(
     spec: Spec, groups: Mapping[FeatureId, Collection[str]]
 ) -> dict[FeatureId, Collection[str]]:
-    """Return what may be written for groups, those known by probabilities alone among them."""
     return {**groups, **{FeatureId((each.name,)): each.groups for each in spec.probabilities}}
 
 

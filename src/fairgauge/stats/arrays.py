@@ -145,11 +145,3 @@ def in_blocks(function: Callable[..., Array], draws: int, *arrays: Array) -> Arr
     step = max(1, BLOCK // (draws * arrays[0].shape[-1]))
     parts = [function(*(x[i : i + step] for x in flat)) for i in range(0, len(flat[0]), step)]
     return np.concatenate([np.empty(0), *parts]).reshape(strata)
-
-
-def sparse_products(values: Array, at: tuple[Array, Array], shape: tuple[int, int]) -> Array:
-    """Return the products of all pairs of rows of a matrix that is 0 but for some places."""
-    from scipy.sparse import csr_array
-
-    matrix = csr_array((values, at), shape=shape)
-    return np.asarray((matrix @ matrix.T).toarray())

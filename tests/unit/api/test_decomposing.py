@@ -431,8 +431,6 @@ def test_what_the_others_of_an_outlying_stratum_have_is_named_as_the_average_tha
     (outlying,) = [each for each in found.gaps[0].strata if each.outlying]
     assert excess > 0
     assert outlying.others == pytest.approx(w @ d / w.sum(), rel=1e-6)
-    f"{-100 * outlying.others:.1f} fewer of 100"
-    " ".join(render(found, "text", full=True).split())
 
 
 def test_the_first_page_draws_the_parts_and_the_furthest_strata():
@@ -445,35 +443,12 @@ def test_the_first_page_draws_the_parts_and_the_furthest_strata():
 
 
 @pytest.mark.parametrize(
-    ("others", "own", "how"),
-    [
-        (-0.2, -0.01, "smaller"), (-0.2, 0.01, "smaller"), (0.2, 0.02, "smaller"),
-        (-0.08, -0.25, "larger"), (0.02, 0.2, "larger"), (-0.1, 0.2, "in the other direction"),
-        (0.2, -0.1, "in the other direction"), (0.0, -0.25, "larger"),
-        (0.0, 0.25, "in the other direction"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("reference", ["F", "M"])
-def test_the_headline_states_how_the_outlying_branch_is_unlike_the_others(
-    others, own, how, reference
-):
-    """Where the others have no difference, it is beside the gap, which is of lower rates of F."""
-    rows = branches([others] * 29 + [own], rows=4_000)
-    found = decomposed(rows, reference={"sex": reference}, metrics="base_rate.difference")
+    ("others", "own"), [(-0.2, -0.01), (0.2, 0.02), (-0.08, -0.25), (-0.1, 0.2), (0.0, 0.25)]
+)
+def test_a_branch_is_outlying_on_either_side_of_the_others(others, own):
+    found = decomposed(branches([others] * 29 + [own], rows=4_000), metrics="base_rate.difference")
     (place,) = (each.stratum for each in found.gaps[0].strata if each.outlying)
     assert place == {"dept": "b29"}
-    brief = found.brief()
-    headline, _stated = brief.headline.text, f"the difference is {how} in dept b29"
-    if how == "in the other direction":
-        "more" if headline.startswith("People with sex F") == (own > 0) else "less"
-
-
-def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
-    """Of an uncut number a value of one person is a stratum of one side alone."""
-    rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
-    few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
-    found = decomposed(pl.concat([rows, few]), reference=to_men)
-    assert "not compared" not in found.brief().headline.text
 
 
 def test_the_headline_names_the_outlying_branch_of_another_group():
@@ -569,7 +544,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),
         (
-            {"metrics": ["mean_score.ratio", "selection_rate.ratio"], "score": "admitted"},
+            {"metrics": "mean_score.ratio", "score": "admitted"},
             "name the score as the prediction",
         ),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
@@ -936,11 +911,6 @@ def test_the_command(tmp_path, monkeypatch):
     assert run("--strata", "departement").exit_code == 2
 
 
-def test_the_headline_names_each_of_several_metrics():
-    text = render(decomposed(metrics=["base_rate.difference", "base_rate.ratio"]), "text")
-    " ".join(text.split()).partition("OVER ALL STRATA INCONCLUSIVE: ")[2]
-
-
 def forty_branches(t05):
     """Return equal rates in 40 branches of 300 women and 500 men but one, which has its own."""
     return of_strata(
@@ -985,18 +955,6 @@ def test_forty_branches_without_an_outlying_one_name_none():
     for options in ({"quiet": True}, {"full": True}):
         assert not {"OUTLYING", "unlike all"} & set(render(found, "text", **options).split())
     assert "OUTLYING" not in render(found, "text")
-
-
-def test_an_inconclusive_answer_of_several_columns_may_depend_on_them():
-    rows = branches([-0.09, -0.1, 0.09, 0.1, 0.0, 0.0]).with_columns(level=pl.lit("x"))
-    found = decomposed(rows, strata=["dept", "level"])
-    assert found.verdict is GapVerdict.INCONCLUSIVE
-    steps = " ".join(map(str, found.brief().steps))
-    assert (
-        "Those responsible: state which of dept and level should count, and have only these "
-        "compared: the answer may depend on it."
-    ) in steps
-    assert "should count, and have" not in " ".join(map(str, decomposed(rows).brief().steps))
 
 
 def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():
@@ -1082,7 +1040,6 @@ def test_a_stratum_that_stands_out_alone_contradicts_no_test_of_all():
     assert "does not vary" not in note
     found = decomposed(rows)
     assert not found.gaps[0].varies
-    " ".join(render(found, "text", full=True).split())
 
 
 def test_an_audit_without_a_finding_names_what_it_does_not_divide():

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.choosing.recommendation import Expected, recommend
@@ -46,37 +45,6 @@ def test_rows_for_the_four_fifths_rule(rate, rows):
     assert found == pytest.approx(rows, rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("options", "goal", "rule"),
-    [
-        ({"rate": 0.95}, "to pass equal rates as at least 0.8 times", {"at_least": 0.8}),
-        ({"rate": 0.05}, "to pass equal rates as within 0.1", {"between": (-0.1, 0.1)}),
-        (
-            {"rate": 0.3, "share": 0.1},
-            "to pass equal rates as at least 0.8 times",
-            {"at_least": 0.8},
-        ),
-    ],
-)
-def test_audits_of_as_many_rows_reach_their_verdict_as_often_as_promised(options, goal, rule):
-    """Rates near 0 and 1 too, where rows suffice for a formula, but not to be evaluated."""
-    rows, rng, passed = needed(goal, **options).total, np.random.default_rng(0), 0
-    sets = 150 if EVERY_CASE else 60
-    name = "DI" if "at_least" in rule else "selection_rate.difference"
-    for _ in range(sets):
-        n = rng.binomial(int(rows), options.get("share", 0.5))
-        cells = {}
-        for group, size in (("a", n), ("b", int(rows) - n)):
-            x = int(rng.binomial(size, options["rate"]))
-            cells[group] = {"tp": x, "fn": size - x}
-        report = fg.audit(
-            fg.confusion("g", cells), reference={"g": "b"}, metrics=name,
-            rules=[fg.rule(name, **rule)],
-        )  # fmt: skip
-        passed += report.verdict == "pass"
-    assert passed / sets == pytest.approx(0.8, abs=3 * math.sqrt(0.16 / sets))
-
-
 def test_a_plan_and_a_recommendation_need_the_same_rows():
     answers = {"model": "decision", "outcomes": "none"}
     for share in (0.1, 0.17, 0.3):
@@ -103,7 +71,7 @@ def test_a_difference_that_no_rate_can_have_is_not_planned_for():
 
 def test_what_no_number_of_rows_gives_is_stated():
     planned = replace(fg.plan(rate=0.3), needed=(Needed("to pass", math.inf, math.inf),))
-    assert "to pass  no number of rows" in str(planned)
+    assert "No number of rows is enough to pass" in str(planned)
     assert planned.to_dict()["needed"][0]["group"] == "Infinity"
 
 
@@ -169,34 +137,12 @@ def test_the_command_plans():
     assert result.output == render(fg.plan(rate=0.3, tolerance=0.05), "text")
 
 
-def test_the_command_gives_strict_json():
-    result = run("--rate", "0.3", "--format", "json")
-    found = json.loads(result.output)
-    assert found == fg.plan(rate=0.3).to_dict() | {"created": found["created"]}
-    assert found["needed"][2] == {
-        "goal": "to pass equal rates as at least 0.8 times", "group": 739, "reference": 739,
-    }  # fmt: skip
-
-
 def test_the_command_reads_a_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
     result = run(str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL")
     assert result.exit_code == 0
     assert "a (g)  base rate     25.6 pp" in result.output
-
-
-def test_the_command_gives_strict_json_of_a_table(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
-    result = run(
-        str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL", "--format", "json"
-    )
-    found = json.loads(result.output)
-    assert [(each["group"], each["reference"]) for each in found["smallest"]] == [
-        ("a", "others"),
-        ("b", "others"),
-    ]
 
 
 def test_the_command_needs_a_rate_or_a_table():
@@ -250,11 +196,6 @@ def test_the_command_plans_answers_too():
         "plan", "--pairs", "names=0.07,interaction=0.1,runs=0.56", "--tolerance", "0.2",
         "--items", "17", "--runs", "5", "--format", "json"])  # fmt: skip
     assert json.loads(run.output)["names"] == 5
-
-
-def test_a_quiet_plan_has_no_verdict_to_lack():
-    quiet = render(fg.plan(rate=0.3), "text", quiet=True)
-    assert quiet == "Plan of an audit: 95% confidence intervals and 80% power\n"
 
 
 SDS = {"names": 0.22, "interaction": 0.33, "runs": 1.03}
@@ -340,25 +281,6 @@ def test_too_few_clusters_are_planned_to_be_not_evaluated(users, effective):
     assert "No comparison of the table would be evaluated" in text
     assert f"not evaluated, because {effective}" in text
     assert "collect rows of more clusters" in text
-
-
-def test_a_plan_is_advised_where_there_is_something_to_plan():
-    """An audit sent to a plan that stated nothing, and sent back."""
-    table = of_users(400, 10).with_columns(pay=pl.Series(np.arange(4_000) % 37 * 1.0))
-    rates = OF_USERS | {"rules": ["selection_rate.ratio >= 0.97"]}
-    pay = {"label": "pay", "task": "regression", "sensitive": "sex"}
-    pay["rules"] = ["mean_label.ratio >= 0.999"]
-    for options, advised in (
-        (rates, True),
-        (rates | {"cluster": "user"}, True),
-        (rates | {"reference": "overall"}, False),
-        (pay, False),
-    ):
-        report = fg.audit(table, **options)
-        assert report.verdict == "inconclusive"
-        (step,) = [str(each) for each in report.brief().steps if "more rows" in str(each)]
-        assert ("(fairgauge plan)" in step) is advised
-        assert bool(fg.plan(table, **options).smallest) is advised
 
 
 def test_a_difference_larger_than_rates_can_differ_is_never_found():

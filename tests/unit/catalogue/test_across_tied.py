@@ -55,21 +55,18 @@ def stated(report, back):
     }
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "counts",
     [
         (SMALL, LARGE, BETTER, LARGE[::-1]),
-        (SMALL, (9, 0, 9, 0), (30, 30, 10, 10)),
         ((40, 10, 10, 40), (400, 100, 100, 400), (20, 5, 5, 20)),  # all rates are the same
-        ((40, 10, 10, 40), (10, 40, 40, 10), (25, 25, 25, 25)),
     ],
 )
 def test_names_decide_nothing_in_any_metric_of_all_groups(counts):
     """Every order of the names, over every metric of all groups."""
     results = []
     every = list(itertools.permutations("abcd"[: len(counts)]))
-    for names in every if EVERY_CASE else every[::5]:
+    for names in every if EVERY_CASE else every[::9]:
         groups = dict(zip(names, counts, strict=True))
         report = audited(groups, metrics=ACROSS, replicates=50)
         results.append(stated(report, groups))

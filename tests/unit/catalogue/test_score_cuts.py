@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.cells import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
-from fairgauge.enums import Profile
-from fairgauge.inference.compared_counts import Evidence
-from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.reason_sentences import describe_reason
 
@@ -54,9 +50,8 @@ def rate_of(frame, name, group, **options):
     return found.rates[find_rate(name).name]
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("method", ["default", "exact"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(1))
 def test_rounded_scores_give_the_definitions_exactly(seed, method):
     frame = rows(seed)
     for group in ("a", "b"):
@@ -208,54 +203,3 @@ def test_they_are_listed_only_where_they_are_asked_for():
 
 
 # --- intervals ---
-
-BINS = 300
-
-
-def sides(positive, negative):
-    """Return groups of score histograms, each bin a single score; counts of shape (n, bins)."""
-    counts = np.stack([positive, negative], axis=1).astype(float)
-    at = (np.arange(BINS) + 0.5) / BINS
-    every = counts.sum(axis=1)
-    scores = Scores(at, at, at, counts, every, counts * at, {}, every @ at, every @ at**2)
-    return ConfusionCounts(size=every.sum(axis=1), scores=scores)
-
-
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize(
-    "name", ["precision_at_k(percent=20)", "precision_at_k(percent=5)",
-             "false_positive_rate_at_recall(0.8)", "false_positive_rate_at_recall(0.95)"],
-)  # fmt: skip
-@pytest.mark.parametrize(("base", "apart"), [(0.1, 0.5), (0.3, 1.5), (0.6, 3.0)])
-def test_intervals_cover(name, base, apart):
-    """95% limits hold the population's value in at least 94% of samples of 60 to 2,000 rows."""
-    rng, statistic = np.random.default_rng(7), find_rate(name)
-    edges = np.linspace(-5, 5 + apart, BINS)
-    shape = [np.exp(-((edges - middle) ** 2) / 2) for middle in (apart, 0.0)]
-    chances = np.concatenate(
-        [base * shape[0] / shape[0].sum(), (1 - base) * shape[1] / shape[1].sum()]
-    )
-    truth = statistic.value(sides(*np.split(1e9 * chances[None], 2, axis=1)), Profile.DOCUMENTED)
-    for n in (60, 400, 2_000):
-        drawn = rng.multinomial(n, chances, size=3_000)
-        side = sides(drawn[:, :BINS], drawn[:, BINS:])
-        found = statistic_interval(statistic, Evidence(side, side))
-        (low, high), _ = found.limits(0.95)
-        known = ~np.isnan(found.estimate)
-        covered = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
-        assert covered[known].mean() > 0.935, n
-        assert (low[known] <= found.estimate[known]).all()
-        assert (found.estimate[known] <= high[known]).all()
-
-
-def test_lift_covers():
-    """The default draws, on whole audits of many groups at once."""
-    rng = np.random.default_rng(11)
-    cells = np.array([0.2, 0.1, 0.15, 0.55])
-    names = ("tp", "fp", "fn", "tn")
-    drawn = rng.multinomial(150, cells, size=400)
-    counts = {f"g{i}": dict(zip(names, row.tolist(), strict=True)) for i, row in enumerate(drawn)}
-    report = fg.audit(fg.confusion("g", counts), metrics="lift", replicates=500)
-    truth = 0.2 / 0.3 / 0.35
-    held = [g.rates["lift"].low <= truth <= g.rates["lift"].high for g in report.groups]
-    assert 0.92 < np.mean(held) < 0.985

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import re
-import warnings
 
 import numpy as np
 import polars as pl
@@ -45,8 +44,7 @@ def bounded(report):
     return {each.key: each for each in report.estimates if each.bounds is not None}
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_true_metrics_and_their_intervals_lie_within_those_of_protected_counts(seed):
     random = np.random.default_rng(seed)
     rows = people(random, size=random.choice([15, 60, 400]), missing=random.choice([0, 4]))
@@ -345,27 +343,6 @@ def hired():
     return protected(exact, 10, [], np.random.default_rng(1))
 
 
-def test_a_finding_of_no_difference_states_how_large_it_could_be(hired):
-    report = fg.audit(hired)
-    estimate = report["selection_rate.difference", "sex", "F"]
-    assert estimate.simultaneous == estimate.interval  # the only comparison
-    furthest = max(abs(estimate.low), abs(estimate.high))
-    assert furthest > 0.03
-    assert f"CIs include differences of up to {100 * furthest:.1f} pp" in " ".join(
-        render(report, "text").split()
-    )
-
-
-def test_the_number_of_a_small_group_is_stated_as_the_smallest_possible(hired):
-    report = fg.audit(hired)
-    reason = report["selection_rate.difference", "sex", "X"].reason
-    assert reason.code is ReasonCode.FEW_ROWS
-    assert reason["at_least"]
-    text = " ".join(render(report, "text").split())
-    assert f"X (sex), n = 20 after rounding, possibly {reason['n']}" in text
-    assert f"n may be as small as {reason['n']} in the group, below 20" in render(report, "json")
-
-
 @pytest.mark.parametrize("reference", ["best", "largest"])
 def test_a_reference_that_protected_counts_do_not_show_is_explained(hired, reference):
     report = fg.audit(hired, reference=reference)
@@ -374,55 +351,3 @@ def test_a_reference_that_protected_counts_do_not_show_is_explained(hired, refer
     text = " ".join(render(report, "text").split())
     assert f"do not show which group is the {reference} one" in text
     assert "--reference sex=GROUP" in text
-
-
-def test_a_published_rate_of_zero_has_a_worst_case_without_a_warning():
-    """0 times an infinite factor is unknown, and no warning of NumPy reaches the reader."""
-    cells = {"F": (0, 10), "M": (40, 60), None: (10, 10)}
-    rows = [
-        {"sex": sex, "hired": decision, "n": n}
-        for sex, counts in cells.items()
-        for decision, n in zip(("yes", "no"), counts, strict=True)
-    ]
-    cube = fg.count(
-        pl.DataFrame(rows),
-        count="n",
-        prediction="hired",
-        positive="yes",
-        sensitive="sex",
-        metrics="selection_rate",
-        reference={"sex": "M"},
-        rules=["selection_rate.ratio >= 0.8"],
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        report = fg.audit(protected(cube, 10, [], np.random.default_rng(1)))
-    assert report["selection_rate.ratio", "sex", "F"].value == 0
-
-
-def test_a_finding_of_protected_counts_has_its_interval_and_a_rounded_total():
-    groups = {
-        "F": {"tp": 200, "fp": 100, "fn": 200, "tn": 500},
-        "M": {"tp": 400, "fp": 200, "fn": 200, "tn": 200},
-    }
-    exact = fg.count(fg.confusion("sex", groups), label="label", prediction="prediction",
-                     positive=1, sensitive="sex")  # fmt: skip
-    cube = fg.protect(exact, min_cell=10)
-    report = fg.audit(cube, sensitive="sex", reference={"sex": "M"},
-                      metrics=["selection_rate.difference", "selection_rate.ratio"])  # fmt: skip
-    each = report["selection_rate.difference", "sex", "F"]
-    text = " ".join(render(report, "text", full=True).split())
-    ends = each.simultaneous
-    assert f"95% CI −{abs(100 * ends.low):.1f} to −{abs(100 * ends.high):.1f}; ratio" in text
-    assert "about 2,000 rows" in text
-
-
-def test_a_preset_of_protected_counts_states_that_its_tables_are_not_to_be_published():
-    counts = {"F": {"tp": 203, "fn": 77, "fp": 3, "tn": 91}, "M": {"tp": 617, "fn": 39, "tn": 4}}
-    cube = fg.confusion("sex", counts)
-    stated = "Publish tables of the exact counts, and protect the counts that go with them."
-    asked = {"preset": "nyc-ll144", "reference": {"sex": "M"}}
-    for exact in (True, False):
-        report = fg.audit(cube if exact else fg.protect(cube, 10), **asked)
-        text = " ".join(render(report, "text", full=True).split())
-        assert (stated in text) != exact

@@ -54,8 +54,7 @@ def is_learned(values, min_cell):
     return bool(small) and (small == values or len(values) < min_cell)
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_table_that_agrees_gives_a_small_cell_away(seed):
     """Every table is tried that agrees with the published one: cells, margins and total."""
     random = np.random.default_rng(seed)
@@ -77,8 +76,7 @@ def test_no_table_that_agrees_gives_a_small_cell_away(seed):
         assert not is_learned(every.sum(axis=(1, 2)).tolist(), min_cell)
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_two_tables_of_one_history_give_nothing_away(seed):
     """The attacker subtracts the earlier table from the later one."""
     random = np.random.default_rng(seed)
@@ -103,8 +101,7 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
                 assert not is_learned(values, min_cell)
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_three_tables_of_one_history_give_nothing_away(seed):
     """The attacker subtracts any of them from any later one."""
     random = np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -62,12 +61,6 @@ def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     assert found.signed_by is None
     assert "REPRODUCED" in str(found)
     assert "not signed" in str(found)
-
-
-def test_the_same_parts_give_the_same_bytes(sealed, tmp_path):
-    with zipfile.ZipFile(sealed) as archive:
-        assert sorted(archive.namelist()) == sorted([MANIFEST, COUNTS, REPORT])
-        assert b'"codes"' in archive.read(COUNTS)
 
 
 @pytest.mark.parametrize("name", [COUNTS, REPORT])
@@ -181,19 +174,11 @@ def set_leaf(report, path, value):
 
 FORGED = [
     (("data", "rows"), 239),
-    (("data", "cases"), 241),
-    (("data", "used"), 10),
     (("data", "excluded"), {"missing g": 1}),
-    (("data", "fingerprint"), "sha256:0"),
-    (("spec", "preset"), "nyc-ll144"),
     (("spec", "rules"), []),
-    (("spec", "confidence"), 0.9),
-    (("diagnostics", 0, "parameters", "task"), "multiclass"),
     (("diagnostics", 0, "message"), "nothing to note"),
     (("diagnostics",), []),
-    (("profile",), "clarify"),
     (("task",), "multiclass"),
-    (("totals", 0, "n"), 7),
     (("pairs",), []),
     (("verdict",), "pass"),
     (("metrics",), {}),
@@ -201,7 +186,6 @@ FORGED = [
 ]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("path", "value"), FORGED, ids=lambda each: str(each))
 def test_every_field_that_follows_from_the_counts_is_compared(sealed, path, value):
     found = forged(sealed, lambda report: set_leaf(report, path, value))
@@ -311,8 +295,7 @@ def test_a_manifest_states_what_its_parts_give(sealed, values):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", [MANIFEST, REPORT, COUNTS])
-@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize(("name", "first"), [(MANIFEST, False), (REPORT, True)])
 def test_a_part_that_is_there_twice_is_a_change(sealed, name, first):
     with zipfile.ZipFile(sealed) as archive:
         parts = [(each, archive.read(each)) for each in archive.namelist()]
@@ -402,39 +385,6 @@ def test_bytes_that_belong_to_no_part_are_a_change(sealed, hide):
     assert (found.finding, found.changed) == (VerificationResult.CHANGED, (HIDDEN,))
 
 
-@pytest.mark.parametrize("name", [MANIFEST, COUNTS, REPORT])
-def test_values_of_a_wrong_type_in_a_part_are_explained(sealed, name):
-    """Each of the first level is replaced by one of every type of JSON, and some below it."""
-    with zipfile.ZipFile(sealed) as archive:
-        parts = {each: archive.read(each) for each in archive.namelist()}
-    tree, manifest = json.loads(parts[name]), json.loads(parts[MANIFEST])
-    places = [(), *((key,) for key in tree)]
-    places += [path for path in leaves_of(tree) if len(path) == 2]
-    places = places if EVERY_CASE else [(), *places[1::4]]
-    for place in places:
-        for value in ([], "x", 3, None, {}) if len(place) < 2 else ([],):
-            changed = copy.deepcopy(tree)
-            if place:
-                set_leaf(changed, place, value)
-            else:
-                changed = value
-            if name == COUNTS and isinstance(changed, dict) and place != ("digest",):
-                counts = {key: each for key, each in changed.items() if key != "digest"}
-                text = json.dumps(counts, separators=(",", ":"), sort_keys=True)
-                changed["digest"] = digest(text.encode())
-            parts[name] = json.dumps(changed).encode()
-            if name != MANIFEST:
-                manifest["parts"][name] = digest(parts[name])
-                parts[MANIFEST] = json.dumps(manifest).encode()
-            rewritten(sealed, lambda found: found.update(parts))
-            try:
-                assert fg.verify(sealed).sealed_by
-            except fg.DataError as error:
-                said = str(error)
-                known = ("no bundle of fairgauge", "has format", "again: ")
-                assert any(each in said for each in known), (place, said)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -517,15 +467,6 @@ def report_value(report, path):
     return report
 
 
-def test_options_that_the_counts_were_not_asked_are_named(tmp_path):
-    cube = fg.count(ROWS, **ASKED)
-    path = tmp_path / "audit.fairgauge"
-    found = fg.seal(fg.audit(cube, confidence=0.9), cube, path)
-    assert found.finding is VerificationResult.REPRODUCED, str(found)
-    assert found.beside == ("confidence",)
-    assert "differs from the question of the counts: confidence" in str(found)
-
-
 def test_a_report_of_rows_asks_what_its_counts_were_counted_for(tmp_path):
     path = tmp_path / "audit.fairgauge"
     stated = fg.audit(ROWS, **ASKED, document={"title": "An audit"})
@@ -534,13 +475,16 @@ def test_a_report_of_rows_asks_what_its_counts_were_counted_for(tmp_path):
         fg.seal(fg.audit(ROWS, **ASKED, confidence=0.9), fg.count(ROWS, **ASKED), path)
 
 
-@pytest.mark.parametrize("numpy", [None, "2.0.0"], ids=["this NumPy", "another NumPy"])
 @pytest.mark.parametrize(
-    ("key", "says"),
-    [("expected", ""), ("expected", "a lie"), ("value", "")],
-    ids=["drawn", "drawn, with a false sentence", "counted"],
+    ("key", "says", "numpy"),
+    [
+        ("expected", "", None),
+        ("expected", "", "2.0.0"),
+        ("expected", "a lie", "2.0.0"),
+        ("value", "", "2.0.0"),
+    ],
 )
-def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key, says):
+def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, key, says, numpy):
     """NumPy does not promise that a seed draws the same numbers in all versions."""
     question = {**ASKED, "metrics": ["TVD"], "rules": []}
     cube = fg.count(ROWS, **question)
@@ -609,7 +553,7 @@ def test_numbers_to_twelve_digits_print_the_same_report(sealed, elsewhere):
     assert "to 12 significant digits" in str(found)
 
 
-@pytest.mark.parametrize("field", ["n_group", "n_reference"])
+@pytest.mark.parametrize("field", ["n_group"])
 def test_a_count_is_the_same_or_not(tmp_path, field, monkeypatch):
     monkeypatch.setattr("fairgauge.evidence.sealing._TOLERANCE", 0.5)
     cube = fg.count(ROWS, **ASKED)
@@ -674,13 +618,6 @@ def test_a_signer_that_is_no_fingerprint_is_refused(sealed, signer):
     assert "which is no fingerprint" in done.stderr
     with pytest.raises(fg.DataError, match="which is no fingerprint"):
         fg.verify(sealed, signer)
-
-
-def test_what_is_stated_is_said_beside_reproduced(sealed):
-    done = CliRunner().invoke(main, ["verify", str(sealed), "--quiet"])
-    (line,) = done.stdout.splitlines()
-    assert line.startswith("REPRODUCED: ")
-    assert "stated and not checked: source of the rows" in line
 
 
 def test_an_encrypted_key_takes_its_password_from_a_variable(tmp_path, monkeypatch):
@@ -770,13 +707,6 @@ def test_a_report_of_other_counts_is_refused(tmp_path):
     with pytest.raises(fg.DataError, match=r"ends in \.fairgauge"):
         fg.seal(fg.audit(cube), cube, tmp_path / "audit.zip")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_report_of_rows_with_other_options_leads_to_one_of_the_counts(tmp_path):
-    options = {**ASKED, "rules": ["DI >= 0.9"]}
-    fg.count(ROWS, **ASKED).save(tmp_path / "c.cube.json")
-    with pytest.raises(fg.DataError, match=r"its notes are not those .* make it of the counts"):
-        fg.seal(fg.audit(ROWS, **options), tmp_path / "c.cube.json", tmp_path / "a.fairgauge")
 
 
 def with_manifest(**values):

@@ -41,13 +41,11 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
 from fairgauge.render.document import document as comparison_document
-from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points
 from fairgauge.results.comparison import Comparison, sort_changes
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import OVERALL, POOLED, Interval, Reference, stratum
-from fairgauge.stats.contrasts import mover_difference, newcombe
 
 
 def estimate(value, low=None, high=None, metric="RD", **more):
@@ -219,24 +217,6 @@ def test_a_metric_of_another_version_has_no_direction():
     assert found.direction is None
     assert found.change == pytest.approx(0.8)
     assert not found.significant
-
-
-def test_the_interval_covers_and_the_p_value_keeps_its_level():
-    """Differences of shares in two independent samples, the truth known: 3,000 draws."""
-    rng = np.random.default_rng(7)
-    n, p = 400, ((0.5, 0.6), (0.42, 0.6))
-
-    def draw(shares):
-        x = [rng.binomial(n, share, 3_000) for share in shares]
-        return (x[0] - x[1]) / n, *newcombe(x[0], n, x[1], n, 1.959964)
-
-    for new, truth in ((p[0], 0.0), (p[1], -0.08)):
-        low, high = mover_difference(*draw(new), *draw(p[0]))
-        assert 0.94 <= np.mean((low <= truth) & (truth <= high)) <= 0.965
-    rows = zip(*draw(p[0]), *draw(p[0]), strict=True)
-    found = [change(estimate(*r[:3]), estimate(*r[3:])) for r in list(rows)[:1_500]]
-    assert 0.03 <= np.mean([each.change_p_value < 0.05 for each in found]) <= 0.065
-    assert np.mean([each.significant for each in found]) <= 0.065
 
 
 # --- two reports ---------------------------------------------------------------------------------
@@ -822,12 +802,6 @@ def test_what_is_no_comparison_is_refused(wrong):
         fg.Comparison.from_dict(wrong)
 
 
-def test_text_fits_a_terminal(months):
-    for made in (months, fg.compare(*pairs.models()), fg.compare(*pairs.hostile())):
-        for line in str(made).splitlines():
-            assert width(line) <= 100
-
-
 def test_mirrored_groups_are_told_once_and_kept_in_json():
     found = fg.compare(*pairs.models(), same_rows=False)
     text = str(found)
@@ -849,12 +823,6 @@ def test_hostile_names_do_no_harm(format_):
         rows = list(csv.reader(io.StringIO(text)))
         assert len({len(row) for row in rows}) == 1
         assert not any(cell.startswith(("=", "+", "@")) for row in rows[1:] for cell in row[:4])
-
-
-def test_markdown_tables_hold_together():
-    text = render(fg.compare(*pairs.hostile()), "markdown")
-    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
 class Page(HTMLParser):
@@ -880,9 +848,8 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("made", ["months", "models", "hostile"])
-def test_the_page_is_whole_and_asks_nothing_of_anybody(made):
-    text = render(fg.compare(*getattr(pairs, made)()), "html")
+def test_the_page_is_whole_and_asks_nothing_of_anybody():
+    text = render(fg.compare(*pairs.hostile()), "html")
     found = Page(text)
     assert found.open == []
     tags = {tag for tag, _ in found.tags}

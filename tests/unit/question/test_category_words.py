@@ -120,7 +120,7 @@ def test_ordinary_categories_and_decisions_are_no_such_words():
     assert [word for word in OUTCOMES.split("|") if means_missing(word) or is_undecided(word)] == []
 
 
-@pytest.mark.parametrize("word", dict.fromkeys(every(UNDECIDED)))
+@pytest.mark.parametrize("word", ["Withdrawn", "Retirado", "Zurückgezogen"])
 def test_an_outcome_of_no_decision_withholds_a_pass(word):
     """Withdrawn applications in Spanish passed, with nothing in the default report about them."""
     report = audited(
@@ -145,7 +145,7 @@ def test_the_opposite_of_the_favourable_outcome_is_a_decision(positive, other):
     assert report.verdict is Outcome.PASS
 
 
-@pytest.mark.parametrize("word", dict.fromkeys(every(UNKNOWN)))
+@pytest.mark.parametrize("word", ["Unknown", "Prefiere no contestar", "k. A."])
 def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
     """In Spanish it was compared with the others in the headline, and called a known category."""
     report = audited(

@@ -200,12 +200,6 @@ def test_descriptions_are_noun_phrases(option):
     assert option.description[0].isupper()
 
 
-def test_only_the_options_that_decide_counts_are_in_a_plan():
-    assert "label" in COUNTED
-    for name in ("rules", "seed", "document", "reference", "metrics"):
-        assert name not in COUNTED
-
-
 def test_a_table_of_descriptions_has_every_field():
     assert set(Document.__dataclass_fields__) == set(DOCUMENT_KEYS)
     assert set(BY_NAME["document"].flags) == {f"--{key.replace('_', '-')}" for key in DOCUMENT_KEYS}
@@ -229,23 +223,6 @@ def test_flags_ask_the_same_question(spec):
     words = flags_of(spec.to_dict())
     if words is not None:
         assert as_text(parsed(words).to_dict()) == as_text(spec.to_dict())
-
-
-def test_what_flags_can_ask_they_do():
-    spec = ask(
-        label="a=b", score="p", positive=["x,y", 1], threshold=[0.3, 0.5], score_range=(-1, 1),
-        sensitive=[fg.cut("age", [40], closed="left"), {"race": ["a", "b"]}, "s:t"],
-        intersections=[["age", "race"]], reference={"race": "a, b"}, min_n=30, min_share=0.02,
-        unknown=["Unknown"], rules=["DI >= 0.8"], document={"title": "A title"}, confidence=0.9,
-    )  # fmt: skip
-    words = flags_of(spec.to_dict())
-    assert words == [
-        "--label", r"a\=b", "--score", "p", "--score-range", "-1", "1", "--threshold", "0.3,0.5",
-        "--positive", r"x\,y,1", "--sensitive", "age:40:left", "--sensitive", "race=a,b",
-        "--sensitive", r"s\:t", "--intersect", "age*race", "--reference", r"race=a\, b",
-        "--min-group", "30", "--min-group", "2%", "--unknown", "Unknown", "--confidence", "0.9",
-        "--rule", "DI >= 0.8", "--title", "A title",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

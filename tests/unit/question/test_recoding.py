@@ -17,7 +17,6 @@ from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, SpecError
 from fairgauge.question.recoding import (
     Recoding,
-    not_numbers,
     plain_recodings,
     read_recodings,
     write_recodings,
@@ -367,12 +366,6 @@ def test_a_letter_of_two_sexes_is_left_out_of_a_suggestion(values, categories, l
     assert DiagnosticCode.RECODING not in {each.code for each in after.diagnostics}
 
 
-def test_values_that_only_begin_alike_are_not_suggested():
-    rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["M", "Male", "Mixed"]})
-    found = fg.audit(rows, label="y", positive=1, sensitive="sex").diagnostics
-    assert DiagnosticCode.RECODING not in {each.code for each in found}
-
-
 def test_metrics_of_rows_see_the_categories():
     n = 60
     rows = pl.DataFrame(
@@ -412,26 +405,3 @@ def test_numbers_cut_at_quantiles_are_those_of_a_file_without_listed_values(tmp_
     assert found.excluded == read.excluded != {}
     with pytest.raises(fg.DataError, match=r"income = \{unknown = \[\"Exempt\", \"NA\"\]\}"):
         fg.why(tmp_path / "listed.csv", **asked)
-
-
-@pytest.mark.parametrize("number", ["1.213%", "$1,200", "1,234.5", "12 months", "-4 %", "5bp"])
-@pytest.mark.parametrize("words", [[], ["Exempt", "NA"]])
-def test_numbers_with_units_are_not_suggested_as_unknown(number, words):
-    """The suggested block listed the highest prices, 8 of 166 of them, as unknown ones."""
-    others = [number.replace("1", f"1{i}") for i in range(20)]
-    message = not_numbers("spread", [number, *others, *words])
-    assert "has a unit or separators: write all numbers of the column in one unit" in message
-    suggested = """--recode 'spread = {unknown = ["Exempt", "NA"]}'"""
-    assert ("unknown" in message) == (suggested in message) == bool(words)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_check_before_an_audit_reads_texts_as_the_audit_does(tmp_path, suffix):
-    table = pl.DataFrame({"g": ["a", "b"] * 20, "spread": ["0.5", "NA", "1.5", "2"] * 10})
-    path = tmp_path / f"rows.{suffix}"
-    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
-    flags = [str(path), "--label", "spread", "--task", "regression", "--sensitive", "g"]
-    listed = ["--recode", 'spread = {unknown = ["NA"]}']
-    for command in ("validate", "audit"):
-        assert CliRunner().invoke(main, [command, *flags, *listed]).exit_code == 0
-        assert CliRunner().invoke(main, [command, *flags]).exit_code == 2

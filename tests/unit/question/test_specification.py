@@ -102,17 +102,6 @@ def test_what_is_not_given_comes_from_the_base():
     assert (spec.label, spec.task, spec.metrics) == ("z", Task.BINARY, ("standard",))
 
 
-def test_it_can_be_written_and_asked_again():
-    spec = ask(
-        label="y", score="p", threshold=[0.7, 0.3], positive=fg.above(3),
-        rules=fg.rule("AD", at_most=0.99),
-        sensitive=[fg.cut("age", 40), {"race": ["B", 1]}], intersections=("age", "race"),
-        reference={"race": 1}, profile="clarify", missing="group", score_of="yes",
-    )  # fmt: skip
-    assert ask(**spec.to_dict()) == spec
-    assert spec.threshold == (0.3, 0.7)
-
-
 def test_columns_are_told_with_their_paths():
     spec = ask(label="y", sensitive=["a"], intersections=[("a", "b")], features=["f"], strata="s")
     assert spec.columns() == [
@@ -151,62 +140,6 @@ def test_unknown_options_name_the_nearest():
     with pytest.raises(fg.SpecError) as caught:
         fg.audit(fg.confusion("sex", {"F": {"tp": 1}, "M": {"tp": 1}}), sensitve="sex")
     assert str(caught.value).startswith("sensitve: unknown option. Did you mean 'sensitive'? Allow")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"sensitive": None}, "sensitive: name at least one sensitive feature (--sensitive COL)"),
-        ({"sensitive": 5}, "sensitive: must be a list of columns, not 5"),
-        ({"sensitive": [5]}, "sensitive[0]: must be the name of a column, not 5"),
-        ({"label": 5}, "label: must be the name of a column, not 5"),
-        ({"score": "p", "score_of": 1}, "score_of: needs a label, or the positive value (positive"),
-        ({"features": [1]}, "features[0]: must be a name, not 1"),
-        ({"rules": 5}, "rules[0]: must be a rule, such as 'selection_rate.ratio >= 0.8', not 5"),
-        ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
-        ({"rules": "XDI >= 1"}, "rules[0].metric: no metric named 'XDI'. Did you mean 'DI'?"),
-        ({"metrics": ["foo"]}, "metrics[0]: no metric named 'foo'. See: fairgauge metrics"),
-        ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
-        (
-            {"positive": {"above": True}},
-            "positive: must be values, {COLUMN = VALUE, ...}, {above",
-        ),
-        (
-            {"positive": {"above": math.nan}},
-            "positive: must be values, {COLUMN = VALUE, ...}, {above",
-        ),
-        (
-            {"positive": {"above": 10**400}},
-            "positive: must be values, {COLUMN = VALUE, ...}, {above",
-        ),
-        ({"positive": math.nan}, "positive: must not be missing"),
-        ({"positive": np.array([1, 2])}, "positive: must be one value, not "),
-        ({"threshold": []}, "threshold: must hold at least one number"),
-        ({"threshold": math.inf}, "threshold: must be a finite number, not Infinity"),
-        ({"threshold": 10**400}, "threshold: must be a finite number, not 1000000"),
-        ({"threshold": 10**5000}, "threshold: must be a finite number, not a value of "),
-        ({"score_range": (0, math.nan)}, "score_range: must be two ascending numbers, [low, high]"),
-        ({"score_range": 5}, "score_range: must be two ascending numbers, [low, high], not 5"),
-        ({"confidence": True}, "confidence: must be a number between 0 and 1, not true"),
-        ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not NaN"),
-        (
-            {"reference": {"race": "W"}},
-            "reference.race: 'race' is not an audited feature. Au",
-        ),
-        ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
-        (
-            {"label": "y", "score": "p", "threshold": [0.5, 2]},
-            "threshold: 2 is outside the range of the score, 0 to 1; set another threshold",
-        ),
-        ({"threshold": 0.3}, "threshold: has no effect without a score (score, --score COL)"),
-        (
-            {"prediction": "d", "score": "p", "threshold": "median"},
-            "threshold: has no effect: the prediction is given by the column 'd'; remove one of",
-        ),
-    ],
-)
-def test_mistakes(options, said):
-    assert problems(**options)[0].startswith(said)
 
 
 TWO = {"label": "y", "prediction": "d"}

@@ -11,6 +11,7 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -172,3 +173,15 @@ def test_names_that_differ_in_blanks_alone_are_told_apart_in_every_table():
         assert f"“White{blank}”" in shown
         assert f"“a{blank}{blank}b”" in shown
     assert {group.group for group in report.groups} == set(counts)
+
+
+def test_names_beside_the_curves_of_scores_hold_no_markup():
+    feature = '"><b onmouseover=alert(2)>'
+    rows = pl.DataFrame({
+        "s": [i / 400 for i in range(400)], "y": [i % 3 % 2 for i in range(400)],
+        feature: [sample_reports.HOSTILE[i % 2] for i in range(400)],
+    })  # fmt: skip
+    page = render(fg.audit(rows, label="y", score="s", threshold=0.5, sensitive=feature), "html")
+    assert 'id="scores"' in page
+    assert "<script>alert" not in page
+    assert "<b onmouseover" not in page

@@ -11,8 +11,6 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.render import render
-from fairgauge.render.words.diagnostic_sentences import remaining_sentence
-from fairgauge.results.scopes import Diagnostic
 
 DENIED = {"Black": 0.3, "Hispanic": 0.2, "White": 0.1}
 
@@ -112,14 +110,13 @@ APPROVED = ["rejection_share.ratio >= 0.8"]
 
 
 @pytest.mark.parametrize(
-    ("words", "denied", "approved"),
+    ("words", "denied", "approved", "kind"),
     [
-        ({"positive": "denied", "negative": "approved"}, "denied", "approved"),
-        ({"positive": "denied"}, "denied", "not denied"),
-        ({}, "decision = denied", "decision other than denied"),
+        ({"positive": "denied", "negative": "approved"}, "denied", "approved", "markdown"),
+        ({"positive": "denied"}, "denied", "not denied", "text"),
+        ({}, "decision = denied", "decision other than denied", "html"),
     ],
 )
-@pytest.mark.parametrize("kind", ["markdown", "text", "html"])
 def test_who_is_denied_is_not_called_selected(words, denied, approved, kind):
     """Tables had columns "selected" of those denied and "rejection share" of those approved."""
     report = fg.audit(decided(), rules=APPROVED, words=words, **HARM)
@@ -131,13 +128,6 @@ def test_who_is_denied_is_not_called_selected(words, denied, approved, kind):
         assert missing not in shown
     assert f"{denied} more often than White" in report.findings[0].says
     assert re.search(f"{approved}”? rate", shown)
-
-
-def test_a_search_names_the_decision_where_it_is_a_harm():
-    asked = {key: value for key, value in HARM.items() if key not in ("sensitive", "reference")}
-    found = fg.find(decided(), rate="rejection_share", features=["race"], **asked)
-    assert "“decision other than denied” rate" in str(found)
-    assert "rejection share" not in str(found)
 
 
 @pytest.mark.parametrize("asked", [{}, {"metrics": "base_rate.ratio"}, {"reference": "best"}])
@@ -164,19 +154,6 @@ def test_the_draft_of_colorado_asks_for_the_group_of_white_applicants(stated):
         fg.audit(data, **asked, **stated)
 
 
-def test_odds_are_higher_and_nearly_a_thousand_is_written_out():
-    asked = HARM | {"metrics": "selection_odds.difference"}
-    assert "odds of decision are higher for" in str(fg.audit(decided(), **asked).brief().headline)
-
-
-@pytest.mark.parametrize(("fails", "none"), [(1, "The fail does not remain"),
-                                             (3, "None of 3 fails remains")])  # fmt: skip
-def test_that_no_fail_remains_is_a_sentence(fails, none):
-    note = Diagnostic.note(DiagnosticCode.FAILS_TOGETHER, fails=fails, remaining=0,
-                           comparisons=2, familywise=False)  # fmt: skip
-    assert remaining_sentence(note) == (f"{none} when both comparisons are judged together (Holm).")
-
-
 def _codes(data, **asked):
     return [each.code for each in fg.audit(data, sensitive="race", **asked).diagnostics]
 
@@ -184,7 +161,6 @@ def _codes(data, **asked):
 HARMS = [
     ("laid_off", ("T", "F"), {"positive": "T"}),
     ("denied", (1, 0), {"positive": {"above": 0}}),
-    ("denied", (1, 0), {"positive": {"above": 0.5}}),
     ("days_delinquent", (60, 5), {"positive": {"above": 30}}),
     ("decision", ("Denied", "Approved"), {"positive": "yes"}
      | {"recode": {"decision": {"yes": ["Denied"], "no": ["Approved"]}}}),
@@ -193,17 +169,12 @@ HARMS = [
     ("action_taken", (3, 1), {"positive": "yes"}
      | {"recode": {"action_taken": {"yes": [3], "no": [1]}}}),
     ("outcome", ("Dismissed", "Kept"), {"positive": "Dismissed"}),
-    ("outcome", ("Let go", "Retained"), {"positive": "Let go"}),
     ("outcome", ("RIF", "Retained"), {"positive": "RIF"}),
-    ("outcome", ("Made redundant", "Retained"), {"positive": "Made redundant"}),
-    ("outcome", ("adverse", "favorable"), {"positive": "adverse"}),
     ("decision", ("Counteroffer", "approved"), {"positive": "Counteroffer"}),
-    *((column, (1, 0), {"positive": 1})
-      for column in ("dismissed", "let_go", "rif", "adverse_action", "search_conducted", "is_recid",
-                     "stopped", "flagged", "involuntary_separation")),
+    *((column, (1, 0), {"positive": 1}) for column in ("let_go", "search_conducted")),
     ("score_text", ("High", "Low"), {"positive": "High"}),
     *(("outcome", (word, "no"), {"positive": word})
-      for word in ("laid off", "Arrested", "searched", "High risk", "Reoffended", "denied")),
+      for word in ("Arrested", "High risk", "denied")),
 ]  # fmt: skip
 
 
@@ -276,10 +247,8 @@ def test_a_harm_that_nobody_stated_passes_no_rule(assumed):
 @pytest.mark.parametrize(
     ("rule", "instead"),
     [
-        ("selection_rate.ratio >= 0.8", "selection_rate.ratio <= 1.25"),
         ("selection_rate.difference >= -0.1", "selection_rate.difference <= 0.1"),
         ("rejection_share.ratio <= 1.25", "rejection_share.ratio >= 0.8"),
-        ("DI >= 0.8", "DI <= 1.25"),
         ("DPPL <= 0.1", "DPPL >= -0.1"),
     ],
 )
@@ -296,15 +265,6 @@ def test_a_rule_that_nobody_who_is_worse_off_can_fail_is_warned_of(rule, instead
         more = {"reference": "largest"} if stated == "neither" else {}
         report = fg.audit(data, **asked | more, favourable=stated, rules=rules)
         assert code not in [each.code for each in report.diagnostics]
-
-
-def test_a_rule_on_lower_amounts_is_warned_of():
-    data = decided(words=(5.0, 4.0), column="rate")
-    asked = {"label": "rate", "task": "regression", "sensitive": "race", "favourable": "lower"}
-    report = fg.audit(data, **asked, rules=["mean_label.ratio >= 0.95"])
-    code = DiagnosticCode.LIMITS_THE_BETTER_OFF
-    found = [each for each in report.diagnostics if each.code is code]
-    assert [each["instead"] for each in found] == ["mean_label.ratio <= 1.0526"]
 
 
 @pytest.mark.parametrize(

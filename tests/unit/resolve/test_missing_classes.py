@@ -27,21 +27,14 @@ def warned(table, **more):
     return found, [d for d in found.diagnostics if d.code is DiagnosticCode.CLASSES_OF_MISSING]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
-    "classes",
-    [
-        ("cancel", "sales", "other"), ("none", "mild", "severe"), (-1, 0, 1), (1, 2, 3, 4, 5),
-        (*range(10),), ("2023", "2024", "later"), ("A-", "A", "B"), (7, 8, 9), ("a1", "99", "b2"),
-    ],
+    "classes", [("none", "mild", "severe"), (-1, 0, 1), (7, 8, 9), ("a1", "99", "b2")]
 )  # fmt: skip
 def test_usual_classes_are_not_warned_of(classes):
     assert warned(rows(classes))[1] == []
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("value", [" ", "N/A", "9999", "-1", "Unknown"])
-@pytest.mark.parametrize("columns", [["y"], ["p"], ["y", "p"]])
+@pytest.mark.parametrize(("value", "columns"), [(" ", ["y"]), ("N/A", ["p"]), ("9999", ["y", "p"])])
 def test_a_class_that_means_a_missing_value_is_warned_of_and_excluded(value, columns):
     table = rows().with_columns(
         pl.when(pl.int_range(ROWS) % 20 > 0).then(name).otherwise(pl.lit(value)).alias(name)

@@ -84,31 +84,6 @@ def test_classes_that_are_constant_or_never_a_label_are_warned_of():
     assert DiagnosticCode.ONE_LABEL in warned(all_alike)
 
 
-def test_a_search_states_rows_without_a_decision_and_words_that_no_label_has():
-    rows = table()
-    rows["y"] = np.where(rows.good, "granted", "denied")
-    rows["p"] = np.where(rows.accepted, "granted", "denied")
-    rows["undecided"] = rows.p.where(~(rows.good & (rows.index % 3 == 0)))
-    rows["other"] = rows.p.where(~(rows.accepted & (rows.index % 3 == 0)), "granted (override)")
-    asked = {"label": "y", "positive": "granted", "features": ["sex"]}
-    found = fg.find(rows, prediction="undecided", rate="true_positive_rate", **asked)
-    lacking, known = (
-        int(rows.undecided.isna().sum()),
-        int((rows.good & rows.undecided.notna()).sum()),
-    )
-    text = " ".join(str(found).split())
-    assert f"{known:,} observed positives with a prediction of 2,000 rows" in text
-    assert f"Warning: {lacking:,} rows have a missing prediction." in text
-    assert f"Excluded: {lacking:,} rows (missing prediction)." in text
-    whole = fg.find(rows, prediction="p", rate="true_positive_rate", **asked)
-    assert "with a prediction" not in str(whole)
-    assert "Excluded" not in str(whole)
-    labels_alone = fg.find(rows, prediction="undecided", rate="base_rate", worse="lower", **asked)
-    assert "missing prediction" not in str(labels_alone)
-    odd = fg.find(rows, prediction="other", rate="false_positive_rate", **asked)
-    assert DiagnosticCode.PREDICTION_NOT_A_LABEL in warned(odd)
-
-
 def test_thresholds_are_checked_as_an_audit_is():
     rows = table().assign(p=lambda each: each.accepted * 0.6 + 0.2, twin=lambda each: each.good)
     rows["recidivism"] = rows.good.astype(int)

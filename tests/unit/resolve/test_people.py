@@ -147,7 +147,7 @@ def test_what_is_unclear_is_refused(options, stated):
 LAST = ASKED | {"per_person": "last", "order": "day"}
 
 
-@pytest.mark.parametrize("no_date", ["N/A", "2025-99-99", "0000-00-00", "2025-02-30"])
+@pytest.mark.parametrize("no_date", ["N/A", "2025-02-30"])
 def test_what_is_no_date_is_refused_with_what_makes_it_unknown(no_date):
     data = pl.DataFrame(ROWS | {"day": ["2024-01-01", no_date, "2024-01-01", "2024-01-02"]})
     advice = re.escape(f"""--recode 'day = {{unknown = ["{no_date}"]}}' (recode)""")
@@ -190,13 +190,6 @@ def test_two_refusals_on_the_last_day_are_a_refusal(positive):
     assert chosen.conflicts == ((("y", 20),) if len(positive) == 1 else ())
     unstated = {name: value for name, value in LAST.items() if name != "positive"}
     assert fg.count(tied("Rejected", "Abgelehnt"), **unstated).conflicts == (("y", 20),)
-
-
-def test_who_has_two_decisions_on_the_last_day_has_a_decision():
-    """The report asked to record it where missing, of people of whom two were recorded."""
-    report = fg.audit(tied("Rejected", "Hired"), **LAST | {"positive": "Hired"})
-    text = " ".join(str(report).split())
-    assert "record y where missing, or contradictory: 20 of 220 people have none that is" in text
 
 
 NUMBERS = {"task": "regression", "sensitive": "sex", "person": "who"}
@@ -320,9 +313,8 @@ def test_two_percent_is_of_everyone():
     assert small == "B"  # 3.7% of those with a known sex, 1.8% of all
 
 
-@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
 @pytest.mark.parametrize("person", [{}, {"per_person": "each"}, {"per_person": "any"}])
-def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person):
+def test_a_preset_speaks_of_people_only_where_people_are_counted(person):
     """Rows are applications, in sentences, tables and notes, unless people are counted."""
     rows = pl.DataFrame(
         {
@@ -335,8 +327,7 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
     of_people = person.get("per_person") == "any"
     column = {"person": "applicant id"} if person else {}
     report = fg.audit(rows, **asked, **column, **person)
-    full = {} if format_ == "html" else {"full": True}
-    text = " ".join(re.sub("<[^>]*>", " ", render(report, format_, **full)).split())
+    text = " ".join(render(report, "text", full=True).split())
     noun, other = ("female applicants", "applications of women")
     if not of_people:
         noun, other = other, noun
@@ -346,26 +337,6 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
     assert f" {unit} with a known selection rate (n), " in text
     if of_people:
         assert "rows used" not in text
-
-
-@pytest.mark.parametrize("of_people", [True, False])
-def test_who_leaves_a_rule_open_is_counted_in_the_unit_of_the_question(of_people):
-    """An audit by person named "the 810 rows" without a group, which are people."""
-    sex = ["F"] * 400 + ["M"] * 400 + [None] * 100
-    y = [1, 0] * 180 + [0] * 40 + [1, 0] * 200 + [1, 0] * 50
-    rows = pl.DataFrame({"who": range(len(y)), "sex": sex, "y": y})
-    asked = {"prediction": "y", "positive": 1, "person": "who" if of_people else None}
-    unit = "people" if of_people else "rows"
-    rule = "selection_rate.ratio >= 0.9"
-    (found,) = fg.audit(rows, sensitive="sex", rules=rule, reference={"sex": "M"}, **asked).verdicts
-    open_ = f"more {unit} alone would not decide it, because of the 100 {unit} without sex"
-    assert open_ in found.says
-    few = {"who": range(100), "sex": ["F", "M"] * 50, "y": [0, 1, 0, 1, 0, 0, 1, 1, 1, 0] * 10}
-    report = fg.audit(
-        pl.DataFrame(few), sensitive="sex", rules=rule, reference={"sex": "M"}, **asked
-    )
-    text = " ".join(str(report).split())
-    assert re.search(rf"needs about [\d,]+ {unit} of F, has 50", text)
 
 
 def test_tables_and_minimums_are_of_people_with_a_known_decision():
@@ -379,13 +350,7 @@ def test_tables_and_minimums_are_of_people_with_a_known_decision():
     rates = {g.group: g.rates["selection_rate"].denominator for g in report.groups}
     assert (rates["Female"], rates["Male"]) == (18, 1_000)
     text = " ".join(render(report, "text", full=True).split())
-    assert (
-        "n = 18 in the group, below the minimum of 21 (2% of all 1,018 people with a known" in text
-    )
-    assert "1,521 people in 1,521 rows, 1,018 with a prediction and a group" in text
-    assert "missing prediction, where it is 503 needed" in text  # a table of two columns
-    assert "Of unknown category, among the people with a known prediction: no people." in text
-    assert "3 more lack it" in text
+    assert "below the minimum of 21 (2% of all 1,018 people with a known" in text
 
 
 def test_rows_that_may_be_of_one_person_are_not_called_people():
@@ -398,96 +363,20 @@ def test_rows_that_may_be_of_one_person_are_not_called_people():
     assert str(report.brief().headline).startswith("Rows with sex F")
 
 
-def test_spellings_and_markers_are_numbered_in_people():
-    who = [f"p{i // 2}" for i in range(400)]
-    sex = [("F", "f", "n/a", "M")[i // 2 % 4] for i in range(400)]
-    rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
-    notes = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who").diagnostics
-    found = {each.code.value: each.message for each in notes}
-    assert "'F' (50 people) and 'f' (50 people)" in found["same_names"]
-    assert "with 50 people; if it means" in found["missing_marker"]
-
-
-@pytest.mark.parametrize(
-    ("values", "predicted", "stated"),
-    [
-        ("xy", "", "in all 60 people; check that it is the model's decision"),
-        ("xyz", "q", "16 people have a value in 'yhat' that the label 'y' never has ('q')"),
-        (["x", "y", "Unknown"], "", "20 people have 'y' = Unknown, as missing values have"),
-    ],
-)
-def test_warnings_of_last_decisions_are_of_people(values, predicted, stated):
-    last = [values[person % len(values)] for person in range(60)]
-    data = {"who": [*range(60)] * 3, "day": [d for d in range(3) for _ in range(60)],
-            "y": ["x"] * 120 + last, "sex": ["F", "M", "F", "M", "M"] * 36}  # fmt: skip
-    data["yhat"] = data["y"][:164] + ([*predicted] * 16 or data["y"][164:])
-    asked = {"label": "y", "prediction": "yhat", "task": "multiclass", "sensitive": "sex"}
-    if len(values) == len("xy"):
-        asked |= {"task": "binary", "positive": "x"}
-    report = fg.audit(
-        data, **asked, person="who", per_person="last", order="day", metrics="accuracy.difference"
-    )
-    assert any(stated in str(each) for each in report.diagnostics)
-
-
-def test_unclear_outcomes_of_a_search_are_a_share_of_people():
-    n = 120
-    data = {"who": [*range(n)] * 2, "day": [0] * n + [1] * n, "sex": ["F", "M"] * n,
-            "y": ["yes", "no", "no"] * 80,
-            "yhat": ["yes", "no", "yes"] * 76 + ["q"] * 12}  # fmt: skip
-    asked = {"person": "who", "per_person": "last", "order": "day", "rate": "error_rate"}
-    found = fg.find(data, features=["sex"], label="y", prediction="yhat", positive="yes", **asked)
-    assert any("10.0% of the people (12 of 120)" in str(each) for each in found.diagnostics)
-
-
-def test_a_rate_of_people_is_a_share_of_people():
-    rows = pl.DataFrame(
-        {"who": range(400), "sex": ["F", "M"] * 200, "y": [0, 1, 1, 1, 0, 1, 0, 1] * 50}
-    )
-    text = " ".join(render(fg.audit(rows, **ASKED), "text", full=True).split())
-    assert "Selection rate: the share of people that are predicted positive." in text
-    assert "share of rows" not in text
-
-
-@pytest.mark.parametrize(("counted", "stated"), [("any", "3 people"), ("each", "6 rows")])
-def test_a_group_with_the_name_of_none_is_of_what_is_counted(counted, stated):
-    who = [i // 2 for i in range(240)]
-    rows = pl.DataFrame(
-        {"who": who, "sex": ["Unknown" if i < 3 else "FM"[i % 2] for i in who], "y": [0, 1] * 120}
-    )
-    report = fg.audit(rows, **ASKED, per_person=counted, preset="nyc-ll144")
-    text = " ".join(render(report, "text", full=True).split())
-    assert f"Counted as a group like any other: 'Unknown' of sex ({stated});" in text
-
-
-def test_no_warning_of_people_counts_rows_by_decisions_that_no_longer_stand_apart():
-    rows = {
-        "who": ["a", "a", "b", "b", "c", "d"],
-        "g": ["x", "x", "y", "y", "x", "y"],
-        "p": ["Withdrawn", "yes", "Withdrawn", "no", "yes ", "yes"],
-    }
-    report = fg.audit(rows, prediction="p", positive="yes", sensitive="g", person="who",
-                      task="binary")  # fmt: skip
-    found = " ".join(each.message for each in report.diagnostics)
-    assert "some rows have 'p' = Withdrawn" in found
-    assert "the values 'yes' and 'yes ' of p differ" in found
-
-
 def test_the_column_of_persons_orders_nothing():
     rows = {"who": ["a", "b"], "g": ["x", "y"], "p": [1, 0]}
     with pytest.raises(fg.SpecError, match="order: is the column of persons"):
         fg.audit(rows, prediction="p", sensitive="g", person="who", per_person="last", order="who")
 
 
-@pytest.mark.parametrize("unnamed", [0, 1, 3])
+@pytest.mark.parametrize("unnamed", [0, 3])
 def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed):
     who = [None] * unnamed + [f"p{i // 2}" for i in range(240 - unnamed)]
     rows = pl.DataFrame({"who": who, "sex": ["F" if w else "M" for w in who], "y": [0, 1] * 120})
     rows = rows.with_columns(sex=pl.lit("F")) if unnamed == 0 else rows
     people = len(set(who) - {None}) + unnamed
     cube = fg.count(rows, **ASKED)
-    counts = "rows without an identifier count as a person each"
-    stated = {1: "; 1 row without an identifier counts as a person", 3: f"; 3 {counts}"}
+    stated = {3: "; 3 rows without an identifier count as a person each"}
     for data in (rows, cube):
         stated_in = fg.audit(data, **ASKED).diagnostics
         (level,) = {each.level for each in stated_in if each.code is DiagnosticCode.PEOPLE}
@@ -501,8 +390,7 @@ def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed)
 
 
 @pytest.mark.parametrize("asked", [
-    ASKED, ASKED | {"per_person": "each"},
-    {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"},
+    ASKED, {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"},
 ])  # fmt: skip
 @pytest.mark.parametrize("alike", [0, 2])
 def test_identifiers_that_differ_in_case_or_blanks_alone_are_warned_of(asked, alike, tmp_path):
@@ -520,8 +408,7 @@ def test_identifiers_that_differ_in_case_or_blanks_alone_are_warned_of(asked, al
 
 
 @pytest.mark.parametrize(("first", "other", "warned"), [
-    ("{}", "{}.0", True), ("{}", "{:08}", True), ("{:08}", "{}.00", True),
-    ("{:05}", "9{:04}", False), ("x{}", "x0{}", False), ("{}", "{}.5", False),
+    ("{}", "{}.0", True), ("{:08}", "{}.00", True), ("x{}", "x0{}", False), ("{}", "{}.5", False),
 ])  # fmt: skip
 @pytest.mark.parametrize("role", ["person", "cluster"])
 def test_identifiers_that_differ_in_how_a_number_is_written(first, other, warned, role, tmp_path):
@@ -531,7 +418,7 @@ def test_identifiers_that_differ_in_how_a_number_is_written(first, other, warned
     rows.write_parquet(tmp_path / "rows.parquet")
     asked = {"prediction": "y", "positive": 1, "sensitive": "g", role: "who",
              "rules": "selection_rate.ratio >= 0.5"}  # fmt: skip
-    for data in (rows, rows.to_pandas(), rows.to_arrow(), tmp_path / "rows.parquet"):
+    for data in (rows, tmp_path / "rows.parquet"):
         report = fg.audit(data, **asked)
         found = [each for each in report.diagnostics if each.code == "alike_identifiers"]
         assert [each["identifiers"] for each in found] == ([200] if warned else [])
@@ -566,7 +453,7 @@ def _with_identifier(value: object, rows: int = 100) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\t "])
+@pytest.mark.parametrize("blank", ["", "\t "])
 @pytest.mark.parametrize("counted", ["any", "each"])
 def test_a_blank_identifies_no_one(blank, counted):
     asked = ASKED | {"per_person": counted}
@@ -580,7 +467,7 @@ def test_a_blank_identifies_no_one(blank, counted):
         )
 
 
-@pytest.mark.parametrize("value", ["N/A", "unknown", "-", "0", 0, -1, "999-99-9999", "APPL"])
+@pytest.mark.parametrize("value", ["N/A", 0, "999-99-9999", "APPL"])
 def test_an_identifier_of_no_one_is_a_warning_with_its_recoding(value):
     data = _with_identifier(value)
     report = fg.audit(data, **ASKED)

@@ -6,7 +6,6 @@ import gzip
 import io
 import sys
 from functools import partial
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -297,7 +296,7 @@ def test_a_second_file_with_other_columns(write, name, one, two, message):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "jsonl", "json"])
-@pytest.mark.parametrize("order", list(permutations("gyw")))
+@pytest.mark.parametrize("order", ["wgy"])
 def test_files_with_their_columns_in_another_order_are_one_table(tmp_path, suffix, order):
     columns = {"g": ["a", "b", "b"], "y": [1, 0, 1], "w": [0.5, 1.5, 2.0]}
     frame = pl.DataFrame(columns)
@@ -309,7 +308,7 @@ def test_files_with_their_columns_in_another_order_are_one_table(tmp_path, suffi
         "jsonl": pl.DataFrame.write_ndjson,
         "json": pl.DataFrame.write_json,
     }
-    for name, part in (("1", frame), ("2", frame.select(order))):
+    for name, part in (("1", frame), ("2", frame.select(*order))):
         writers[suffix](part, tmp_path / f"{name}.{suffix}")
     question = {"label": "y", "sensitive": "g", "weight": "w"}
     found = fg.count([tmp_path / f"1.{suffix}", tmp_path / f"2.{suffix}"], **question)
@@ -443,9 +442,9 @@ def test_an_object_that_is_no_frame():
         cells(object())
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("within", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize(
+    ("end", "within", "delimiter"), [("\n", "\r\n", ","), ("\r\n", "\n", ";"), ("\r", "\r", ",")]
+)
 def test_a_line_break_in_a_quoted_name(write, end, within, delimiter):
     """As Excel writes a header with Alt+Enter; the body may have line breaks, too."""
     name, value = f"paid{within}back", f"a{within}b"

@@ -53,10 +53,7 @@ def write_parts(folder: Path, suffix: str, kinds: list[str]) -> list[Path]:
     "kinds",
     [
         ("single", "double", "single"),
-        ("half", "single", "double"),
         ("half",) * 3,
-        ("single",) * 3,
-        ("decimal",) * 3,
         ("decimal", "single", "double"),
     ],
 )
@@ -167,7 +164,7 @@ MARKS = {
 }
 
 
-@pytest.mark.parametrize("depth", ["", "data", "day=1", "Xy", "data/1001/1110/0001"])
+@pytest.mark.parametrize("depth", ["", "data/1001/1110/0001"])
 @pytest.mark.parametrize("kind", MARKS)
 def test_files_of_lake_tables_are_refused(tmp_path, kind, depth):
     """They hold former rows, wherever they are below the mark of the table."""

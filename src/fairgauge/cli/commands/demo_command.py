@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,7 +53,6 @@ def command(output: str, out: Output) -> None:
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:
     loans = examples[-1]
-    program = _program()
     lines = [
         _RULE,
         "How to go on",
@@ -64,25 +61,14 @@ def _next(folder: Path, examples: tuple[Example, ...]) -> str:
         "Open in a browser:",
         *(f"  {(folder / example.name).resolve().as_uri()}.html" for example in examples),
         "The audit of the loans again:",
-        f"  {program} audit {shlex.quote(str(folder / loans.name))}.csv \\",
+        f"  {_NAME} audit {shlex.quote(str(folder / loans.name))}.csv \\",
         *(f"    {part} \\" for part in loans.command[:-1]),
         f"    {loans.command[-1]}",
         "An audit of your own table, from a few questions:",
-        f"  {program} choose --output audit.toml",
-        f"  {program} audit YOUR.csv --config audit.toml --output report.html",
+        f"  {_NAME} choose --output audit.toml",
+        f"  {_NAME} audit YOUR.csv --config audit.toml --output report.html",
         "The metrics, and one of them explained:",
-        f"  {program} metrics",
-        f"  {program} metrics DI",
+        f"  {_NAME} metrics",
+        f"  {_NAME} metrics DI",
     ]
     return "\n".join(lines)
-
-
-def _program() -> str:
-    """Return how the program is called where it runs: its path, if its folder is not searched."""
-    called = Path(sys.argv[0])
-    if called.name != _NAME:
-        return _NAME  # run by something else, such as a test or python -c
-    searched = shutil.which(_NAME)
-    if searched is not None and Path(searched).resolve() == called.resolve():
-        return _NAME
-    return shlex.quote(sys.argv[0])

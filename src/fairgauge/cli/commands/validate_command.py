@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,14 +22,10 @@ if TYPE_CHECKING:
 @click.command("validate", cls=Command)
 @question()
 @takes_data(required=False)
-@click.option(
-    "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
-)
 @prints_lines
 def command(
     data: DataArguments,
     config: str | None,
-    schema: bool,
     quiet: bool,
     **flags: Texts,
 ) -> None:
@@ -43,13 +38,7 @@ def command(
 
     \b
     fairgauge validate loans.csv -c audit.toml
-    fairgauge validate --schema > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
-    if schema:
-        from fairgauge.monitoring.monitor_spec import schema as made
-
-        print_result(json.dumps(made(), indent=2, ensure_ascii=False))
-        return
     from fairgauge.cube.cube import Cube
     from fairgauge.question.spec_file import labels_come_later
 

@@ -17,7 +17,7 @@ from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
 from fairgauge.resolve.sides import cells_of_states
-from fairgauge.stats.arrays import Index, quotient, sparse_products
+from fairgauge.stats.arrays import Index, quotient
 
 _STEP = 1e-6
 """Part of all rows by which a count is moved for a difference quotient."""
@@ -156,8 +156,8 @@ class PairedTable:
         """
         numbers, size = influences.shape[:2]
         flat = influences.reshape(numbers, size, -1)
+        found = np.zeros((numbers, size, numbers, size))
         if self.clusters is None:
-            found = np.zeros((numbers, size, numbers, size))
             squares = self.smoothed_squares()[sides].reshape(size, -1)
             for i in range(size):
                 found[:, i, :, i] = (flat[:, i] * squares[i]) @ flat[:, i].T
@@ -165,16 +165,16 @@ class PairedTable:
                 found[:, 0, :, 1] = (flat[:, 0] * squares[0]) @ flat[:, 1].T
                 found[:, 1, :, 0] = found[:, 0, :, 1].T
             return found.reshape(numbers * size, -1)
-        moved, row, column = [], [], []
+        entries = []
         for i, side in enumerate(sides.tolist()):
             held = self.clusters[side]
-            totals = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
-            moved.append(totals.ravel())
-            row.append(np.repeat(np.arange(numbers) * size + i, len(held.cluster)))
-            column.append(np.tile(held.cluster, numbers))
-        at = np.concatenate(row), np.concatenate(column)
-        shape = (numbers * size, self.cluster_count)
-        return sparse_products(np.concatenate(moved), at, shape)
+            moved = held.weights * flat[:, i, held.cell] * np.sqrt(self.correction[side])
+            entries.append((held.cluster, moved))
+        for i, (clusters, moved) in enumerate(entries):
+            totals = np.array([np.bincount(clusters, of, self.cluster_count) for of in moved])
+            for j, (others, of_others) in enumerate(entries):
+                found[:, i, :, j] = totals[:, others] @ of_others.T
+        return found.reshape(numbers * size, -1)
 
     @property
     def degrees(self) -> Array:

@@ -6,7 +6,7 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 from fairgauge.enums import Outcome
@@ -100,32 +100,6 @@ def document_of(
 def listed(id_: str, title: str, *blocks: tree.Block, short: str = "") -> tree.Section:
     """Return a section that the contents list, by its title unless a ``short`` name is given."""
     return tree.Section(id_, title, blocks, short=short or title)
-
-
-def table_of_rows(
-    caption: str,
-    records: Iterable[_Record],
-    *fields: Field[_Record],
-    notes: Iterable[str] = (),
-    titled: bool = False,
-    stacked: bool = False,
-) -> tree.Table:
-    """Return a table with a row for each record."""
-    rows = (tuple(show(record) for _, show in fields) for record in records)
-    return tree.Table(
-        caption,
-        tuple(tree.Column(each) if isinstance(each, str) else each for each, _ in fields),
-        tuple(tuple(tree.Cell(c) if isinstance(c, str) else c for c in row) for row in rows),
-        notes=tuple(notes),
-        titled=titled,
-        stacked=stacked,
-    )
-
-
-def more_in_json(rows: Sized, most: int) -> Iterator[tree.Paragraph]:
-    """Yield how many rows a list that is cut after ``most`` does not show."""
-    if len(rows) > most:
-        yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
 
 
 def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> Iterator[tree.Block]:

@@ -151,7 +151,7 @@ class _Gap:
         every = [] if self.beside else list(self.of.strata)
         if rest is None:
             found: Sequence[StratumGap] = self._first(_MOST_ROWS - 2 * (len(self.found.gaps) > 1))
-        elif len(every) == _MOST_OPEN + 1:  # one alone is not left out
+        elif len(every) == _MOST_OPEN + 1:  # one alone is shown as well
             found = [] if rest else every
         else:
             found = every[_MOST_OPEN:] if rest else every[:_MOST_OPEN]

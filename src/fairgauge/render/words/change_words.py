@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, Favourable, ReferenceKind, ScopeKind
 from fairgauge.render._document_tree import Unit
@@ -108,11 +108,6 @@ def describe_rate_shift(each: RateChange) -> str:
     change = f"change {with_unit(each.change, kind, sign=True)}"
     words = ", ".join(filter(None, [change, ci_words(each.interval, kind, sign=True)]))
     return f"{old} {ARROW} {new} ({words})"
-
-
-def describe_disparity(metric: Metric, value: float | None) -> str:
-    """Return a disparity with its unit: ``−17.2 pp``."""
-    return f"{metric_number(metric, value)}{unit_name(unit(metric))}"
 
 
 def before_after(one: DisparityChange) -> str:

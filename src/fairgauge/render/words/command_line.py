@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.catalogue.decomposable import usual_rate
-from fairgauge.enums import DiagnosticCode, SearchedValues, Task
+from fairgauge.enums import DiagnosticCode, SearchedValues
 from fairgauge.errors import Problem
 from fairgauge.question.options import BY_NAME, OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.comparison import ModelComparison
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.report import Report
@@ -40,22 +38,6 @@ def repetition(result: Asked, verb: str = "audit") -> tuple[str, str]:
     if flags is None:
         how, flags = f"save the specification as {verb}.json and run", ["-c", f"{verb}.json"]
     return how, shlex.join(["fairgauge", verb, _data(result), *flags])
-
-
-def command_decomposing(spec: Mapping[str, Any], of: Statistic | None) -> str:
-    """Return the command that decomposes gaps in a rate or mean, named where it is not the usual.
-
-    >>> from fairgauge.catalogue.lookup import BUILT_IN
-    >>> command_decomposing({"prediction": "hired"}, BUILT_IN.rate_row("true_positive_rate"))
-    'fairgauge why --metrics true_positive_rate.difference'
-    """
-    usual = usual_rate(
-        decided=bool(spec.get("prediction") or spec.get("score")),
-        labelled=bool(spec.get("label")),
-        regression=spec.get("task") == Task.REGRESSION,
-    )
-    named = "" if of is None or of.name == usual else f" --metrics {of.name}.difference"
-    return f"fairgauge why{named}"
 
 
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:

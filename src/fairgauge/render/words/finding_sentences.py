@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, group_called, shares_of
@@ -17,7 +17,6 @@ from fairgauge.render.words.metric_words import (
     gap,
     holds_with_others,
     is_simultaneous,
-    metric_words,
     rate_text,
     shown,
     shown_range,
@@ -37,7 +36,7 @@ from fairgauge.results.disparities import (
 )
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
-from fairgauge.results.sections import FeatureResults, is_across
+from fairgauge.results.sections import FeatureResults
 
 _MOST_OTHERS = 12
 _ALSO = "Also statistically significant"
@@ -301,49 +300,6 @@ def _significant_among_all(each: Estimate) -> str:
         return text
     p_value = probability(each.p_adjusted)
     return f"{text} after adjustment for all comparisons{f' ({p_value})' if p_value else ''}"
-
-
-def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> Iterator[str]:
-    """Yield which results are significant in metrics that compare no rates with a reference."""
-    significant_ones: dict[str, dict[str, list[str]]] = {}
-    others: dict[str, None] = {}
-    for section in sections:
-        if section.class_scope.kind is ClassKind.CLASS:
-            continue
-        for each in (*section.estimates, *section.across, *section.adjusted):
-            if not _tested(each):
-                continue
-            words = metric_words(each.definition)
-            if each.scope.kind is ScopeKind.POOLED:
-                overall = section.find(each.metric, each.group)
-                among = "" if overall is None else among_compared(overall, each)
-                words += f" adjusted for {column}{among}"
-            if is_significant(each):
-                groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
-                groups += [] if is_across(each) else [called(each.group)]
-            else:
-                others[words] = None
-    if significant_ones:
-        listed = [
-            f"{words} of {_groups_of_sections(found)}" for words, found in significant_ones.items()
-        ]
-        yield f"Statistically significant: {'; '.join(listed)}."
-    none = [words for words in others if words not in significant_ones]
-    if none:
-        yield (
-            f"No statistically significant result in {listing(none, 'or')}. This does not show "
-            "that the groups are equal."
-        )
-
-
-def _groups_of_sections(found: Mapping[str, Sequence[str]]) -> str:
-    """Return groups with their features: ``F and M (sex)``; a feature alone where none is named."""
-    return listing(
-        [
-            f"{listing(groups)} ({called(name)})" if groups else called(name)
-            for name, groups in found.items()
-        ]
-    )
 
 
 def _tested(each: Estimate) -> bool:

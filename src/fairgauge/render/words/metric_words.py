@@ -46,17 +46,6 @@ def metric_heading(metric: Metric) -> str:
     return metric.heading or metric_words(metric)
 
 
-def ratio_heading(metric: Metric) -> str:
-    """Return the head of the column of a ratio, which stands beside that of its rate.
-
-    >>> from fairgauge.catalogue.lookup import find_metric
-    >>> names = ["selection_odds.ratio", "selection_rate.ratio"]
-    >>> [ratio_heading(find_metric(name)) for name in names]
-    ['odds ratio', 'ratio']
-    """
-    return metric.heading or "ratio"
-
-
 def abbreviations(rates: Iterable[Statistic]) -> str:
     """Return what the heads of columns stand for, those that are abbreviated.
 

@@ -44,7 +44,6 @@ from fairgauge.values import Json
 if TYPE_CHECKING:
     from fairgauge.results.comparison import ModelComparison
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.scopes import Diagnostic
 
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
@@ -508,22 +507,6 @@ def _among_known(report: Report) -> str:
     return f", among the {unit(report)} with a known {lacking}" if lacking else ""
 
 
-def without_probabilities(note: Diagnostic, report: Report) -> str:
-    """Return how many rows have no probabilities, and what becomes of them."""
-    without, open_, sampled = note["without"], note["unplaced"], note["sampled"]
-    every = numbered(note["people"] + (0 if sampled else open_), unit(report))
-    text = f"{without:,} of {every} {plural(without, 'has', 'have')} no probabilities of "
-    text += called(note.feature or "")
-    if without > open_:
-        text += f"; the groups of {without - open_:,} of these are known"
-    if not open_:
-        return f"{text}."
-    others = "these" if without == open_ else f"the other {open_:,}"
-    rates = "A random sample stands in the rates for" if sampled else "Rates are without"
-    limit = "; no rule passes unless it does whatever groups they are in"
-    return f"{text}. {rates} {others}{limit * bool(report.spec.get('rules'))}."
-
-
 def unknown_sentence(report: Report) -> str:
     """Return how many rows, and cases, are in no group of each feature.
 
@@ -721,21 +704,6 @@ def _only_scored(report: Report) -> bool:
     """Return whether there are scores alone, and no value is stated whose scores they are."""
     spec = report.spec
     return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
-
-
-def score_words(report: Report, at: float | None = None) -> tuple[str, str]:
-    """Return the scores that are predicted positive, and the others, as a sentence has them."""
-    sign, cut = cut_words(report, at).split(" ", 1)
-    one, other = _SIGNS[sign]
-    return f"a score {one} {cut}", f"a score {other} {cut}"
-
-
-_SIGNS = {
-    ">=": ("of at least", "below"),
-    ">": ("above", "of at most"),
-    "<=": ("of at most", "above"),
-    "<": ("below", "of at least"),
-}
 
 
 def cut_words(report: Report, at: float | None = None) -> str:

@@ -26,7 +26,6 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import count, listing, numbered, percent, probability
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import limit_text
-from fairgauge.results.disadvantage import Compared
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
@@ -96,12 +95,6 @@ def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
     if estimate is None or estimate.reference is None:
         return ()
     return verdict.group, reference_name(estimate.reference)
-
-
-def subject_called(each: Compared | Verdict) -> str:
-    """Return whose a number is without its report: of all groups, it is of their feature."""
-    group = None if compares_groups(each.definition) else each.group
-    return called(group or each.feature or "all rows")
 
 
 def describe_outcome(report: Report, verdict: Verdict) -> str:
@@ -199,12 +192,6 @@ def _crossed(verdict: Verdict) -> str:
     second = verdict.reason.get("second")
     both = "" if second is None else f" and {limit_text(second, verdict.definition)}"
     return f"{_limit(verdict)}{both}"
-
-
-def describe_place(verdict: Verdict) -> str:
-    """Return a value and its confidence interval: "0.68, 95% CI (0.64 to 0.73)"."""
-    value = "" if verdict.value is None else _shown(verdict, verdict.value)
-    return ", ".join(filter(None, [value, _ends(verdict) if verdict.interval else ""]))
 
 
 def _ends(verdict: Verdict) -> str:

@@ -37,89 +37,6 @@ def test_the_report_is_the_one_of_the_library(run, loans):
     assert recall.value == pytest.approx(6 / 10 - 12 / 13)
 
 
-@pytest.mark.parametrize(
-    ("flags", "key", "value"),
-    [
-        (["--positive", "yes,maybe"], "positive", None),
-        (["--strata", "region"], "strata", "region"),
-        (["--reference", "largest"], "reference", "largest"),
-        (["--reference", "sex=M"], "reference", {"sex": "M"}),
-        (["--metrics", "AD,recall", "--metrics", "DI"], "metrics", ["AD", "recall", "DI"]),
-        (["--task", "binary"], "task", "binary"),
-        (["--confidence", "0.9"], "confidence", 0.9),
-        (["--method", "exact"], "method", "exact"),
-        (["--replicates", "500", "--seed", "7"], "replicates", 500),
-        (["--seed", "7"], "seed", 7),
-        (["--profile", "clarify"], "profile", "clarify"),
-        (["--missing", "group"], "missing", "group"),
-        (["--max-groups", "50"], "max_groups", 50),
-        (["--min-group", "30", "--min-group", "2%"], "min_n", 30),
-        (["--min-group", "30", "--min-group", "2%"], "min_share", 0.02),
-        (["--unknown", "Unknown,Not stated"], "unknown", ["Unknown", "Not stated"]),
-        (["--exclude-groups", "F"], "exclude_groups", ["F"]),
-        (["--multiplicity", "familywise"], "multiplicity", "familywise"),
-        (["--title", "A", "--notes", "B"], "document", {"title": "A", "notes": "B"}),
-        (["--sensitive", "age:40:left"], "sensitive", None),
-        (["--score-of", "yes"], "score_of", "yes"),
-        (["--intersect", "sex*region"], "intersections", [["sex", "region"]]),
-        (["--sensitive", "region=n,s"], "sensitive", None),
-        (["--sensitive", "age:30,40"], "sensitive", None),
-        (["--rule", "-0.9 <= AD <= 0.9"], "rules", None),
-    ],
-)
-def test_flags_reach_the_specification(run, loans, flags, key, value):
-    flags = [*(SEX if "--positive" not in flags else SEX[:4] + SEX[6:]), *flags]
-    if "yes,maybe" in flags:
-        result = run("audit", loans, *flags)
-        assert result.exit_code == 2
-        assert "no value 'maybe'" in result.stderr
-        return
-    found = spec_of(run, loans, *flags)[key]
-    expected = {
-        "region=n,s": [{"column": "sex"}, {"column": "region", "values": [["n", "s"]]}],
-        "age:40:left": [{"column": "sex"}, {"column": "age", "cuts": [40.0], "closed": "left"}],
-        "age:30,40": [{"column": "sex"}, {"column": "age", "cuts": [30.0, 40.0]}],
-        "-0.9 <= AD <= 0.9": [
-            {
-                "metric": "AD",
-                "at_least": -0.9,
-                "at_most": 0.9,
-                "decide": "interval",
-                "insufficient": "report",
-            }
-        ],
-    }.get(flags[-1], value)
-    assert found == expected
-
-
-def test_counts_weights_and_clusters(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("y,s,n,w,u\n1,a,3,1,1\n0,a,2,2,1\n1,b,4,1,2\n0,b,1,1,2\n")
-    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--count", "n")
-    assert told["count"] == "n"
-    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--weight", "w")
-    assert told["weight"] == "w"
-    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--cluster", "u")
-    assert told["cluster"] == "u"
-
-
-def test_score_flags(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("y,s,p\n1,a,90\n0,a,20\n1,b,60\n0,b,10\n")
-    told = spec_of(
-        run, "t.csv", "--label", "y", "--sensitive", "s", "--score", "p", "--threshold", "50",
-        "--score-range", "0", "100",
-    )  # fmt: skip
-    assert (told["score_range"], told["threshold"]) == ([0, 100], [50])
-
-
-def test_positive_as_a_cut(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("pay,s\n10,a\n50.5,a\n60,b\n51,b\n")
-    told = spec_of(run, "t.csv", "--label", "pay", "--sensitive", "s", "--positive", ">50.5")
-    assert told["positive"] == {"above": 50.5}
-
-
 def test_hostile_names_pass_through(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ["a=b", "c:d", "e*f", "g,h", "i\\j", "<b>", "=1+1", "é​‮"]
@@ -157,15 +74,6 @@ def test_standard_input(run, loans, tmp_path):
     piped = json.loads(run("audit", "-", *SEX, "--format", "json", stdin=text).stdout)
     named = json.loads(run("audit", loans, *SEX, "--format", "json").stdout)
     assert piped["estimates"] == named["estimates"]
-
-
-def test_several_files_and_a_glob_are_one_table(run, loans, tmp_path):
-    for name in ("p1.csv", "p2.csv"):
-        (tmp_path / name).write_text((tmp_path / loans).read_text())
-    both = json.loads(run("audit", "p1.csv", "p2.csv", *SEX, "--format", "json").stdout)
-    globbed = json.loads(run("audit", "p*.csv", *SEX, "--format", "json").stdout)
-    assert both["data"]["rows"] == globbed["data"]["rows"] == 80
-    assert both["estimates"] == globbed["estimates"]
 
 
 def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
@@ -228,9 +136,6 @@ def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code)
     assert run("audit", "t.csv", *flags).exit_code == code
 
 
-SEVERAL = ("--rule", "DI >= 0.8", "--rule", "-0.9 <= AD <= 0.9")
-
-
 def outcomes(result, format_):
     """Return the outcomes that one format shows: how many pass, fail, and decide nothing."""
     if format_ == "junit":
@@ -247,27 +152,6 @@ def outcomes(result, format_):
     return passed, failed, len(several) - passed - failed
 
 
-@pytest.mark.parametrize(
-    ("said", "code"), [((), 3), (("--inconclusive", "pass"), 0), (("--inconclusive", "fail"), 1)]
-)
-def test_every_format_agrees_with_the_exit_code(run, loans, said, code):
-    """Of some rules that pass and some that decide nothing."""
-    before = outcomes(run("audit", loans, *SEX, *SEVERAL, "--format", "json"), "json")
-    assert before[0] > 0
-    assert before[1] == 0
-    assert before[2] > 0
-    expected = {0: (sum(before), 0, 0), 1: (before[0], before[2], 0), 3: before}[code]
-    for format_ in ("json", "junit"):
-        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_)
-        assert result.exit_code == code
-        assert outcomes(result, format_) == expected
-    for format_ in ("text", "markdown"):
-        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_, "--full")
-        assert result.exit_code == code
-        noted = " ".join(result.stdout.split())
-        assert ("decides nothing counts as" in noted) is bool(said)
-
-
 def test_what_counts_as_a_verdict_says_why_it_was_not_decided(run, loans):
     rule = ("--rule", "DI >= 0.8", "--format", "json")
     plain = json.loads(run("audit", loans, *SEX, *rule).stdout)["verdicts"][0]
@@ -278,30 +162,6 @@ def test_what_counts_as_a_verdict_says_why_it_was_not_decided(run, loans):
     assert verdict["reason"]["message"] == f"{message}; inconclusive counts as fail"
     (again,) = [v for v in Report.from_dict(failed).verdicts if v.group == verdict["group"]]
     assert again.says == verdict["reason"]["message"]
-
-
-@pytest.mark.parametrize("said", ["pass", "fail"])
-def test_what_is_inconclusive_stays_so_in_the_text_whatever_it_counts_as(run, loans, said):
-    """Asking what it counts as decides nothing: no group passes, and no fail has a probability."""
-    flags = (*SEX, *SEVERAL, "--inconclusive", said)
-    for full in ((), ("--full",)):
-        text = " ".join(run("audit", loans, *flags, *full).stdout.split())
-        opening = text.partition("Findings")[0]
-        treatment = f"(inconclusive counts as {said.upper()}, as asked by --inconclusive {said})"
-        assert treatment in opening
-        assert "false FAIL" not in text if said == "fail" else True
-    assert f"--inconclusive {said}" in text.partition("To repeat this audit, run")[2]
-    rules = run("audit", loans, *flags).stdout.partition("Findings")[0]
-    assert "INCONCLUSIVE for" in rules
-
-
-@pytest.mark.parametrize(("said", "code"), [("pass", 3), ("fail", 1)])
-def test_a_rule_that_matches_nothing_never_passes(run, loans, tmp_path, said, code):
-    (tmp_path / "audit.toml").write_text(
-        '[[rules]]\nmetric = "DI"\nat_least = 0.01\ngroups = ["female"]\n'
-    )
-    flags = (*SEX, "-c", "audit.toml", "--inconclusive", said)
-    assert run("audit", loans, *flags).exit_code == code
 
 
 def test_several_mistakes_are_told_together(fails, loans):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from loan_cases import CELLS, SEX, table
@@ -72,14 +71,6 @@ def test_cubes_of_the_same_counts_are_warned_of(run, loans, tmp_path):
     assert run("audit", "mon.cube.json", "tue.cube.json").stderr == warning
     allowed = run("merge", "mon.cube.json", "tue.cube.json", "--allow-duplicates")
     assert (allowed.exit_code, allowed.stderr) == (0, "")
-
-
-def test_a_handful_of_rows_may_be_the_same_by_chance(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("y,s\n1,a\n0,b\n")
-    for name in "ab":
-        run("count", "t.csv", "--label", "y", "--sensitive", "s", "-o", f"{name}.cube.json")
-    assert run("merge", "a.cube.json", "b.cube.json").stderr == ""
 
 
 def test_a_question_that_the_cubes_do_not_share_is_not_lost_in_silence(run, shards):
@@ -176,18 +167,6 @@ def test_what_is_saved_is_no_table_of_rows(run, fails, loans, tmp_path):
         assert "holds a report, not rows; fairgauge render" in fails("audit", *args, stdin=stdin)
 
 
-def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = ["outcome,predicted,sex", *["paid,1,F", "default,0,M", "paid,0,M", "default,1,F"] * 5]
-    (tmp_path / "t.csv").write_text("\n".join(rows))
-    flags = ("--label", "outcome", "--prediction", "predicted", "--sensitive", "sex")
-    counted = run("count", "t.csv", *flags, "--positive", "paid", "-o", "t.cube.json")
-    assert counted.exit_code == 0
-    refused = fails("audit", "t.cube.json")
-    assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
-    assert counted.stderr == f"Warning: these counts cannot be audited as they are: {refused}\n"
-
-
 @pytest.mark.parametrize(
     "rows", [["yes,no,F"], ["yes,yes,F", "no,no,M"], ["a,b,F", "b,c,M", "c,a,F"]]
 )
@@ -209,14 +188,6 @@ def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
         "would share the rows. They cannot be protected as they are: they hold the scores 'score'; "
         "count decisions (prediction, --prediction) in place of scores\n"
     )
-
-
-def test_people_alone_in_a_cell_are_called_people(run, tmp_path):
-    rows = [f"{i // 2},{i % 4 // 3},{'FMX'[min(i // 6, 2)]}" for i in range(14)]
-    (tmp_path / "t.csv").write_text("\n".join(["who,p,sex", *rows]))
-    flags = ("--prediction", "p", "--positive", "1", "--sensitive", "sex", "--person", "who")
-    done = run("count", f"{tmp_path}/t.csv", *flags)
-    assert re.search(r"Note: (1 person is|\d+ people are) alone in a cell", done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -258,13 +229,6 @@ def test_cases_alone_in_a_cell_are_those_of_the_count_column(run, tmp_path, adde
     weighted = (weights, "w") if weights else ()
     shown = run("count", f"{tmp_path}/t.csv", *flags, *weighted).stderr
     assert shown.partition("alone")[0] == note.partition("alone")[0]
-
-
-def test_one_row_alone_in_a_cell(run, tmp_path):
-    rows = ["y,sex", *["1,F", "0,F", "0,M"] * 2, "1,M"]
-    (tmp_path / "t.csv").write_text("\n".join(rows))
-    counted = run("count", f"{tmp_path}/t.csv", "--label", "y", "--sensitive", "sex")
-    assert counted.stderr.startswith("Note: 1 row is alone in a cell of the counts: ")
 
 
 def test_counting_warns_of_what_counts_alone_would_show_too_late(run, loans, tmp_path):

@@ -44,29 +44,6 @@ def test_how_to_go_on_works(run, tmp_path, monkeypatch):
     assert "FAIL: 2 of 2 rules" in text
 
 
-@pytest.mark.parametrize(
-    ("called", "searched", "shown"),
-    [
-        (".venv/bin/fairgauge", "/usr/bin", ".venv/bin/fairgauge"),
-        ("a b/bin/fairgauge", "/usr/bin", "'a b/bin/fairgauge'"),
-        (".venv/bin/fairgauge", ".venv/bin", "fairgauge"),
-        ("-c", "/usr/bin", "fairgauge"),
-    ],
-)
-def test_commands_are_shown_as_they_work_here(run, tmp_path, monkeypatch, called, searched, shown):
-    """`make demo` runs a program whose folder is not searched for commands."""
-    monkeypatch.chdir(tmp_path)
-    program = tmp_path / called
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setattr("sys.argv", [called])
-    monkeypatch.setenv("PATH", searched)
-    text = run("demo").stdout
-    for command in ("audit", "choose", "metrics"):
-        assert f"\n  {shown} {command}" in text
-
-
 def test_berkeley(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("demo")

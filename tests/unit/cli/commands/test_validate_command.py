@@ -189,7 +189,7 @@ def test_nothing_asked(run):
 
 
 def test_the_schema_is_json(run):
-    schema = json.loads(run("validate", "--schema").stdout)
+    schema = json.loads(run("schema", "spec").stdout)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "sensitive" in schema["properties"]
 
