@@ -125,8 +125,8 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
     if "says" in columns:  # a sentence is no plain value
-        said = [{"says": each.says} if is_dataclass(each) else {} for each in records]
-        rows = [row | text for row, text in zip(rows, said, strict=True)]
+        for row, each in zip(rows, records, strict=True):
+            row["says"] = getattr(each, "says", row.get("says"))
     more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
     every = (*columns, *more)
     texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))
