@@ -60,9 +60,6 @@ class FaultCode(StrEnum):
     MARGIN_MISMATCH = "margin_mismatch"
     PEOPLE_DIFFER = "people_differ"  # people, others, other
     TOTALS_DIFFER = "totals_differ"  # people, others, other
-    SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
-    SENTENCES_DIFFER = "sentences_differ"  # group, stated: people, selected and rate
-    COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
@@ -79,7 +76,6 @@ class FaultCode(StrEnum):
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed, rows
     COLUMNS_IGNORED = "columns_ignored"  # columns
-    COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
@@ -104,7 +100,6 @@ _NOTES = frozenset(
         FaultCode.NO_REFERENCE,
         FaultCode.OTHER_PRINTED_REFERENCE,
         FaultCode.RATIOS_NOT_CHECKED,
-        FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,
         FaultCode.COLUMNS_IGNORED,
@@ -464,8 +459,6 @@ class CheckedTable:
         because their header means one (AIR).
     other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
-    without_row : people of excluded groups, where a report of fairgauge shows that its minimum is a
-        share of them too.
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
     """
@@ -479,7 +472,6 @@ class CheckedTable:
     printed_reference: str | None
     other_reference: AlternativeReference | None
     unknown: int | None
-    without_row: int
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
@@ -488,7 +480,7 @@ class CheckedTable:
     @property
     def people(self) -> int:
         """Return the people that shares are of, as far as their number is printed."""
-        return sum(group.n or 0 for group in self.groups) + (self.unknown or 0) + self.without_row
+        return sum(group.n or 0 for group in self.groups) + (self.unknown or 0)
 
     @property
     def equal_references(self) -> tuple[str, ...]:

@@ -17,13 +17,7 @@ from fairgauge.plugins import (
     page,
     step,
 )
-from fairgauge_check.check_result import (
-    Check,
-    CheckedGroup,
-    CheckedTable,
-    Fault,
-    FaultCode,
-)
+from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Fault, FaultCode
 
 _MOST_ERRORS = 3
 _SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)

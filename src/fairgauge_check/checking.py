@@ -233,10 +233,7 @@ def _check_references(references: tuple[str, ...], tables: list[PublishedTable])
 
 
 def _checked(
-    table: PublishedTable,
-    source: str | None,
-    between: Findings,
-    asked: CheckOptions,
+    table: PublishedTable, source: str | None, between: Findings, asked: CheckOptions
 ) -> CheckedTable:
     header = table.columns.get(ColumnRole.RATIO, "")
     of_group = not asked.best and means_chosen_group(header)
@@ -264,7 +261,7 @@ def _checked(
     ratios = None
     if len(counted) > 1:
         name = " × ".join(table.dimensions)
-        beside = (table.unknown or 0) + table.without_row
+        beside = table.unknown or 0
         ratios = TableRatios(name, list(counted.values()), asked, named, beside)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
@@ -287,7 +284,6 @@ def _checked(
         compares_as_printed=as_printed and ratios is not None,
         other_reference=None if ratios is None else ratios.other_reference(printed),
         unknown=table.unknown,
-        without_row=table.without_row,
         groups=tuple(
             _kept_open(
                 _group(row, counted.get(row.name), ratios, possible, best, table.unknown, asked),
@@ -481,7 +477,7 @@ def _possible_to(
         n=n,
         unknown=float(unknown or 0),
         unknown_selected=chosen,
-        fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0) + table.without_row)),
+        fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0))),
     )
     if named is not None:
         reference = next(each for each in counted if each.name == named)
@@ -584,10 +580,7 @@ def _rate(row: PublishedRow) -> float | None:
 
 def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:
     """Return the p-value of equal selection rates: the largest over the counts that agree."""
-    tested = [
-        (one.most, one.n, other.fewest, other.n),
-        (one.fewest, one.n, other.most, other.n),
-    ]
+    tested = [(one.most, one.n, other.fewest, other.n), (one.fewest, one.n, other.most, other.n)]
     apart = [x * m - y * n for x, n, y, m in tested]
     if min(apart) <= 0 <= max(apart):
         return 1.0 if len(set(tested)) > 1 else _tested(test, tested[0])

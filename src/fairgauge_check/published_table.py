@@ -9,7 +9,6 @@ from enum import StrEnum
 from fractions import Fraction
 
 from fairgauge.plugins import is_total, means_missing
-from fairgauge_check.own_reports import OwnStatements
 from fairgauge_check.printed_numbers import Printed, complement, is_dash, is_whole
 
 
@@ -152,7 +151,6 @@ class PublishedTable:
     ignored : the headers of columns of numbers that are not read.
     own : what a report of fairgauge states of its people, None of any other text.
     lost : the rows and lines with numbers that were not read.
-    differing : the cells that another copy in the same report has otherwise: row, header, both.
     references : the categories that are asked for as reference.
     of_group : whether printed ratios mean a chosen group, so that of several references that fit
         them equally the one of most people is taken; else the one of the highest rate is.
@@ -163,9 +161,9 @@ class PublishedTable:
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
-    own: OwnStatements | None = None
+    own: bool = False
+    excludes: bool = False
     lost: tuple[str, ...] = ()
-    differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
     references: tuple[str, ...] = ()
     of_group: bool = False
 
@@ -190,21 +188,10 @@ class PublishedTable:
     def people(self) -> float | None:
         """Return how many people there are whose number is printed, of unknown category too.
 
-        None where that of no group is printed. Those ``without_row`` count, too.
+        None where that of no group is printed.
         """
         numbers = [row.n.value for row in self.groups if row.n is not None]
-        return sum(numbers) + (self.unknown or 0) + self.without_row if numbers else None
-
-    @property
-    def without_row(self) -> int:
-        """Return how many people are in no row, as those of excluded groups, but have a decision.
-
-        A report of fairgauge states all people where some group is below a share of these.
-        """
-        if self.own is None or not self.own.excludes:
-            return 0
-        n = sum(row.n.value for row in self.groups if row.n is not None) + (self.unknown or 0)
-        return max([0, *(every - int(n) for every in self.own.every)])
+        return sum(numbers) + (self.unknown or 0) if numbers else None
 
     @property
     def unknown(self) -> int | None:

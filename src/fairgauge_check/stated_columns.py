@@ -29,7 +29,6 @@ from fairgauge_check.published_table import (
     PublishedTable,
     RowKind,
 )
-from fairgauge_check.table_arithmetic import differing_cells
 from fairgauge_check.table_files import Grid
 
 OWN: Mapping[ColumnRole, tuple[str, ...]] = {
@@ -111,7 +110,6 @@ def tables_of(
 
 
 def _table(grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]) -> PublishedTable:
-    differing = tuple(differing_cells(grid))
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.CATEGORY)
     columns = {role: places[0] for role, places in found.items()}
@@ -131,8 +129,8 @@ def _table(grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]) -> PublishedT
             name for i, name in enumerate(grid.header) if i not in read and _is_numeric(grid, i)
         ),
         own=grid.own,
+        excludes=grid.excludes,
         lost=(*grid.lost, *lost),
-        differing=differing,
     )
 
 
@@ -226,7 +224,7 @@ def _rows(
         )
         rows.append(_with_counts(row, columns))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
-    answered = list(_with_answers(rows, own=grid.own is not None))
+    answered = list(_with_answers(rows, own=grid.own))
     return tuple(_with_margins(answered)), lost
 
 

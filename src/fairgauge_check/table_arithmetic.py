@@ -8,10 +8,8 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TypeAlias
 
-from fairgauge.errors import quote
 from fairgauge.plugins import FEWEST_ROWS, Parameter
 from fairgauge_check.check_result import Fault, FaultCode, Finding, Findings, named_reference
-from fairgauge_check.own_reports import ExcludedGroup
 from fairgauge_check.printed_numbers import (
     Printed,
     is_dash,
@@ -28,8 +26,7 @@ from fairgauge_check.published_table import (
     RowKind,
     selected_people,
 )
-from fairgauge_check.table_files import Grid
-from fairgauge_check.total_rows import check_totals, recoverable_counts
+from fairgauge_check.total_rows import check_totals
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
@@ -71,14 +68,11 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *check_totals(table),
         *_ratios(table),
         *_of_denials(_ratios(table.of_denials)),
-        *check_statements(table),
     ]
     others = [
-        *check_copies(table),
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
-        *recoverable_counts(table),
         *_reference(table, min_share),
         *_ratios_together(table),
         *filter(None, _of_denials(_ratios_together(table.of_denials))),
@@ -337,7 +331,7 @@ def _denial_rate(row: PublishedRow) -> Iterator[Finding]:
 
 
 def _repeated(table: PublishedTable) -> Iterator[Fault]:
-    same = str.casefold if table.own is None else str  # groups may differ in case alone
+    same = str if table.own else str.casefold  # groups may differ in case alone
     for one, other in combinations(table.rows, 2):
         if [*map(same, one.categories)] == [*map(same, other.categories)]:
             yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
@@ -722,78 +716,3 @@ def _missing_combinations(table: PublishedTable) -> Iterator[Fault]:
     if missing and len(missing) * 2 < len(present):
         names = tuple(" & ".join(each) for each in sorted(missing))
         yield _fault(FaultCode.CATEGORY_MISSING, None, categories=names)
-
-
-def check_statements(table: PublishedTable) -> Iterator[Finding]:
-    """Yield where the sentences of a report state other people than the rows of a table."""
-    if table.own is None:
-        return
-    counted = [row for row in table.rows if row.n is not None and row.selected is not None]
-    n = sum(row.n.value for row in counted if row.n is not None)
-    selected = sum(row.selected.value for row in counted if row.selected is not None)
-    for people, chosen in sorted(table.own.together):
-        yield _stated("n", people, n)
-        yield _stated("selected", chosen, selected)
-    for more, every in sorted(table.own.lacking):
-        yield _stated("all", every, n + more)
-    without = [row for row in table.of(RowKind.UNKNOWN) if row not in counted and row.n is not None]
-    if without:  # else a group has such a name
-        for number in sorted(table.own.unknown):
-            yield _stated("unknown", number, table.unknown or 0)
-    yield from _excluded_groups(table.own.excluded)
-
-
-def _excluded_groups(stated: Iterable[ExcludedGroup]) -> Iterator[Finding]:
-    """Yield where sentences of excluded groups have wrong rates, or differ from each other."""
-    copies: dict[tuple[str, str], list[tuple[str, ...]]] = {}
-    for each in sorted(stated):
-        numbers = (each.n, each.selected, each.rate)
-        copies.setdefault((each.group, each.threshold), []).append(numbers)
-        n, selected, rate = map(read_number, numbers)
-        if n is None or selected is None or rate is None:
-            continue
-        share, of = selected.exact / (n.exact or 1), f"selection rate of {quote(each.group)}"
-        yield None if rate.agrees(share) else Fault.of(
-            FaultCode.RATE_MISMATCH, None, printed=rate.text, share=float(share), percent=True,
-            selected=selected.text, n=n.text, of=f"{of} (excluded)",
-        )  # fmt: skip
-    for (group, _), found in copies.items():
-        if len(found) > 1:
-            texts = tuple(", ".join(filter(None, numbers)) for numbers in found)
-            yield Fault.of(FaultCode.SENTENCES_DIFFER, None, group=group, stated=texts)
-
-
-def _stated(what: str, stated: int, rows: float) -> Finding:
-    if stated == rows:
-        return None
-    return Fault.of(FaultCode.SENTENCE_MISMATCH, None, what=what, stated=stated, rows=rows)
-
-
-def check_copies(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the cells of a table in which another copy of it in the same report differs."""
-    for row, column, printed, other in table.differing:
-        yield Fault.of(FaultCode.COPY_DIFFERS, row, column=column, printed=printed, other=other)
-
-
-def differing_cells(grid: Grid) -> Iterator[tuple[tuple[int, str] | None, str, str, str]]:
-    """Yield every cell of a grid that is not that of a copy, as row, header and both texts.
-
-    A row that one of them lacks, or another header, is one cell.
-    """
-    own = {row[0]: (grid.first + at, row) for at, row in enumerate(grid.rows)}
-    for copy in grid.copies:
-        if copy.header != grid.header:
-            yield None, "header", " ".join(grid.header), " ".join(copy.header)
-            continue
-        theirs = {row[0]: row for row in copy.rows}
-        for name in dict.fromkeys((*own, *theirs)):
-            if name not in theirs:
-                yield (own[name][0], name), grid.header[0], name, ""
-            elif name not in own:
-                yield None, grid.header[0], "", name
-            else:
-                number, row = own[name]
-                cells = zip(grid.header, row, theirs[name], strict=True)
-                for header, cell, other in cells:
-                    if cell != other:
-                        yield (number, name), header, cell, other

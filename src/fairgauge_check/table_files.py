@@ -17,13 +17,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
-from fairgauge_check.own_reports import (
-    OwnStatements,
-    copied_pages,
-    own_statements,
-    sheets_to_publish,
-    tables_to_publish,
-)
+from fairgauge_check.own_reports import excludes_groups, sheets_to_publish, tables_to_publish
 from fairgauge_check.printed_numbers import adjacent_numbers, read_number
 
 MOST_BYTES = 20_000_000
@@ -78,8 +72,7 @@ class Grid:
     header : the names of the columns.
     rows : as many cells as the header has, in every row.
     first : the number of the first row.
-    own : what a report of fairgauge states of it besides, None of any other text.
-    copies : the other copies of it in the same report.
+    own, excludes : whether it is of a report of fairgauge, and of one that excludes groups.
     lost : the lines beside it with numbers as a row has, which are in no table.
     """
 
@@ -87,8 +80,8 @@ class Grid:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     first: int = 1
-    own: OwnStatements | None = None
-    copies: tuple[Grid, ...] = ()
+    own: bool = False
+    excludes: bool = False
     lost: tuple[str, ...] = ()
 
 
@@ -130,22 +123,12 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     text = _BLANKS.sub(" ", _NO_TEXT.sub("", text)) if html else text
     _check_width(text, html=html)
     published = tables_to_publish(text)
+    if published is None:
+        return _with_lost(_grids(text, suffix), _lines(text, suffix))
     first = text[: text.find(published)].count("\n") + 1
+    excludes = excludes_groups(_unescaped(_TAG.sub(" ", text)))
     grids = _with_lost(_grids(published, suffix), _lines(published, suffix, first))
-    sentences = _unescaped(_TAG.sub(" ", text))
-    names = [grid.name for grid in grids]
-    if published is text:
-        stated = [(grid, own_statements(sentences, grid.name, names)) for grid in grids]
-        return [replace(grid, own=of if of.together else None) for grid, of in stated]
-    others = _grids(copied_pages(text), suffix)
-    return [
-        replace(
-            grid,
-            own=own_statements(sentences, grid.name, names),
-            copies=tuple(each for each in others if each.name == grid.name),
-        )
-        for grid in grids
-    ]
+    return [replace(grid, own=True, excludes=excludes) for grid in grids]
 
 
 def _check_width(text: str, *, html: bool) -> None:
@@ -441,8 +424,8 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
     for sheet in sheets:
         _check_cells(sheet.max_row * sheet.max_column, sheet.title, path)
     own = sheets_to_publish(sheets)
-    beside = [sheet for sheet in sheets if own and sheet not in own]
-    asked = " ".join(str(cell.value) for sheet in beside for row in sheet.rows for cell in row)
+    every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
+    excludes = bool(own) and excludes_groups(" ".join(map(str, every)))
     for sheet in own or sheets:
         rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
@@ -451,11 +434,7 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
                 rows[row - 1][column - 1] = top
         name = "" if own else sheet.title
         grids = _grid(name, rows)
-        if own:
-            text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
-            names = [grid.name for grid in grids]
-            stated = [own_statements(f"{text} {asked}", each, names) for each in names]
-            grids = [replace(grid, own=of) for grid, of in zip(grids, stated, strict=True)]
+        grids = [replace(grid, own=bool(own), excludes=excludes) for grid in grids]
         found += grids
         places = (f"row {i} of the sheet {quote(sheet.title)}" for i in range(1, len(rows) + 1))
         lines += zip(places, map(" ".join, rows), strict=True)

@@ -73,7 +73,7 @@ def _compared(
     for table in tables:
         names = {key(row.name) for row in table.groups}
         every |= names if table not in (one, many) and names & every else set()
-    excludes = many.own is not None and many.own.excludes
+    excludes = many.excludes
     held = [(row, [*of.values()]) for row in one.groups if (of := parts.get(key(row.name)))]
     whole = [
         (row, of) for row, of in held if sum(map(_is_known, of)) == len(every) and not excludes
@@ -194,11 +194,7 @@ def _tables_of_features(tables: Sequence[PublishedTable]) -> list[PublishedTable
     single = [table for table in tables if len(table.dimensions) == 1]
     single = [one for one in single if not any(_are_crossed(other, one) for other in single)]
     alike = any(_are_alike(*pair) for pair in combinations(single, 2))
-    stated = [
-        table
-        for table in single
-        if _all_people(table) is not None and not (table.own and table.own.excludes)
-    ]
+    stated = [table for table in single if _all_people(table) is not None and not table.excludes]
     return [] if alike else stated
 
 

@@ -56,57 +56,6 @@ def _parts(table: PublishedTable, total: PublishedRow) -> list[Rows]:
     return [groups, every]
 
 
-def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:
-    """Yield the counts that are withheld and follow from a total, or from a rate and the people.
-
-    A count follows where it can have one value alone, whichever people the total is of.
-    """
-    for row in table.groups:
-        for role, text in row.texts:
-            if role not in _COUNTS or not is_suppressed(text):
-                continue
-            own = possible_counts(row, role)
-            ranges: dict[str | None, Range] = {None: own} if own is not None else {}
-            for total in table.of(RowKind.TOTAL):
-                found = _by_subtraction(table, total, row, role)
-                if total.includes(row) and found is not None:
-                    ranges[total.name] = found
-            for name, (low, high) in ranges.items():
-                if low == high:
-                    yield Fault.of(
-                        FaultCode.COUNT_RECOVERABLE,
-                        (row.number, row.name),
-                        column=str(role),
-                        printed=text,
-                        count=float(low),
-                        total=name,
-                    )
-                    break
-
-
-def _by_subtraction(
-    table: PublishedTable, total: PublishedRow, row: PublishedRow, role: ColumnRole
-) -> Range | None:
-    """Return the counts of a row that a total and its other rows allow; None of any or none."""
-    printed: Printed | None = getattr(total, role)
-    if printed is None:
-        return None
-    least, most = possible_counts(row, role) or (Fraction(0), printed.exact)
-    found = []
-    for rows in _parts(table, total):
-        others = [each for each in rows if each is not row]
-        ranges = [each for other in others if (each := possible_counts(other, role)) is not None]
-        if len(ranges) < len(others):
-            return None
-        low, high = _added(ranges)
-        allowed = (max(least, printed.exact - high), min(most, printed.exact - low))
-        if allowed[0] <= allowed[1]:
-            found.append(allowed)
-    if not found:
-        return None
-    return min(low for low, _ in found), max(high for _, high in found)
-
-
 def _check_total(row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Finding]:
     """Yield what is wrong in one total; ``parts`` are the rows that it may be of."""
     where = (row.number, row.name)

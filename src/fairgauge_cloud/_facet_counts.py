@@ -200,9 +200,7 @@ def count_question(asked: FacetQuestion, profile: str = CLARIFY) -> Cube:
     return count_codes(columns, **question)  # type: ignore[arg-type]
 
 
-def _shared_classes(
-    every: Sequence[BinaryOutcome],
-) -> tuple[list[object], list[object]] | None:
+def _shared_classes(every: Sequence[BinaryOutcome]) -> tuple[list[object], list[object]] | None:
     """Return the classes of label and prediction and the positive ones; None if two will do."""
     if any(e.of is DataType.CONTINUOUS or len(e.column.levels) > _MOST_CLASSES for e in every):
         return None

@@ -14,6 +14,7 @@ from stated_headers import check
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Outcome
+from fairgauge.render import render
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import ratio_bounds
 
@@ -338,7 +339,7 @@ def test_of_several_tables_each_takes_the_reference_that_it_has():
     text = "\n".join(LENDING.values())
     found = check(text, reference=["White", "Male"], test="yates")
     assert [table.reference for table in found.tables] == ["White", "Non-Hispanic", "Male"]
-    assert "continuity correction" in str(found)
+    assert "continuity correction" in render(found, full=True)
     assert found.to_dict()["test"] == "yates"
 
 
@@ -365,5 +366,5 @@ def test_ratios_without_anybody_selected_or_any_other_category():
 def test_the_interval_of_rates_far_apart_in_small_categories_is_named():
     found = check("group,n,hired\nA,40,36\nB,40,8\n")
     assert found.tables[0].groups[1].interval.methods == (IntervalMethod.SCORE,)
-    method = " ".join(str(found).partition("Method")[2].split())
+    method = " ".join(render(found, full=True).partition("Method")[2].split())
     assert "more than 0.5 apart with fewer than 50 people on a side, skewness-corrected" in method

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.render import render
@@ -41,40 +40,7 @@ def test_a_report_is_read_again(tmp_path, suffix):
         f"{sex} & {race}": counts for (sex, race), counts in HIRED.items()
     }
     assert all(group.printed for group in crossed.values())
-    assert found.numbers_checked == 13 + 8 + 3 * 2  # ratios and rates, margins, sums
-
-
-def test_the_summary_in_markdown_is_read_again(tmp_path):
-    """Its tables to publish are on its first page alone, which was no report with any."""
-    polars = pytest.importorskip("polars")
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
-    text = render(fg.audit(polars.DataFrame(FRAME), **asked, sensitive=["sex", "race"]), "markdown")
-    path = tmp_path / "summary.md"
-    path.write_text(text, encoding="utf-8")
-    found = fg.check(path)
-    assert [table.name for table in found.tables] == [
-        "Groups of sex",
-        "Groups of race",
-        "Groups of sex*race",
-    ]
-    assert (found.errors, found.numbers_checked) == (0, 13 + 8 + 3 * 2)
-    path.write_text(text.replace("| F | 180 |", "| F | 190 |"), encoding="utf-8")
-    assert fg.check(path).errors
-
-
-@pytest.mark.parametrize("races", [12, 30] if EVERY_CASE else [12])
-def test_a_summary_without_all_tables_asks_for_the_whole_report(races):
-    polars = pytest.importorskip("polars")
-    rows = {
-        "sex": ["F", "M"] * 30 * races,
-        "race": [f"race {i}" for i in range(races) for _ in range(60)],
-        "hired": [1, 0, 0, 1, 1] * 12 * races,
-    }
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
-    report = fg.audit(polars.DataFrame(rows), **asked, sensitive=["race", "sex"])
-    with pytest.raises(fg.DataError, match="tables to publish are in the whole report"):
-        fg.check(render(report, "markdown"))
-    assert fg.check(render(report, "markdown", full=True)).errors == 0
+    assert found.numbers_checked == 13 + 8  # ratios and rates, margins
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
@@ -165,7 +131,7 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
     assert "decided by the limit: the rates are weighted" in shown
     assert "number of people is not printed" not in shown
     assert "ask for the number of people" not in shown
-    for name, n in (("Unknown", 21), ("F", 159), ("M &amp; A", 100)):
+    for name, n in (("F", 159), ("M &amp; A", 100)):
         changed = text.replace(f"| {name} | {n} |", f"| {name} | {n + 10} |")
         assert changed != text
         path.write_text(changed)
@@ -256,7 +222,7 @@ def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path,
     sources = [path] if suffix == "xlsx" else [path, path.read_text(encoding="utf-8")]
     for source in sources:
         with pytest.raises(
-            fg.DataError, match="report of fairgauge without tables to publish"
+            fg.DataError, match="report of fairgauge without its tables to publish"
         ) as e:
             fg.check(source)
         assert "audit with a preset (--preset nyc-ll144)" in str(e.value)
@@ -301,21 +267,6 @@ def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, 
     assert decided or unknown
 
 
-def test_sentences_below_pasted_tables_are_held_against_their_rows():
-    """Tables that were copied out of a report, with their sentences, are checked as in it."""
-    polars = pytest.importorskip("polars")
-    report = fg.audit(polars.DataFrame(FRAME), preset="nyc-ll144", prediction="hired", positive=1,
-                      sensitive=["sex", "race"])  # fmt: skip
-    text = render(report, "markdown")
-    pasted = text[text.index("**Groups of sex**") : text.index("## Fairness audit")]
-    assert fg.check(pasted).errors == 0
-    (total,) = {line for line in pasted.splitlines() if "Groups of sex together: 293 " in line}
-    changed = pasted.replace(total, total.replace("293", "393"))
-    found = fg.check(changed)
-    assert found.errors == 1
-    assert "states 393 people in all groups together" in " ".join(str(found).split())
-
-
 NAMES = ["race2", "q1", "sex*", "U.S. race: all", "race 2", "in sex, 7", "_group_"]
 
 
@@ -357,71 +308,6 @@ def test_people_of_excluded_groups_are_in_no_intersection(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
-def test_a_minimum_share_is_of_excluded_groups_too(tmp_path, suffix):
-    """Of the rows alone a small group was large enough to be the reference, an error of ours."""
-    polars = pytest.importorskip("polars")
-    counts = {"a": (1200, 600), "b": (720, 340), "c": (39, 30), "d": (39, 10)}
-    frame = polars.DataFrame(
-        [(race, int(i < k)) for race, (n, k) in counts.items() for i in range(n)],
-        schema=["race", "hired"],
-        orient="row",
-    )
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "race"}
-    report = fg.audit(frame, **asked, exclude_groups=["d"])
-    path = tmp_path / f"audit.{suffix}"
-    report.save(path)
-    found = fg.check(path, rules="selection_rate.ratio >= 0.8")
-    (table,) = found.tables
-    assert (found.errors, table.reference, table.people) == (0, "a", 1998)
-    (small,) = (group for group in table.groups if group.name == "c")
-    assert small.decision == "below_share"
-    assert small.verdict.reason["total"] == 1998
-    pasted = render(report, "markdown")
-    pasted = pasted[pasted.index("**Groups of race**") : pasted.index("## Fairness audit")]
-    assert fg.check(pasted).errors == 0
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
-@pytest.mark.parametrize("name", ["sex", "U.S. sex: all", "_sex*"])
-def test_numbers_of_excluded_groups_are_held_against_each_other(tmp_path, suffix, name):
-    """16.0% could be changed to 76.0%, and 25 people to 250 in one of several sentences."""
-    polars = pytest.importorskip("polars")
-    rows = polars.DataFrame(FRAME | {"sex": ["X"] * 25 + FRAME["sex"][25:]})
-    rows = rows.with_columns(hired=polars.when(polars.int_range(polars.len()) < 21).then(0)
-                             .otherwise("hired")).rename({"sex": name})  # fmt: skip
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
-    report = fg.audit(rows, **asked, sensitive=["race", name], exclude_groups=["X"])
-    path = tmp_path / f"audit.{suffix}"
-    report.save(path)
-    assert fg.check(path).errors == 0
-
-    def errors(old: str, new: str, times: int) -> list[str]:
-        """Replace the last ``times`` places of a text, and check the report."""
-        other = tmp_path / f"other.{suffix}"
-        if suffix == "xlsx":
-            book = pytest.importorskip("openpyxl").load_workbook(path)
-            cells = [c for s in book for row in s.iter_rows() for c in row if old in str(c.value)]
-            for cell in cells[-times:]:
-                cell.value = cell.value.replace(old, new)
-            book.save(other)
-        else:
-            text = path.read_text(encoding="utf-8")
-            other.write_text(new.join(text.rsplit(old, times)), encoding="utf-8")
-        return sorted(fault.message for each in fg.check(other).tables for fault in each.errors)
-
-    start = "the selection rate of "
-    assert errors("selection rate 16.0%", "selection rate 76.0%", 99) == [
-        f"{start}{group} (excluded) is printed as 76.0%; 4 of 25 is 16%"
-        for group in ("'A & X'", "'X'")
-    ]
-    differ, wrong = errors("25 rows with a known", "250 rows with a known", 1)
-    numbers = "(25, 4, 16.0%) and (250, 4, 16.0%)"
-    assert differ.endswith(f"rate) of 'A & X', which is excluded: {numbers}")
-    assert wrong == f"{start}'A & X' (excluded) is printed as 16.0%; 4 of 250 is 1.6%"
-
-
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_codes_of_groups_are_categories(tmp_path, suffix):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(FRAME).replace({"F": 0, "M": 1, "A": 1, "B": 2}).infer_objects()
@@ -443,7 +329,7 @@ def test_a_comparison_is_no_published_table(tmp_path, suffix):
     reports = [fg.audit(part, **asked) for part in (frame[::2], frame[1::2])]
     (tmp_path / "folder").mkdir()
     fg.compare(*reports).save(tmp_path / "folder" / f"both.{suffix}")
-    with pytest.raises(fg.DataError, match="report of fairgauge without tables to publish"):
+    with pytest.raises(fg.DataError, match="report of fairgauge without its tables to publish"):
         fg.check(tmp_path / "folder")
 
 
@@ -455,16 +341,5 @@ def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suff
     counts = fg.count(pandas.DataFrame(FRAME), **asked)
     path = tmp_path / f"safe.{suffix}"
     fg.audit(fg.protect(counts, min_cell=10), **asked, preset="us-lending").save(path)
-    with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
-        fg.check(path)
-
-
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
-def test_protected_counts_without_tables_are_not_to_be_audited_with_a_preset(tmp_path, suffix):
-    """They had one: no reference is known, so that nothing is compared."""
-    pandas = pytest.importorskip("pandas")
-    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "sex"}
-    counts = fg.protect(fg.count(pandas.DataFrame(FRAME), **asked), min_cell=10)
-    fg.audit(counts).save(path := tmp_path / f"safe.{suffix}")
     with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
         fg.check(path)

@@ -264,20 +264,18 @@ def test_a_share_is_no_bound_of_a_count():
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
+    "text",
     [
-        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,690\n", 120),
-        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,570\n", 0),
-        ("g,n,hired\nA,1000,500\nB,300,*\nC,200,*\nTotal,1500,690\n", None),
-        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nUnknown,90,30\nTotal,1590,690\n", None),
-        ("g,n,hired\nA,1000,500\nB,300,70\nC,9,*\nUnknown,90,30\nTotal,1399,608\n", 8),
-        ("g,n,hired,rate\nA,1000,500,50.0%\nB,50,*,44%\n", 22),
-        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,-\nTotal,1500,690\n", None),
+        "g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,690\n",
+        "g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,570\n",
+        "g,n,hired\nA,1000,500\nB,300,*\nC,200,*\nTotal,1500,690\n",
+        "g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nUnknown,90,30\nTotal,1590,690\n",
+        "g,n,hired\nA,1000,500\nB,300,70\nC,9,*\nUnknown,90,30\nTotal,1399,608\n",
+        "g,n,hired,rate\nA,1000,500,50.0%\nB,50,*,44%\n",
+        "g,n,hired\nA,1000,500\nB,300,70\nC,200,-\nTotal,1500,690\n",
     ],
 )
-def test_a_withheld_count_that_can_be_computed_is_noted(text, count):
-    found = faults(text).get(FaultCode.COUNT_RECOVERABLE)
-    assert (found and found["count"]) == count
+def test_a_total_with_a_withheld_count_that_it_allows_is_no_error(text):
     assert FaultCode.TOTAL_MISMATCH not in faults(text)
 
 

@@ -110,13 +110,6 @@ def test_no_table_of_a_report_is_accused_and_none_is_right_by_absence(name: str)
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_summary_is_checked_as_the_whole_report_is(name: str) -> None:
-    """Both have the same tables to publish, and sentences that state the same of them."""
-    summary, whole = (fg.check(render(_report(name), "markdown", full=f)) for f in (False, True))
-    assert summary.tables == whole.tables
-
-
-@pytest.mark.parametrize("name", PRESETS)
 def test_a_corrupted_number_of_a_table_to_publish_is_found(name: str) -> None:
     """One rate, ratio or number of selected people is changed, in the cell of one group."""
     tried = 0

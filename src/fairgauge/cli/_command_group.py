@@ -166,12 +166,10 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name in _VERBS:
-            from fairgauge.cli.commands.verbs import command_of
-
-            return command_of(cmd_name)
         found: click.Command
-        if cmd_name in _OWN:
+        if cmd_name in _VERBS:
+            found = import_module("fairgauge.cli.commands.verbs").command_of(cmd_name)
+        elif cmd_name in _OWN:
             module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
             found = module.command
         elif cmd_name in plug_in_commands():

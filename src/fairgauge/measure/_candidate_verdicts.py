@@ -105,16 +105,13 @@ def judged(
             for each in _held_against_margins(batch, list(islice(at, len(batch.records))), levels)
         ]
         groups = [each for batch in one.groups for each in _group_tests(batch, levels)]
-        made.append(
-            with_verdict(
-                replace(
-                    one.candidate,
-                    disparities=tuple(limited),
-                    margins=margins,
-                    groups=tuple(groups),
-                )
-            )
+        candidate = replace(
+            one.candidate,
+            disparities=tuple(limited),
+            margins=margins,
+            groups=tuple(groups),
         )
+        made.append(with_verdict(candidate))
     return tuple(made)
 
 

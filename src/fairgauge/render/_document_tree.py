@@ -1,6 +1,6 @@
 """The document tree: what a report or a comparison shows, before it is text, Markdown or HTML.
 
-Documents are built once (`report_document`, `change_document`) and walked by every renderer.
+Documents are built once (`document`) and walked by every renderer.
 Texts are plain and hold users' names as they are; a walker makes them harmless in its own format.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from fairgauge.enums import Outcome
@@ -206,53 +205,6 @@ class Chart:
     link: str = ""
     notes: tuple[str, ...] = ()
     legend: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SharePart:
-    """A part of every bar of a chart of shares: its name, how it is meant, and a letter for it."""
-
-    name: str
-    tone: Tone
-    letter: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShareBar:
-    """A bar: a count for every part; a bar with emphasis is a total."""
-
-    label: str
-    counts: tuple[int, ...]
-    emphasis: bool = False
-
-    @property
-    def total(self) -> int:
-        """Return the sum of the counts."""
-        return sum(self.counts)
-
-    @property
-    def places(self) -> tuple[tuple[float, float], ...]:
-        """Return where every part starts, and how wide it is, in per cent of the bar."""
-        ends = [0, *accumulate(self.counts)]
-        whole = self.total or 1
-        return tuple(
-            (100 * start / whole, 100 * (end - start) / whole) for start, end in pairwise(ends)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ShareChart:
-    """Bars of equal length, divided into the same parts.
-
-    Attributes
-    ----------
-    caption : what it shows.
-    parts, bars : the parts, and a bar for each of what is compared.
-    """
-
-    caption: str
-    parts: tuple[SharePart, ...]
-    bars: tuple[ShareBar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +423,6 @@ Block: TypeAlias = (
     | Code
     | Table
     | Chart
-    | ShareChart
     | TimeChart
     | FunnelChart
     | DotArrays

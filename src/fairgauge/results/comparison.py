@@ -442,7 +442,6 @@ class Comparison(ResultOfMetrics):
         schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.comparison:comparison_page",
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
@@ -777,7 +776,6 @@ class ModelComparison(ResultOfMetrics):
         schema="fairgauge.models/3",
         title="Models compared on the same rows",
         called="a comparison of models",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.models:models_page",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")

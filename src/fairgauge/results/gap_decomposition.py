@@ -422,7 +422,6 @@ class Decomposition(ResultOfMetrics):
         schema="fairgauge.why/3",
         title="Decomposition of gaps",
         called="a decomposition of gaps",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.why:why_page",
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")

@@ -445,7 +445,6 @@ class MonitorReport(ResultOfMetrics):
         schema="fairgauge.monitor_report/3",
         title="Report of a monitor",
         called="the report of a monitor",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.monitor:monitor_page",
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
@@ -669,7 +668,6 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/2",
         title="Health of the history of a monitor",
         called="the health of a history",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.monitor:history_page",
     )
     DERIVED: ClassVar = ("_brief",)

@@ -351,7 +351,6 @@ class PairsAudit(ShownResult):
         schema="fairgauge.pairs/2",
         title="Audit by swapped names",
         called="an audit by swapped names",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.swaps:swaps_page",
     )
     DERIVED: ClassVar = ("verdict", "_brief")

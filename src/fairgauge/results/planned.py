@@ -147,7 +147,6 @@ class Planned(ResultOfMetrics):
         schema="fairgauge.plan/6",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.planning:plan_page",
     )
     DERIVED: ClassVar = ("metrics", "_brief")

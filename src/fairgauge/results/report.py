@@ -306,7 +306,6 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         schema="fairgauge.report/3",
         title="A fairness audit",
         called="a report of fairgauge",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.audit:audit_page",
     )
     DERIVED: ClassVar = ("metrics", "_brief")

@@ -252,7 +252,6 @@ class SubgroupSearch(ResultOfMetrics):
         schema="fairgauge.find/1",
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.search:search_page",
     )
     DERIVED: ClassVar = ("metrics", "summary", "_brief")

@@ -162,7 +162,6 @@ class ThresholdChoice(ShownResult):
         schema="fairgauge.thresholds/4",
         title="Thresholds of a score",
         called="a choice of thresholds",
-        brief="fairgauge.render.page:brief_of",
         page="fairgauge.statements.thresholds:thresholds_page",
     )
     DERIVED: ClassVar = ("_brief",)

@@ -154,7 +154,11 @@ class Compared:
             for g in self.groups
             if hasattr(g, "group_id")
         }
-        self.named = {(g.feature, g.group) if hasattr(g, "group") else g for g in self.groups}
+        self.named = {
+            (g.feature, g.group) if hasattr(g, "group") else g
+            for g in self.groups
+            if getattr(g, "reference_kind", None) is not ReferenceKind.OTHERS
+        }
         self.favourable = favourable_of(self.spec)
 
     def side(self, feature: str | None, group: str | None, **counted: Any) -> Side:

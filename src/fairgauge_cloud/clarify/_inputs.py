@@ -10,23 +10,14 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, qu
 from fairgauge_cloud._coded_column import Table, rows_of, take_rows
 from fairgauge_cloud._files import Places, find
 from fairgauge_cloud.clarify.clarify_config import AnalysisConfig
-from fairgauge_cloud.clarify.dataset import (
-    PREDICTED,
-    Dataset,
-    FirstRow,
-    read_csv,
-    read_dataset,
-)
+from fairgauge_cloud.clarify.dataset import PREDICTED, Dataset, FirstRow, read_csv, read_dataset
 
 NO_FACET = "Unable to locate the facet."
 NO_LABEL = "Headers must contain label."
 
 
 def load_dataset(
-    config: AnalysisConfig,
-    places: Places,
-    dataset: str | None,
-    first_row: FirstRow = FirstRow.AUTO,
+    config: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow = FirstRow.AUTO
 ) -> Dataset:
     """Read and join everything that a configuration names."""
     if dataset is None:
@@ -64,11 +55,7 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
 
 
 def joined(
-    config: AnalysisConfig,
-    places: Places,
-    main: Dataset,
-    files: int,
-    first_row: FirstRow,
+    config: AnalysisConfig, places: Places, main: Dataset, files: int, first_row: FirstRow
 ) -> Dataset:
     """Put facets and predictions that are kept apart beside the data."""
     key = config.joinsource_name_or_index
@@ -112,10 +99,7 @@ def _beside(main: Dataset, side: Table, key: str | int | None, uri: str) -> Data
     if twice:
         raise DataError(f"the column {quote(twice[0])} of {quote(uri)} is also in the data")
     return replace(
-        main,
-        names=[*main.names, *others],
-        table=table | others,
-        outside=(*main.outside, *others),
+        main, names=[*main.names, *others], table=table | others, outside=(*main.outside, *others)
     )
 
 

@@ -194,11 +194,7 @@ def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
 
 def _contradictions(config: AnalysisConfig, *, has_dataset: bool = False) -> list[Problem]:
     """Return every mistake that concerns more than one key."""
-    return [
-        *_dataset(config),
-        *_methods(config),
-        *_bias(config, has_dataset),
-    ]
+    return [*_dataset(config), *_methods(config), *_bias(config, has_dataset)]
 
 
 def _dataset(config: AnalysisConfig) -> Iterator[Problem]:

@@ -9,12 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
-from fairgauge_cloud._coded_column import (
-    CodedColumn,
-    Table,
-    from_values,
-    rows_of,
-)
+from fairgauge_cloud._coded_column import CodedColumn, Table, from_values, rows_of
 from fairgauge_cloud._files import (
     MISSING_TEXTS,
     STANDARD_INPUT,

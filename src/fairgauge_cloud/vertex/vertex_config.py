@@ -231,11 +231,7 @@ def _text(label: object) -> str:
 
 
 ARGMAX = "argmax"
-_SOURCES = (
-    "dataset_storage_source_uris",
-    "predictions_gcs_source",
-    "predictions_bigquery_source",
-)
+_SOURCES = ("dataset_storage_source_uris", "predictions_gcs_source", "predictions_bigquery_source")
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 

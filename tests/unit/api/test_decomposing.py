@@ -1018,9 +1018,10 @@ def test_an_audit_concludes_nothing_where_most_is_in_strata_of_one_side_alone():
 def test_an_adjusted_difference_states_of_whom_it_is():
     audit = fg.audit(of_strata(ONE_SIDED["some"]), strata="dept", **ASKED)
     text = flat(render(audit, "text"))
-    among = "dept (among 80.6% of F and 80.6% of others, in strata that both are in) no difference"
-    assert f"but after adjusting for {among} is shown on average" in text
-    assert f"After adjusting for {among} is shown on average." in text
+    sides = "80.6% of people with sex F and 80.6% of people with sex M"
+    among = f"dept (among {sides}, in strata that both are in) no difference is shown on average"
+    assert f"but after adjusting for {among}" in text
+    assert f"After adjusting for {among}." in text
 
 
 def test_strata_that_both_sides_have_need_no_such_warning():

@@ -45,7 +45,6 @@ def test_a_ratio_beside_its_difference_has_its_own_parts_and_no_strata_twice(loa
         assert text.count("Strata, their tests and the regression are those of the difference") == 1
     short = " ".join(render(found, "text", full=False).split())
     assert "multiply to the gap" not in short
-    assert len(render(found, "text", full=False).splitlines()) <= 42
     alone = fg.why(data, prediction="approved", positive=1, metrics="selection_rate.ratio", **asked)
     text = " ".join(render(alone, "text", full=False).split())
 
@@ -100,12 +99,12 @@ ASKED = {
 def test_pay_transparency_shows_the_ratio_of_every_category_with_its_interval(pay):
     report = fg.audit(pay, **ASKED)
     text = render(report, "text", full=True)
-    assert "Mean label ratio of F by grade" in text
+    text = text.split("Compared with the reference by grade")[1]
     for grade in ("junior", "senior"):
         mine = pay.filter(grade=grade)
         ours, theirs = (mine.filter(sex=sex)["salary"].mean() for sex in "FM")
         line = next(line for line in text.splitlines() if line.strip().startswith(f"{grade} "))
-        assert line.split()[1] == f"{ours / theirs:.2f}"
+        assert f"  {ours / theirs:.2f}  " in line
         assert "to" in line
     assert not any("treated as" in each.message for each in report.diagnostics)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,16 @@ def test_a_shift_that_passed_is_reported_as_passed() -> None:
     )  # fmt: skip
     assert (now.verdict, now.facts["until"]) == ("tolerated", each.alarm.after.last)
     assert now.interval is not None
+
+
+def test_what_an_alarm_states_is_of_every_period_that_it_names() -> None:
+    counts = stream(PASSING, np.random.default_rng(3))
+    (each,) = fg.monitor(counts, asked(GAP)).alarms
+    for part in (each.alarm.before, each.alarm.after, each.alarm.now):
+        named = [own for name, own in counts.items() if part.first <= name <= part.last]
+        report = fg.audit(reduce(add, named), metrics=GAP["metric"])
+        (of_all,) = (x for x in report.estimates if x.group == "F")
+        assert part.value == pytest.approx(of_all.value)
 
 
 def test_a_shift_that_stays_is_reported_as_outside() -> None:

@@ -18,7 +18,6 @@ from fairgauge.enums import Outcome
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.changes import DisparityChange, RateChange
@@ -150,7 +149,7 @@ def test_every_schema_is_a_schema_with_all_that_it_refers_to(kind):
     assert all(f'"#/$defs/{name}"' in text for name in schema["$defs"])
 
 
-# ---- a new kind of result is a class and the function that makes its document -------------------
+# ---- a new kind of result is a class and the function that makes its page -----------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +161,6 @@ class Drift(ShownResult):
         schema="fairgauge.drift/2",
         title="Drift",
         called="a drift of fairgauge",
-        document=f"{__name__}:drift_document",
         brief=f"{__name__}:drift_brief",
     )
     DERIVED: ClassVar = ("widest",)
@@ -187,16 +185,7 @@ def drift_brief(drift):
     )
 
 
-def drift_document(drift, *, full):
-    """Return the document of a drift."""
-    return DocumentTree(
-        title="Drift", beside="", lead=("All shares.",), cover=(), verdict="", tone=Tone.PLAIN,
-        sections=(Section("all", "All", (Paragraph(str(drift.shares)),)),) if full else (),
-        created="", version=drift.version, brief=drift.brief(),
-    )  # fmt: skip
-
-
-def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_document(tmp_path):
+def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_page(tmp_path):
     drift = Drift(version="1", feature="<b>", interval=Interval(-math.inf, 1, 0.9), shares=(0.5,))
     for suffix in ("json", "txt", "md", "html"):
         drift.save(tmp_path / f"drift.{suffix}")

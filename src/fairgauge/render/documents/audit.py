@@ -241,6 +241,19 @@ class _Part:
                     f"{numbers.listing([called(each.stratum) for each in found])}."
                 )
 
+    def compared_in_strata(self) -> Iterator[dict[str, Any]]:
+        """Yield what is adjusted for the strata as it is in each of them, with its interval."""
+        adjusted = {overall.metric for overall, _ in adjustments(self.of)}
+        for each in self.of.inside:
+            if each.metric in adjusted:
+                yield {
+                    "stratum": each.stratum,
+                    "metric": metric_words(each.definition),
+                    "group": each.group,
+                    "value": estimate_value(each),
+                    "interval": metric_range(each.definition, each.low, each.high),
+                }
+
     def adjusted(self) -> Iterator[dict[str, Any]]:
         """Yield what is compared over all rows beside the same adjusted for the strata."""
         for pair in adjustments(self.of):
@@ -721,6 +734,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "other_rows": lambda part: part.others(),
     "strata_rows": lambda part: part.strata(),
     "tested_strata": lambda part: part.tested_strata(),
+    "compared_in_strata": lambda part: part.compared_in_strata(),
     "adjusted_rows": lambda part: part.adjusted(),
     "pair_rows": lambda part: part.pairs(),
     "confusion_rows": lambda part: part.confusion(),

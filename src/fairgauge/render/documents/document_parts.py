@@ -6,8 +6,8 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
@@ -19,10 +19,6 @@ from fairgauge.results.shown_result import ResultKind, ShownResult
 
 if TYPE_CHECKING:
     from fairgauge.render.words.command_line import Asked
-
-_Record = TypeVar("_Record")
-Field: TypeAlias = tuple[tree.Column | str, Callable[[_Record], tree.Cell | str]]
-"""A column of a table, and what makes its cell of a record; a heading alone is of numbers."""
 
 TONES = {
     Outcome.PASS: tree.Tone.GOOD,
@@ -95,11 +91,6 @@ def document_of(
         exhibits=tuple(exhibits),
         filed=tuple(filed),
     )
-
-
-def listed(id_: str, title: str, *blocks: tree.Block, short: str = "") -> tree.Section:
-    """Return a section that the contents list, by its title unless a ``short`` name is given."""
-    return tree.Section(id_, title, blocks, short=short or title)
 
 
 def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> Iterator[tree.Block]:

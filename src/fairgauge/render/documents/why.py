@@ -84,14 +84,15 @@ class _Gap:
         reason = f" ({self.of.reason})" if self.of.reason else ""
         return f"{self.of.verdict}{reason}" + (f"; with the controls: {beside}" if beside else "")
 
-    def said(self, *places: str) -> Iterator[str]:
-        """Yield what is stated of it at some places of a page."""
+    def said(self, *places: str, code: str = "") -> Iterator[str]:
+        """Yield what is stated of it at some places of a page, or under one code alone."""
         language, stated = (
             told(self.found).language,
             gap_statements(self.found, self.at, self.of),
         )
         for place in places:
-            yield from filter(None, (language.say(s.code, place, s) for s in stated))
+            of_code = (s for s in stated if code in ("", s.code))
+            yield from filter(None, (language.say(s.code, place, s) for s in of_code))
 
     def named(self, part: GapPart) -> str:
         """Return what a part is called."""
@@ -380,6 +381,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "stated_below": lambda gap: [
         each for each in gap.said("certain", "note") if each not in gap.said("found")
     ],
+    "no_regression": lambda gap: [*gap.said("found", code="no_regression")],
     "all_parts": _Gap.part_rows,
     "added": partial(_Gap.part_rows, added=True),
     "drawn": lambda gap: [*gap.waterfall(), *gap.dots()],

@@ -180,7 +180,6 @@ def _(block: tree.Chart) -> Iterator[str]:
 @_block.register(tree.DotArrays)  # its sentence states it
 @_block.register(tree.Glossary)
 @_block.register(tree.ScoreCharts)
-@_block.register(tree.ShareChart)
 @_block.register(tree.SignOff)
 @_block.register(tree.TimeChart)
 @_block.register(tree.FunnelChart)

@@ -24,8 +24,6 @@ NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 42
 """The lines that a report has by default, if its tables leave room for them."""
 _USUAL = 100
-_BAR = 40
-"""Letters of a bar of shares."""
 _MOST_TABLES = 2
 _BEFORE_TABLES = 14
 """The most lines before the first table, beside the line of rules."""
@@ -160,9 +158,8 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
     published = len(document.to_publish)  # on the first page, of which text has the sentences alone
     to_publish = [f"{numbers.numbered(published, 'tables')} to publish"] if published else []
     lines: list[str] = []
-    tried = [(most, True) for most in (levels if tables <= _MOST_TABLES else levels[:1])]
-    for most, rest in (*tried, (tried[-1][0], writer.of_audit)):
-        writer.most_spare, writer.rest, writer.omitted = most, rest, {}
+    for most in levels if tables <= _MOST_TABLES else levels[:1]:
+        writer.most_spare, writer.omitted = most, {}
         lines = [*writer.document(document)]
         if writer.hidden:  # what one table has no room for, none shows
             writer.omitted = {}
@@ -173,7 +170,6 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
             *document.not_shown,
             *to_publish,
             *writer.omitted,
-            *([] if writer.rest else ["all of the first page"]),
         ]
         lines += writer.wrapped(_more(document, parts, python=python), 2, Tone.SOFT)
         if len(lines) <= ONE_SCREEN:
@@ -197,8 +193,6 @@ class _Text:
         """The sentences of the brief that stand before the tables."""
         self.hidden: dict[str, None] = {}
         self.most_spare: float = math.inf
-        self.rest = True
-        """Whether sentences of the first page without room before the tables stand below them."""
         self.omitted: dict[str, None] = {}
 
     def paint(self, text: str, tone: Tone) -> str:
@@ -300,7 +294,7 @@ class _Text:
         yield from self.wrapped(asked, 2, Tone.SOFT)
         blocks = [block for section in document.sections for block in section.blocks]
         shown = [b.text for b in blocks if isinstance(b, tree.Paragraph) and not b.spare]
-        for question, answer in brief.answers if self.rest else ():
+        for question, answer in brief.answers:
             rest = [
                 text
                 for text in map(str, answer)
@@ -453,23 +447,6 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
-    @show.register(tree.ShareChart)
-    def _(self, block: tree.ShareChart) -> Iterator[str]:
-        yield ""
-        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
-        labels = [wrap(printable(bar.label), _CHART_NAME) for bar in block.bars]
-        longest = max((width(part) for parts in labels for part in parts), default=0)
-        for label, bar in zip(labels, block.bars, strict=True):
-            drawn = "".join(
-                self.paint(part.letter * length, part.tone)
-                for part, length in zip(block.parts, _lengths(bar.counts), strict=True)
-            )
-            space = " " * (longest - width(label[0]))
-            yield f"  {label[0]}{space}  {drawn}  {numbers.count(bar.total)}"
-            yield from (f"  {more}" for more in label[1:])
-        legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
-        yield from self.wrapped(legend, 2, Tone.SOFT)
-
     @show.register(tree.DotArrays)
     @show.register(tree.Glossary)
     @show.register(tree.RuleGrid)
@@ -483,20 +460,6 @@ class _Text:
     @show.register(tree.ScoreCharts)
     def _(self, _: tree.ScoreCharts) -> Iterator[str]:
         yield "  Curves and the threshold explorer are in the HTML report."
-
-
-def _lengths(counts: Sequence[int]) -> list[int]:
-    """Return how many letters of a bar each count has: at least one, unless it is 0."""
-    total = sum(counts)
-    if not total:
-        return [0] * len(counts)
-    shares = [_BAR * count / total for count in counts]
-    lengths = [max(int(share), int(share > 0)) for share in shares]
-    while (left := _BAR - sum(lengths)) != 0:
-        gaps = [share - length for share, length in zip(shares, lengths, strict=True)]
-        at = gaps.index(max(gaps)) if left > 0 else gaps.index(min(gaps))
-        lengths[at] += 1 if left > 0 else -1
-    return lengths
 
 
 def _cell(cell: tree.Cell) -> str:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
+    from pandas import DataFrame, Index, Series
 
 __all__ = [
     "Column",
@@ -71,7 +71,7 @@ _BINARY = 2
 _ALL = ("all",)
 
 
-def problem_type(labels: pd.Series) -> ProblemType:
+def problem_type(labels: Series) -> ProblemType:
     """Return BINARY for two distinct labels, OTHER for any other number."""
     distinct = labels.dropna().nunique()
     return ProblemType.BINARY if distinct == _BINARY else ProblemType.OTHER
@@ -87,20 +87,20 @@ def fetch_metrics_to_run(
     return [metric for metric in full_metrics if metric.__name__ in metric_names]
 
 
-def label_value_or_threshold(label_series: pd.Series, positive_values: Sequence[object]) -> str:
+def label_value_or_threshold(label_series: Series, positive_values: Sequence[object]) -> str:
     """Return the positive values, or the interval above a threshold, as results write them."""
     _require_positive(positive_values)
     return outcome(from_series(label_series), positive_values)[0].text
 
 
 def bias_report(
-    df: pd.DataFrame,
+    df: DataFrame,
     facet_column: FacetColumn,
     label_column: LabelColumn,
     stage_type: StageType,
     predicted_label_column: LabelColumn | None = None,
     metrics: Sequence[str] = _ALL,
-    group_variable: pd.Series | None = None,
+    group_variable: Series | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the bias of a data set, or of a model's predictions, for one facet.
 
@@ -156,7 +156,7 @@ def bias_report(
 
 
 def bias_basic_stats(
-    df: pd.DataFrame,
+    df: DataFrame,
     facet_column: FacetColumn,
     label_column: LabelColumn,
     stage_type: StageType,
@@ -176,7 +176,7 @@ def bias_basic_stats(
 
 
 def model_performance_report(
-    df: pd.DataFrame, label_column: LabelColumn, predicted_label_column: LabelColumn
+    df: DataFrame, label_column: LabelColumn, predicted_label_column: LabelColumn
 ) -> dict[str, Any]:
     """Return the performance of a model on all rows."""
     del df
@@ -192,7 +192,7 @@ class _ReportArguments:
 
     def __init__(
         self,
-        df: pd.DataFrame,
+        df: DataFrame,
         facet_column: FacetColumn,
         label_column: LabelColumn,
         stage_type: StageType,
@@ -229,7 +229,7 @@ class _ReportArguments:
         """Return the columns that the flip test compares rows by."""
         return Features(lambda: from_frame(self._others))
 
-    def question(self, group_variable: pd.Series | None) -> FacetQuestion:
+    def question(self, group_variable: Series | None) -> FacetQuestion:
         """Return what is counted."""
         strata = None
         if group_variable is not None and not group_variable.empty:
@@ -237,7 +237,7 @@ class _ReportArguments:
         return FacetQuestion((self.facet,), self.label, self.prediction, strata)
 
     def called(
-        self, metric: Callable[..., object], block: int, group_variable: pd.Series | None
+        self, metric: Callable[..., object], block: int, group_variable: Series | None
     ) -> dict[str, object]:
         """Call a metric that a user registered; an exception is the error of its entry."""
         index = self._df.index
@@ -261,14 +261,14 @@ class _ReportArguments:
         return entry.to_json()
 
 
-def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:
+def _flags(values: NDArray[np.bool_], index: Index) -> Series:
     import pandas as pd
 
     return pd.Series(values, index=index)
 
 
 def _check(
-    df: pd.DataFrame,
+    df: DataFrame,
     facet_column: FacetColumn,
     label_column: LabelColumn,
     stage_type: StageType,

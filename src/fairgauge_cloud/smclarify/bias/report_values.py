@@ -15,7 +15,7 @@ from fairgauge_cloud.smclarify.bias.metrics.common import divide, metric_descrip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
+    from pandas import IntervalIndex, Series
 
     from fairgauge_cloud._facet_counts import BinaryOutcome
 
@@ -38,14 +38,14 @@ class FacetColumn(Column):
 class FacetContinuousColumn(Column):
     """A numeric facet, with its intervals."""
 
-    interval_indices: pd.IntervalIndex
+    interval_indices: IntervalIndex
 
 
 @dataclass(eq=False)
 class LabelColumn(Column):
     """A label or prediction, with its values and which of them are positive."""
 
-    series: pd.Series
+    series: Series
     positive_label_values: Any | None = None
 
 

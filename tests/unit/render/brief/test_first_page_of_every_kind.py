@@ -15,8 +15,8 @@ from tests.properties.test_every_verb import QUESTION, VERBS, table
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Section, Table
+from fairgauge.render.document import document
 from fairgauge.render.formats import save
-from fairgauge.results.describers import function_at
 from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth, HistoryProblem
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def sentences(brief: fg.Brief) -> list[Any]:
 @EVERY_KIND
 def test_the_terminal_has_few_lines_before_the_first_section(kind: str) -> None:
     shown = result(kind)
-    document = function_at(shown.KIND.document)(shown, full=False)
+    made = document(shown, full=False)
     lines = render(shown, "text").splitlines()
-    first = next(iter(document.sections), Section("", "nothing below", ()))
+    first = next(iter(made.sections), Section("", "nothing below", ()))
     heads = [b.columns[0].heading for b in first.blocks if isinstance(b, Table)] or [first.title]
     starts = [i for i, line in enumerate(lines) if line.startswith((first.title, heads[0], "Gap"))]
     before = lines.index("") if not starts else starts[0]

@@ -21,7 +21,7 @@ from fairgauge.render.document import document as report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import equivalents, metric_words
-from fairgauge.results.disparities import after_adjusting, is_significant, singled_out
+from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, sections_of
 
@@ -232,30 +232,6 @@ def test_berkeleys_difference_disappears():
     assert "Female (Gender) has a lower base rate than others: 30.4% vs 44.5% (−14.2 pp" in text
     assert "no difference is shown on average: +1.8 pp" in text
     assert "Simpson" not in text
-
-
-@pytest.mark.parametrize("sample", ["small", "several", "crossed", "berkeley", "scored"])
-def test_marks_follow_one_rule_in_every_table(sample):
-    """``?`` stands on insufficient data alone, ``*`` on significance alone, wherever shown."""
-    report = getattr(sample_reports, sample)()
-    expected = {
-        (each.value, each.low, each.high): (
-            "?" if each.status is Status.TOO_FEW else "*" if is_significant(each) else ""
-        )
-        for each in map(singled_out, report.estimates)
-        if each.value is not None
-    }
-    for full in (False, True):
-        tables = [
-            b for b in every_block(report_document(report, full=full)) if isinstance(b, Table)
-        ]
-        marked = [
-            cell for table in tables for row in table.rows for cell in row if cell.mark is not None
-        ]
-        for cell in marked:
-            mark = expected[cell.mark.value, cell.mark.low, cell.mark.high]
-            assert cell.below.endswith(mark or tuple("0123456789"))
-            assert cell.mark.sparse == cell.below.endswith("?")
 
 
 def test_renderers_never_change_a_verdict():

@@ -33,7 +33,7 @@ from fairgauge_cloud.smclarify.bias.metrics.pretraining import CDDL, CI, DPL, JS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
+    from pandas import Series
 
     Result = TypeVar("Result")
 
@@ -81,7 +81,7 @@ def call_metric(metric: Callable[..., Result], **kwargs: object) -> Result:
 
 
 def metric_one_vs_all(
-    metric: Callable[..., Result], feature: pd.Series, **kwargs: object
+    metric: Callable[..., Result], feature: Series, **kwargs: object
 ) -> dict[object, Result]:
     """Return a metric of every value of a column against all others."""
     return {

@@ -17,14 +17,14 @@ from fairgauge_cloud.smclarify.bias.metrics.common import binary_confusion_matri
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
+    from pandas import DataFrame, Series
 
 
 def confusion_matrix(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
+    feature: Series,
+    sensitive_facet_index: Series,
+    positive_label_index: Series,
+    positive_predicted_label_index: Series,
 ) -> list[float]:
     """Fractions of TP, FP, FN, TN."""
     inside = sensitive_facet_index
@@ -33,13 +33,13 @@ def confusion_matrix(
     )
 
 
-def proportion(sensitive_facet_index: pd.Series) -> float:
+def proportion(sensitive_facet_index: Series) -> float:
     """Proportion of examples in sensitive facet."""
     return float(sensitive_facet_index.sum() / len(sensitive_facet_index))
 
 
 def observed_label_distribution(
-    feature: pd.DataFrame, sensitive_facet_index: pd.Series, positive_label_index: pd.Series
+    feature: DataFrame, sensitive_facet_index: Series, positive_label_index: Series
 ) -> list[float]:
     """Distribution of observed label outcomes for sensitive facet"""  # noqa: D400
     del feature
@@ -116,7 +116,7 @@ _NO_MISSING = "Input y_true contains NaN."
 
 
 def multicategory_confusion_matrix(
-    label_series: pd.Series, predicted_label_series: pd.Series
+    label_series: Series, predicted_label_series: Series
 ) -> dict[str, dict[str, float]] | None:
     """Return how often each label was predicted as each other: {true: {predicted: rows}}.
 

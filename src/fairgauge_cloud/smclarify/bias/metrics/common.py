@@ -10,13 +10,7 @@ import numpy as np
 
 from fairgauge_cloud._coded_column import CodedColumn, from_series
 from fairgauge_cloud._column_reading import DataType, as_type, converted, data_type
-from fairgauge_cloud._facet_counts import (
-    REST,
-    BinaryOutcome,
-    Blocks,
-    FacetQuestion,
-    count_question,
-)
+from fairgauge_cloud._facet_counts import REST, BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge_cloud._service_metrics import ServiceMetrics, unsortable
 from fairgauge_cloud._service_texts import DESCRIPTIONS, MetricEntry, read
 from fairgauge_cloud.smclarify.bias.metrics.constants import INFINITY
@@ -24,7 +18,7 @@ from fairgauge_cloud.smclarify.bias.metrics.constants import INFINITY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
+    from pandas import Series
 
 
 Result = TypeVar("Result")
@@ -67,14 +61,14 @@ def metric_description(metric: Callable[..., object]) -> str:
     return DESCRIPTIONS.get(metric.__name__, line)
 
 
-def series_datatype(series: pd.Series, values: Sequence[object] | None = None) -> DataType:
+def series_datatype(series: Series, values: Sequence[object] | None = None) -> DataType:
     """Guess whether a column holds categories or numbers."""
     return data_type(from_series(series), values)
 
 
 def ensure_series_data_type(
-    series: pd.Series, values: Sequence[object] | None = None
-) -> tuple[DataType, pd.Series]:
+    series: Series, values: Sequence[object] | None = None
+) -> tuple[DataType, Series]:
     """Guess what a column holds, and convert it to that."""
     import pandas as pd
 
@@ -85,14 +79,14 @@ def ensure_series_data_type(
 
 
 def convert_positive_label_values(
-    series: pd.Series, positive_label_values: list[str | int | float]
+    series: Series, positive_label_values: list[str | int | float]
 ) -> list[object]:
     """Return listed values in the type of the column's values."""
     return converted(from_series(series), positive_label_values)
 
 
 def calc_confusion_matrix_quadrants(
-    feature: pd.Series, positive_label_index: pd.Series, positive_predicted_label_index: pd.Series
+    feature: Series, positive_label_index: Series, positive_predicted_label_index: Series
 ) -> tuple[int, int, int, int]:
     """Return the counts of TP, TN, FP and FN."""
     del feature
@@ -106,7 +100,7 @@ def calc_confusion_matrix_quadrants(
 
 
 def binary_confusion_matrix(
-    feature: pd.Series, positive_label_index: pd.Series, positive_predicted_label_index: pd.Series
+    feature: Series, positive_label_index: Series, positive_predicted_label_index: Series
 ) -> list[float]:
     """Return the shares of TP, FP, FN and TN."""
     tp, tn, fp, fn = calc_confusion_matrix_quadrants(
@@ -115,19 +109,14 @@ def binary_confusion_matrix(
     return [divide(count, len(feature)) for count in (tp, fp, fn, tn)]
 
 
-def DPL(
-    feature: pd.Series, sensitive_facet_index: pd.Series, positive_label_index: pd.Series
-) -> float:
+def DPL(feature: Series, sensitive_facet_index: Series, positive_label_index: Series) -> float:
     """Return the difference in shares of true, of labels or of predictions."""
     del feature
     return measure(["DPL"], sensitive_facet_index, flag(positive_label_index, "label_index"))[0]
 
 
 def CDD(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    label_index: pd.Series,
-    group_variable: pd.Series,
+    feature: Series, sensitive_facet_index: Series, label_index: Series, group_variable: Series
 ) -> float:
     """Return the conditional demographic disparity, of labels or of predictions."""
     del feature
@@ -141,10 +130,10 @@ def of_labels_and_predictions(
     """Return the function of metrics that smclarify computes together: all of them, or one."""
 
     def metric(
-        feature: pd.Series,
-        sensitive_facet_index: pd.Series,
-        positive_label_index: pd.Series,
-        positive_predicted_label_index: pd.Series,
+        feature: Series,
+        sensitive_facet_index: Series,
+        positive_label_index: Series,
+        positive_predicted_label_index: Series,
     ) -> Result:
         del feature
         label = flag(positive_label_index, "positive_label_index")
@@ -167,30 +156,30 @@ DLR = _of("DLR", "Difference in Label Rates", ["DAR", "DRR"], tuple)
 DLA = _of("DLA", "Difference in Label Accuracy", ["RD", "SD"], tuple)
 
 
-def flag(series: pd.Series, name: str) -> BinaryOutcome:
+def flag(series: Series, name: str) -> BinaryOutcome:
     """Read a column of true and false as a collapsed label."""
     if series.dtype != bool:
         raise ValueError(f"{name} must be of type bool")
     return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
 
 
-def facet(series: pd.Series) -> Blocks:
+def facet(series: Series) -> Blocks:
     """Read ``sensitive_facet_index``: true for the sensitive facet."""
     inside = flag(series, "sensitive_facet_index").column.codes
     return Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST), DataType.CATEGORICAL)
 
 
-def group(series: pd.Series | None) -> CodedColumn | None:
+def group(series: Series | None) -> CodedColumn | None:
     """Read ``group_variable``; nothing, or an empty column, is none."""
     return None if series is None or series.empty else from_series(series, "group")
 
 
 def measure(
     metrics: Sequence[str],
-    sensitive_facet_index: pd.Series,
+    sensitive_facet_index: Series,
     label: BinaryOutcome | None = None,
     prediction: BinaryOutcome | None = None,
-    group_variable: pd.Series | None = None,
+    group_variable: Series | None = None,
 ) -> tuple[float, ...]:
     """Compute metrics of one sensitive facet."""
     asked = FacetQuestion((facet(sensitive_facet_index),), label, prediction, group(group_variable))

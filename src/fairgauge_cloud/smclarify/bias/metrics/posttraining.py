@@ -16,18 +16,18 @@ from fairgauge_cloud.smclarify.bias.metrics import common
 from fairgauge_cloud.smclarify.bias.metrics.common import facet, flag, measure, require
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame, Series
 
 
 def DPPL(
-    feature: pd.Series, sensitive_facet_index: pd.Series, positive_predicted_label_index: pd.Series
+    feature: Series, sensitive_facet_index: Series, positive_predicted_label_index: Series
 ) -> float:
     """Difference in Positive Proportions in Predicted Labels (DPPL)."""
     return common.DPL(feature, sensitive_facet_index, positive_predicted_label_index)
 
 
 def DI(
-    feature: pd.Series, sensitive_facet_index: pd.Series, positive_predicted_label_index: pd.Series
+    feature: Series, sensitive_facet_index: Series, positive_predicted_label_index: Series
 ) -> float:
     """Disparate Impact (DI)."""
     del feature
@@ -48,10 +48,10 @@ TE = _of("TE", "Treatment Equality", ["TE"], _first)
 
 
 def CDDPL(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-    group_variable: pd.Series,
+    feature: Series,
+    sensitive_facet_index: Series,
+    positive_predicted_label_index: Series,
+    group_variable: Series,
 ) -> float:
     """Conditional Demographic Disparity in Predicted Labels (CDDPL)."""
     return common.CDD(
@@ -60,7 +60,7 @@ def CDDPL(
 
 
 def FT(
-    df: pd.DataFrame, sensitive_facet_index: pd.Series, positive_predicted_label_index: pd.Series
+    df: DataFrame, sensitive_facet_index: Series, positive_predicted_label_index: Series
 ) -> float:
     """Flip Test (FT)."""
     inside = facet(sensitive_facet_index)
@@ -68,7 +68,7 @@ def FT(
     return Features(lambda: from_frame(df)).flip(inside.codes == 0, prediction.states == 1)
 
 
-def GE(positive_label_index: pd.Series, positive_predicted_label_index: pd.Series) -> float:
+def GE(positive_label_index: Series, positive_predicted_label_index: Series) -> float:
     """Generalized Entropy (GE)."""
     label = flag(positive_label_index, "positive_label_index")
     prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")

@@ -19,21 +19,19 @@ from fairgauge_cloud.smclarify.bias.metrics.common import facet, flag, measure, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
     from numpy.typing import NDArray
+    from pandas import Series
 
     Array = NDArray[np.float64]
 
 
-def CI(feature: pd.Series, sensitive_facet_index: pd.Series) -> float:
+def CI(feature: Series, sensitive_facet_index: Series) -> float:
     """Class Imbalance (CI)."""
     del feature
     return measure(["CI"], sensitive_facet_index)[0]
 
 
-def DPL(
-    feature: pd.Series, sensitive_facet_index: pd.Series, positive_label_index: pd.Series
-) -> float:
+def DPL(feature: Series, sensitive_facet_index: Series, positive_label_index: Series) -> float:
     """Difference in Positive Proportions in Labels (DPL)."""
     del feature
     label = flag(positive_label_index, "positive_label_index")
@@ -41,10 +39,10 @@ def DPL(
 
 
 def CDDL(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    group_variable: pd.Series,
+    feature: Series,
+    sensitive_facet_index: Series,
+    positive_label_index: Series,
+    group_variable: Series,
 ) -> float:
     """Conditional Demographic Disparity in Labels (CDDL)."""
     return common.CDD(feature, sensitive_facet_index, positive_label_index, group_variable)
@@ -52,13 +50,13 @@ def CDDL(
 
 def _distance(
     name: str, title: str, of_shares: Callable[[Array, Array], float]
-) -> Callable[[pd.Series, pd.Series], float]:
+) -> Callable[[Series, Series], float]:
     """Return the function of a distance of labels, which are not collapsed.
 
     As in smclarify, categories that either side lacks are removed without renormalising.
     """
 
-    def metric(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    def metric(label: Series, sensitive_facet_index: Series) -> float:
         column = from_series(label, "label")
         inside = facet(sensitive_facet_index).codes >= 0
         known = column.codes >= 0
@@ -80,9 +78,7 @@ def _kl(p: Array, q: Array) -> float:
 
 KL = _distance("KL", "Kullback-Liebler Divergence", _kl)
 JS = _distance(
-    "JS",
-    "Jensen-Shannon Divergence",
-    lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2,
+    "JS", "Jensen-Shannon Divergence", lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2
 )
 LP = _distance("LP", "L-p Norm", lambda p, q: float(np.sqrt(((p - q) ** 2).sum())))
 TVD = _distance("TVD", "Total Variation Distance", lambda p, q: float(np.abs(p - q).sum() / 2))
