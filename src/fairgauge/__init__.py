@@ -16,7 +16,6 @@ if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
     del sys.path[0]
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
@@ -184,10 +183,12 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that importing fairgauge costs nothing."""
     if name in _MODULES:
         return import_module(_MODULES[name])
-    for command in entry_points(group="fairgauge.commands") if name not in _HOME else ():
-        if command.name == name:  # the function of a plug-in's command, such as `check`
-            return getattr(import_module(command.module.partition(".")[0]), name)
     if name not in _HOME:
+        from importlib.metadata import entry_points  # which costs as much as all that Python loads
+
+        for command in entry_points(group="fairgauge.commands"):
+            if command.name == name:  # the function of a plug-in's command, such as `check`
+                return getattr(import_module(command.module.partition(".")[0]), name)
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)
     globals()[name] = value

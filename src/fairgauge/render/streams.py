@@ -121,12 +121,12 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     if name not in tables:
         allowed = ", ".join(tables)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
-    records: list[Any] = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
+    records = list(stream(shown.KIND.name, tables[name].get("rows", name), shown))
     rows = [flat(each) for each in records]
     columns = list(tables[name]["columns"])
     if "says" in columns:  # a sentence is no plain value
-        said = [{"says": getattr(each, "says", None)} for each in records]
-        rows = [row | text for row, text in zip(rows, said, strict=True)]
+        for row, each in zip(rows, records, strict=True):
+            row["says"] = getattr(each, "says", row.get("says"))
     more = stream(shown.KIND.name, tables[name]["open"], shown) if "open" in tables[name] else ()
     every = (*columns, *more)
     texts = frozenset((*layouts()["csv"]["texts"], *tables[name].get("texts", ()), *more))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations, count
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -190,10 +190,9 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
         if array.dtype.kind in "biuf" and array.ndim == 1:
             return doubles(array) if array.dtype.kind == "f" else array
         value = [*array] if array.dtype.kind == "M" else array  # tolist() makes nanoseconds numbers
-    listed: Any = value.tolist() if isinstance(value, np.ndarray) else value
-    at_once = _is_list(listed) and set(map(type, listed)) <= _CANONICAL
-    if at_once:  # of millions of values
-        return _of_one_type([*listed], path)
+    listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if _is_list(listed) and set(map(type, listed)) <= _CANONICAL:  # of millions of values at once
+        return _of_one_type(cast("list[Value]", [*listed]), path)
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
         features = path.startswith(("sensitive", "strata"))
         raise SpecError(
@@ -213,7 +212,7 @@ _OF_OUTCOMES = (
 
 
 def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
-    known: list[Any] = [each for each in values if each is not None]
+    known = [each for each in values if each is not None]
     types = {type(each): each for each in known}
     examples = {_kind(each): each for each in types.values()}
     if len(examples) > 1:
@@ -222,7 +221,7 @@ def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
     if "number" in examples:
         if len(known) < len(values) or float in types:
             return np.array([np.nan if each is None else each for each in values], dtype=float)
-        if max(map(abs, known)) <= _LARGEST_WHOLE:
+        if max(map(abs, cast("list[int]", known))) <= _LARGEST_WHOLE:
             return np.array(values, dtype=np.int64)
     array = np.empty(len(values), dtype=object)
     array[:] = values
