@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import click
 
 from fairgauge.addresses import without_secrets
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import DataError, FairgaugeError, nearest, quote
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -69,6 +71,8 @@ _OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)
 @cache
 def plug_in_commands() -> dict[str, EntryPoint]:
     """Return the commands of installed packages, by name; none takes the name of our own."""
+    from importlib.metadata import entry_points  # slow to import: only where names are asked
+
     found = {each.name: each for each in entry_points(group="fairgauge.commands")}
     return {name: found[name] for name in sorted(found.keys() - _OWN)}
 

@@ -16,7 +16,6 @@ from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypedDict
 
@@ -203,6 +202,8 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
     A class registers itself when it is imported; this imports every module of results, and the
     classes that plug-ins name.
     """
+    from importlib.metadata import entry_points
+
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
