@@ -58,34 +58,8 @@ def test_axe_finds_nothing_serious(visit, axe, name, scheme):
     assert grave == []
 
 
-def test_without_scripts_what_is_folded_opens(visit):
-    page = visit("months", java_script_enabled=False).page
-    rows = page.locator("details tbody tr")
-    assert rows.count() > 0
-    assert rows.first.is_hidden()
-    page.locator("summary").first.click()
-    assert rows.first.is_visible()
-
-
 def test_hostile_names_are_text(visit):
     page = visit("hostile").page
     assert page.locator("script").count() == 1
     assert page.locator("img, iframe, [onmouseover], [onerror]").count() == 0
     assert page.locator("bdi", has_text="<script>alert(1)</script>").count() > 0
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-def test_verdicts_that_changed_have_both_marks_inside_the_plot(visit, width):
-    """The marks of a row are the value now, in the colour of the turn, and the one before."""
-    rows = visit("months", width=width).page.locator("#flips tbody tr")
-    assert rows.count() > 0
-    for i in range(rows.count()):
-        plot = rows.nth(i).locator("td.plot").bounding_box()
-        fills = []
-        for dot in ("circle.dot:not(.before)", "circle.dot.before"):
-            mark = rows.nth(i).locator(dot)
-            box = mark.bounding_box()
-            assert box["width"] > 0
-            assert plot["x"] <= box["x"] + box["width"] / 2 <= plot["x"] + plot["width"]
-            fills.append(mark.evaluate("each => getComputedStyle(each).fill"))
-        assert fills[0] != fills[1]

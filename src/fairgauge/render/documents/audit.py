@@ -116,7 +116,7 @@ _MOST_RATES = 8
 _MOST_CHARTED, _MOST_CHART_ROWS, _MOST_CHARTS = 4, 24, 8
 _MOST_PUBLISHED = 24
 """Rows of tables to publish on the first page; others follow on the second."""
-_MOST_LISTED = 1_500
+_MOST_LISTED = 3_000
 _LONGEST_SPEC = 20_000
 _MOST_FILED_METHODS, _MOST_FINDINGS, _MOST_ABSENT = 6, 5, 3
 
@@ -468,6 +468,16 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 # ---- data, methods and numbers
 
 
+def _not_significant(report: Report) -> Iterator[tree.Block]:
+    """Yield in what no difference is significant, and how large one could be."""
+    one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
+    parts = (each.of for each in _parts(report, full=False))
+    by_class = {of.feature for of in parts if of.class_scope.kind not in one_outcome}
+    if equal := insignificant(sections_of(report)):
+        text = no_finding_sentence(equal, by_class, terms_of(report))
+        yield tree.Paragraph(text, tree.Tone.SOFT, spare=2, about="what is not significant")
+
+
 def _closing(report: Report) -> Iterator[tree.Block]:
     """Yield the notes below the tables of one screen."""
     unit_ = question.unit(report)
@@ -475,12 +485,6 @@ def _closing(report: Report) -> Iterator[tree.Block]:
     parts = _parts(report, full=False)
     valued = {each.metric for each in report.estimates if each.value is not None}
     absent = [each for part in parts for each in part.of.missing if each.metric not in valued]
-    one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
-    by_class = {p.of.feature for p in parts if p.of.class_scope.kind not in one_outcome}
-    equal = insignificant(sections_of(report))
-    if equal:
-        text = no_finding_sentence(equal, by_class, terms_of(report))
-        yield tree.Paragraph(text, tree.Tone.SOFT, spare=2, about="what is not significant")
     texts = [
         CAVEAT if report.findings else "",
         question.not_favourable(report),
@@ -741,6 +745,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "metric_charts": lambda part: part.charts(),
     "undefined": lambda part: missing_values(part.of.missing),
     "whole": _whole,
+    "not_significant": _not_significant,
     "closing": _closing,
     "estimator_rows": _estimators,
     "scores_drawn": lambda report: [tree.ScoreCharts()] if report.scores else [],

@@ -69,7 +69,7 @@ def test_two_reports_are_still_compared(people, tmp_path):
         assert run("audit", people, *flags, f"-o{tmp_path / name}.json").exit_code == 0
     result = run("compare", "current.json", "fairer.json")
     assert "Comparison of two fairness audits" in result.stdout
-    assert "--candidate NEW" in " ".join(result.stdout.split())
+    assert "(fairgauge compare-models)" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize(
