@@ -187,6 +187,7 @@ def test_a_table_is_copied_as_rows_of_a_spreadsheet(visit):
 
 def test_a_metric_leads_to_its_meaning(visit):
     page = visit("small").page
+    unfold(page)
     page.locator("a[href='#metric-selection-rate-difference']").first.click()
     meaning = page.locator("#metric-selection-rate-difference")
     assert meaning.is_visible()
