@@ -408,8 +408,8 @@ def _unclear_rows(note: Diagnostic) -> int:
     if note.level is not Level.WARNING:
         return 0
     if note.code is DiagnosticCode.SAME_NAMES and not note.get("strata"):  # the largest is as meant
-        pairs = zip(note["values"], rows or (), strict=False)
-        return sum(n for value, n in pairs if value in note["others"])
+        counted = dict(zip(note["values"], note["rows"], strict=False))
+        return sum(n for value, n in counted.items() if value in note["others"])
     if note.code not in _UNCLEAR:
         return 0
     return rows if isinstance(rows, int) else sum(rows)

