@@ -205,7 +205,9 @@ class _Monitor(Compared):
             baseline: dict[str, Any] = next(
                 (of for of in near if named.format(**of) == each.rule), {}
             )
-            others = each.reference == ReferenceRule.OTHERS
+            others = all(
+                e.reference == ReferenceRule.OTHERS for e in r.comparisons if e.rule == each.rule
+            )
             rules.setdefault(each.rule, self.compared(
                 each, "rule", limits=limits, others=others, plain=plain,
                 within=baseline.get("within"), source=baseline.get("source")))  # fmt: skip
