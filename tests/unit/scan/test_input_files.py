@@ -223,7 +223,6 @@ JSON_REFUSED = {
     "nested": ('{"g":{"a":1},"y":1}\n', r"'g' \(feature\) holds values that are not plain"),
     "two types": ('{"g":true,"y":1}\n{"g":"true","y":0}\n', "'true' as two types"),
     "latin": (b'{"g":"\xe9","y":1}\n', "is not UTF-8 text; .* windows-1252"),
-    "byte order mark": ('\ufeff{"g":"a","y":1}\n', "byte order mark"),
 }
 
 
