@@ -65,8 +65,9 @@ def test_what_is_packed(built):
         metadata = archive.read(info).decode()
     files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert {path.relative_to(ROOT / "src").as_posix() for path in files} < names
-    assert {"fairgauge/py.typed", "fairgauge_cloud/py.typed"} < names
-    assert all(name.startswith(("fairgauge/", "fairgauge_cloud/", "fairgauge-")) for name in names)
+    packages = {"fairgauge", "fairgauge_check", "fairgauge_cloud"}
+    assert {f"{package}/py.typed" for package in packages} < names
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == packages
     assert "Requires-Dist: duckdb" in metadata
     assert "Project-URL: Source, " in metadata
     with tarfile.open(sdist) as archive:
