@@ -204,11 +204,5 @@ def test_every_pair_of_content_and_accept_types_is_read(written: Any) -> None:
     configs = written["content types"]
     assert len(configs) == 12
     for config in configs:
-        content = config["predictor"]["content_type"]
-        if content.startswith(("image/", "application/x-npy")):
-            with pytest.raises(ConfigError, match="is for images, which have no bias metrics"):
-                read_config(json.dumps(config), has_dataset=True)
-        else:
-            read = read_config(json.dumps(config), has_dataset=True)
-            assert read.predictor is not None
-            assert read.predictor.content_type == content
+        notices = read_config(json.dumps(config), has_dataset=True).notices
+        assert "predictor: ignored, because fairgauge calls no model" in notices
