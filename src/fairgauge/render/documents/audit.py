@@ -313,9 +313,9 @@ class _Part:
         few = [each for each in every if marked("", each) == "?"]
         small = {each.group for each in few if each.reason and each.reason.side == "group"}
         sizes = [
-            f"{called(group.group)}, n = {numbers.count(group.n)}"
-            for group in self.of.groups
-            if group.group in small
+            f"{called(each.group)}, n = {size_beside_rates(each, self.of.catalogue):,}"
+            for each in self.of.groups
+            if each.group in small
         ]
         words = f"? {insufficiency(each.reason for each in few)}" if few else ""
         return [
