@@ -289,7 +289,7 @@ def test_tables_of_gaps_hold_nothing_to_check(tmp_path, suffix):
     report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "Male"})
     report.save(tmp_path / f"pay.{suffix}")
     for written in (tmp_path / f"pay.{suffix}", render(report, "markdown")):
-        with pytest.raises(fg.DataError, match="no table has the columns"):
+        with pytest.raises(fg.DataError, match=r"no table has the columns|without its tables"):
             fg.check(written)
 
 
