@@ -234,6 +234,16 @@ def test_json_refused(write, what):
         cells(write(content, name))
 
 
+def test_a_byte_order_mark_in_json_is_read_or_refused(write):
+    """DuckDB 2 reads past it, 1 refuses it."""
+    path = write('\ufeff{"g":"a","y":1}\n', "rows.jsonl")
+    if int(duckdb.__version__.partition(".")[0]) < 2:
+        with pytest.raises(DataError, match="byte order mark"):
+            cells(path)
+    else:
+        assert cells(path) == {("a", 1): 1}
+
+
 def test_parquet_refused(tmp_path, write):
     path = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"g": ["a"] * 1_000, "y": [1] * 1_000}), path)

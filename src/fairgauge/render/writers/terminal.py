@@ -419,13 +419,20 @@ class _Text:
     @show.register(tree.Table)
     def _(self, block: tree.Table) -> Iterator[str]:
         yield ""
-        if len(block.columns) == len([c for c in block.columns if not c.numeric]):
-            yield from self.show(tree.Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
-            return
         if block.titled:
             yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+<<<<<<< HEAD
         columns, cells = _parted(block)
         yield from table(columns, cells[: len(block.rows)], cells[len(block.rows) :], self)
+=======
+        if not any(column.numeric for column in block.columns):
+            pairs = ((r[0].text, "; ".join(c.text for c in r[1:] if c.text)) for r in block.rows)
+            yield from self.show(tree.Facts(tuple(pairs)))
+            return
+        rows = [[_cell(c) for c in row] for row in block.rows]
+        totals = [[_cell(c) for c in row] for row in block.totals]
+        yield from table(block.columns, rows, totals, self)
+>>>>>>> mend2
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
 
