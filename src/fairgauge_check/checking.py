@@ -687,7 +687,7 @@ class TableRatios:
         """Return the category that ratios are computed to; None where none is large enough."""
         if self._named is not None:
             return self._categories[self._named]
-        if self._exact:
+        if self._as_audited:
             named = (
                 estimate.reference.group for estimate in self._best.estimates if estimate.reference
             )
@@ -715,7 +715,7 @@ class TableRatios:
         """
         if self._named is not None or self.reference is None:
             return self.given
-        if self._exact:
+        if self._as_audited:
             return self._ratios(self._best)
         return self._whichever_is_best()
 
@@ -760,6 +760,14 @@ class TableRatios:
     @property
     def _exact(self) -> bool:
         return all(each.is_exact for each in self._categories.values())
+
+    @property
+    def _as_audited(self) -> bool:
+        """Return whether an audit chooses the reference as a check does.
+
+        Names decide nothing in an audit; a published row "Decline to answer" is no reference.
+        """
+        return self._exact and all(each.row.may_be_reference for each in self._categories.values())
 
     @cached_property
     def _admitted(self) -> list[CountedCategory]:
@@ -810,7 +818,7 @@ class TableRatios:
         for name in self._categories:
             ratios = [each[name] for each in compared if name in each]
             if ratios:
-                joined = self._joined(ratios)
+                joined = ratios[0] if self._exact else self._joined(ratios)
                 found[name] = _at_level(joined, level) if strict != level else joined
         return found
 

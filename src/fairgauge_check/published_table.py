@@ -92,7 +92,7 @@ class PublishedRow:
 
     @property
     def may_be_reference(self) -> bool:
-        """Return whether the row is of a known category: no audit compares with any other."""
+        """Return whether the row is of a known category: no check compares with any other."""
         return not any(map(means_missing, filter(None, self.categories)))
 
     @property

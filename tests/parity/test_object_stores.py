@@ -127,7 +127,7 @@ def test_only_the_columns_that_are_asked_for_are_fetched(s3, monkeypatch, tmp_pa
     metadata = pq.read_metadata(tmp_path / "big.parquet")
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     needed = sum(group.column(i).total_compressed_size for group in groups for i in (0, 1))
-    footers = 12 * (1 << 14)
+    footers = 16 * (1 << 14)  # DuckDB 2 reads each more often than DuckDB 1 does
     assert needed < sum(fetched) < needed + footers
     assert sum(fetched) < (tmp_path / "big.parquet").stat().st_size / 4
 

@@ -81,7 +81,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, rows_and_part
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import describe_evidence, verdict_word
 from fairgauge.results.codec import plain, to_dict
@@ -312,13 +312,13 @@ class _Part:
         marked_so = {marked("", each) for each in every}
         few = [each for each in every if marked("", each) == "?"]
         small = {e.group: e.reason for e in few if e.reason and e.reason.side == "group"}
-        in_parts = {  # of as many rows as others, few of a kind that the rate needs
-            group: rows_and_part(reason) for group, reason in small.items() if reason.get("counts")
-        }
         sizes = [
-            f"{called(g.group)}, {in_parts.get(g.group, f'n = {numbers.count(g.n)}')}"
-            for g in self.of.groups
-            if g.group in small
+            # rows of one outcome alone, of which all the others of the group are none
+            f"{called(each.group)}, {describe_reason(small[each.group])}"
+            if small[each.group].get("values")
+            else f"{called(each.group)}, n = {size_beside_rates(each, self.of.catalogue):,}"
+            for each in self.of.groups
+            if each.group in small
         ]
         words = f"? {insufficiency(each.reason for each in few)}" if few else ""
         return [
