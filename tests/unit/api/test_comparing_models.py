@@ -209,7 +209,8 @@ def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
     assert "a positive decision" not in text
     (accuracy,) = found["c"].margins
     assert accuracy.change.old == pytest.approx((data["p"] == data["y"]).mean())
-    assert f"{accuracy.change.old:.1%} → {accuracy.change.new:.1%}" in text
+    old, new = accuracy.change.old, accuracy.change.new
+    assert f"Accuracy: {old:.1%} under “p” and {new:.1%} under “c”" in text
 
 
 @pytest.mark.one_in(3)

@@ -58,8 +58,10 @@ from fairgauge.render.words.display_names import (
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.finding_sentences import (
     adjusted_for_strata,
+    adjusted_sentence,
     describe_finding,
     no_finding_sentence,
+    whom_compared,
 )
 from fairgauge.render.words.glossary import metric_entries, metric_link, rate_entries
 from fairgauge.render.words.method_descriptions import CAVEAT, LIMITS, described_methods
@@ -86,6 +88,8 @@ from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import describe_evidence, verdict_word
 from fairgauge.results.codec import plain, to_dict
 from fairgauge.results.disparities import (
+    NOTHING_CONCLUDED,
+    after_adjusting,
     distance,
     is_ratio,
     significant_strata,
@@ -263,6 +267,19 @@ class _Part:
                 ends = metric_range(each.definition, each.low, each.high)
                 row[f"{name}_ci"] = f"({ends})" if ends else ""
             yield row
+
+    @property
+    def adjusted_of_some(self) -> list[str]:
+        """Return which adjusted comparisons are of a part of the rows, or conclude nothing."""
+        stated: dict[Any, str] = {}
+        for whole, pooled in adjustments(self.of):
+            open_ = after_adjusting(whole, pooled) in NOTHING_CONCLUDED
+            if open_ or whom_compared(whole, pooled):
+                rate = compared_rate(whole.definition)
+                title = rate.title if rate is not None else metric_words(whole.definition)
+                text = adjusted_sentence(whole, pooled, self.column).removesuffix(".")
+                stated.setdefault((title, whole.group), f"{called(whole.group)}, {title}: {text}")
+        return list(stated.values())
 
     def pairs(self) -> Iterator[dict[str, Any]]:
         for each in self.of.pairs:
@@ -474,9 +491,10 @@ def _estimators(report: Report) -> Iterator[dict[str, Any]]:
 def _not_significant(report: Report) -> Iterator[tree.Block]:
     """Yield in what no difference is significant, and how large one could be."""
     one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
-    parts = (each.of for each in _parts(report, full=False))
-    by_class = {of.feature for of in parts if of.class_scope.kind not in one_outcome}
-    if equal := insignificant(sections_of(report)):
+    results = sections_of(report)
+    shown = on_one_screen(results)[:_MOST_SECTIONS]
+    by_class = {of.feature for of in shown if of.class_scope.kind not in one_outcome}
+    if equal := insignificant(results):
         text = no_finding_sentence(equal, by_class, terms_of(report))
         yield tree.Paragraph(text, tree.Tone.SOFT, spare=2, about="what is not significant")
 
