@@ -16,7 +16,7 @@ from client_libraries import SCRIPTS, ask
 from smclarify_blocks import same
 from tests.needs import EVERY_CASE
 
-from fairgauge_cloud.clarify.clarify_config import ConfigError, read_config
+from fairgauge_cloud.clarify.clarify_config import read_config
 
 sys.path.insert(0, str(SCRIPTS))
 from loans import loans

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pytest
 
 import fairgauge as fg
 from fairgauge.question.probabilities import recognised
