@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import astuple
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +68,7 @@ def same(one: float, other: float) -> bool:
 
 
 def total(cells: Cells, counts: Any) -> int:
-    return sum(k * n for k, n in zip(astuple(cells), counts, strict=True))
+    return sum(k * n for k, n in zip(cells, counts, strict=True))
 
 
 def parts(rate: Any) -> tuple[Cells, Cells]:
@@ -178,7 +177,7 @@ def complement(rate: Statistic) -> Statistic | None:
     """Find the row that is one minus this one."""
     if not isinstance(rate, Rate):
         return None
-    rest = Cells(*(a - b for a, b in zip(astuple(rate.among), astuple(rate.of), strict=True)))
+    rest = Cells(*(a - b for a, b in zip(rate.among, rate.of, strict=True)))
     rows = (r for r in COUNTED if isinstance(r, Rate) and (r.of, r.among) == (rest, rate.among))
     return next(rows, None)
 

@@ -71,5 +71,5 @@ def test_the_table_of_all_groups_is_no_published_table(tmp_path: Path) -> None:
     report = fg.audit(people([(80, 0.5)] * 4), prediction="hired", positive=1, count="n",
                       sensitive="sex")  # fmt: skip
     (tmp_path / "groups.csv").write_text(render(report, "csv", table="groups"), encoding="utf-8")
-    with pytest.raises(fg.DataError, match="without tables to publish"):
+    with pytest.raises(fg.DataError, match="without its tables to publish"):
         fg.check(tmp_path / "groups.csv")

@@ -278,7 +278,7 @@ def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(
     report = fg.audit(rows, preset=name, **asked)
     report.save(tmp_path / "audit.md")
     assert "Tables to publish" not in (tmp_path / "audit.md").read_text()
-    with pytest.raises(fg.DataError, match="without tables to publish"):
+    with pytest.raises(fg.DataError, match="without its tables to publish"):
         fg.check(tmp_path / "audit.md")
 
 
@@ -289,7 +289,7 @@ def test_tables_of_gaps_hold_nothing_to_check(tmp_path, suffix):
     report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "Male"})
     report.save(tmp_path / f"pay.{suffix}")
     for written in (tmp_path / f"pay.{suffix}", render(report, "markdown")):
-        with pytest.raises(fg.DataError, match="no number in them follows from others"):
+        with pytest.raises(fg.DataError, match=r"no table has the columns|without its tables"):
             fg.check(written)
 
 
@@ -369,9 +369,9 @@ def test_the_n_beside_a_rate_is_its_denominator(outcomes):
         assert frame["n"][(group.feature, group.group)] == having.height
         share = having[outcomes[0]].mean()
         assert frame[rate][(group.feature, group.group)] == pytest.approx(share)
-        assert f"| {group.group} | {having.height:,} | {100 * share:.1f} |" in text
+        assert f"| {group.group} | {having.height:,} | {100 * share:.1f} " in text
     known = rows.drop_nulls(["sex", outcomes[0]])
-    assert f"| overall | {known.height:,} | {100 * known[outcomes[0]].mean():.1f} |" in text
+    assert f"| overall | {known.height:,} | {100 * known[outcomes[0]].mean():.1f} " in text
 
 
 def paid() -> pl.DataFrame:
@@ -401,9 +401,7 @@ def test_the_n_beside_a_mean_counts_those_who_have_the_number(tmp_path, options)
         if group.stratum is None:
             assert f"| {of or 'overall'} | {known:,} |" in text
         else:
-            [line] = [each for each in text.splitlines() if f"| {group.stratum} | " in each
-                      and each.count("|") == 6]  # fmt: skip
-            assert f"| {known:,} |" in line
+            assert re.search(rf"\| {group.stratum} \| mean label \|.* {known:,} \|", text)
     frame = report.by_group()
     assert frame["n"][("sex", "Male")] == rows.filter(sex="Male").drop_nulls("pay").height
 

@@ -159,6 +159,8 @@ def in_first_words(node: Any, names: Names, back: Mapping[Any, str], feature: st
                 continue
             if key in OF_GROUPS:
                 words[key] = of_feature.get(value, value)
+            elif key == "groups" and all(isinstance(each, str) for each in value):
+                words[key] = sorted(of_feature.get(each, each) for each in value)
             elif key == "feature":
                 words[key] = columns_of(value, names)
             elif key == "features" and all(isinstance(each, str) for each in value):

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UNTRACKED = "untracked [notes].md"
 USER_CODE = ROOT / "tests" / "wheel" / "user_code.py"
+PACKAGES = {"fairgauge", "fairgauge_check", "fairgauge_cloud"}
 EXTRAS = runpy.run_path(str(ROOT / "tests" / "extras"), run_name="extras")
 CLEAN = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")}
 
@@ -65,9 +66,8 @@ def test_what_is_packed(built):
         metadata = archive.read(info).decode()
     files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert {path.relative_to(ROOT / "src").as_posix() for path in files} < names
-    packages = {"fairgauge", "fairgauge_check", "fairgauge_cloud"}
-    assert {f"{package}/py.typed" for package in packages} < names
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == packages
+    assert {f"{package}/py.typed" for package in PACKAGES} < names
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == PACKAGES
     assert "Requires-Dist: duckdb" in metadata
     assert "Project-URL: Source, " in metadata
     with tarfile.open(sdist) as archive:

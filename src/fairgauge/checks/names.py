@@ -335,10 +335,11 @@ def _alike(texts: Iterable[_Spelling]) -> Iterator[list[_Spelling]]:
 def compact_reading(name: str) -> Value:
     r"""Return what the spellings of one value share: no case, accents and blanks but in numbers.
 
-    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9")]
+    >>> [compact_reading(name) for name in ("26 \u2013 40", "Zone 1", "< 40", "1 2", "Caf\xe9.")]
     ['26-40', 'zone1', '<40', '1 2', 'cafe']
     """
-    return meaning(_DASHES.sub("-", _BLANKS.sub("", unaccented(spelling(name)))))
+    text = unaccented(spelling(name))
+    return meaning(_DASHES.sub("-", _BLANKS.sub("", text.rstrip(".") or text)))
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -405,7 +405,12 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
 def _unclear_rows(note: Diagnostic) -> int:
     """Return how many rows a warning states whose outcome or group is unclear; of people none."""
     rows = note.get("rows") or 0
-    if note.code not in _UNCLEAR or note.level is not Level.WARNING:
+    if note.level is not Level.WARNING:
+        return 0
+    if note.code is DiagnosticCode.SAME_NAMES and not note.get("strata"):  # the largest is as meant
+        counted = dict(zip(note["values"], note["rows"], strict=False))
+        return sum(n for value, n in counted.items() if value in note["others"])
+    if note.code not in _UNCLEAR:
         return 0
     return rows if isinstance(rows, int) else sum(rows)
 

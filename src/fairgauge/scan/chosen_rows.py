@@ -189,8 +189,8 @@ class _ChosenRows:
         for mask, values, column in zip(kept, open_ones, codes, strict=True):
             left &= mask[column] | np.isin(column, [*values])
         for values, column, each in zip(open_ones, codes, self.spec.where, strict=True):
-            for code, value in values.items():
-                held = left & (column == code)
+            for value in dict.fromkeys(values.values()):
+                held = left & np.isin(column, [code for code, of in values.items() if of == value])
                 rows, cases = (int(table.sums[m][held].sum()) for m in ("rows", cube.plan.cases))
                 if rows:
                     yield each.column, value, rows, cases
@@ -336,14 +336,18 @@ def _missing_or_words(
 ) -> dict[int, str]:
     """Return the codes of a missing value (an empty text), and of texts that may mean one.
 
-    Those that a condition excludes, although they may not be what it is asked of.
+    Those that a condition excludes, although they may not be what it is asked of; values that are
+    stated as unknown are missing.
     """
     found = {} if condition.negated or kept[-1] or None in condition.values else {-1: ""}
     of_outcomes = condition.column in (spec.label, spec.prediction)
-    for level in () if condition.cuts else missing_words(levels):
-        at = levels.index(level)
-        if not (kept[at] or is_one_of(level, condition.values)
-                or (of_outcomes and is_adverse(name_of(level)))):  # fmt: skip
+    words = [] if condition.cuts else missing_words(levels)
+    for at, level in enumerate(levels):
+        if kept[at] or is_one_of(level, condition.values):
+            continue
+        if is_one_of(level, spec.unknown):
+            found[at] = ""
+        elif level in words and not (of_outcomes and is_adverse(name_of(level))):
             found[at] = name_of(level)
     return found
 

@@ -31,15 +31,13 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
     Task,
-    Uncounted,
 )
 from fairgauge.question.conditions import read_conditions
-from fairgauge.question.features import strata_columns, strata_named
+from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, flag_of
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
-from fairgauge.resolve.excluded_rows import missing_stratum
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import (
     NOTED_ALONE,
@@ -67,6 +65,7 @@ from fairgauge.results.verdicts import before_counting, is_of_both_sides, reason
 from fairgauge.statements.compared import (
     Compared,
     event,
+    is_used_partly,
     measure,
     page,
     step,
@@ -104,7 +103,9 @@ def audit_page(report: Any) -> Page:
         *made.limits(),
         *made.steps(),
     ]
-    return replace(page("audit", report.spec, every, values=made.values), grid=made.grid())
+    repeated = bool(made.notes[DiagnosticCode.REPEATED_ID])
+    held = page("audit", report.spec, every, repeated=repeated, values=made.values)
+    return replace(held, grid=made.grid())
 
 
 class _Audit(Compared):
@@ -135,7 +136,8 @@ class _Audit(Compared):
         return (f"estimates[{keys.index(contrast.key)}]",)
 
     def _change(self, finding: Any) -> AfterAdjusting | None:
-        if finding.adjusted is None or finding.adjusted.key == finding.estimate.key:
+        same = finding.adjusted is None or finding.adjusted.key == finding.estimate.key
+        if same or self.strata_leave_nothing:
             return None
         return after_adjusting(finding.estimate, finding.adjusted)
 
@@ -742,9 +744,6 @@ class _Audit(Compared):
         data, spec, task = self.report.data, self.report.spec, self.report.task
         every = data.rows if unit_of(spec) == "rows" else data.cases
         missing = [w for w in OUTCOMES if data.excluded.get(f"missing {w}")]
-        strata = strata_columns(spec.get("strata") or ())
-        apart = {missing_stratum(column, len(strata)) for column in strata}
-        partly = set(data.excluded) - {"missing cluster", *Uncounted} - apart
         yield Statement(
             code="rows",
             sources=("data.cases", "data.used"),
@@ -754,7 +753,7 @@ class _Audit(Compared):
                 "least": bool(self.notes[DiagnosticCode.USED_AT_LEAST]),
                 "known": [] if data.used == every else missing,
                 "several": len(spec.get("sensitive", ())) > 1,
-                "partly": bool(partly),
+                "partly": is_used_partly(data.excluded, spec),
             },
         )
         for note in self.notes[DiagnosticCode.PROTECTED]:

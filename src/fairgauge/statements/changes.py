@@ -60,10 +60,18 @@ class Changes(Compared):
                 "way": str(one.direction) if one.significant and one.direction else None,
                 "reverse": one.other_side, "old_value": one.old, "new_value": one.new,
                 "across": is_of_all_groups(one.definition), "size": _size(one),
+                "was_than": self.other_reference(one),
                 "metric": one.metric, "stratum": one.scope.stratum,
                 "held": pair and held and Range(*pair, held.level),
             }, **more,
         )  # fmt: skip
+
+    def other_reference(self, one: DisparityChange) -> Side | None:
+        """Return with whom a group was compared before, where it is with another one now."""
+        if one.before is None or one.after is None or is_of_all_groups(one.definition):
+            return None
+        before = self.reference(one.before)
+        return None if before == self.reference(one.after) else before
 
     def oriented(
         self, one: DisparityChange, ends: tuple[float, float], *, turned: bool

@@ -13,8 +13,10 @@ from fairgauge.catalogue.distributions import OverallStandardisedDifference, Sta
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
+from fairgauge.question.features import strata_columns
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.resolve.excluded_rows import missing_stratum
 from fairgauge.results.disadvantage import (
     adverse_sign,
     event_of,
@@ -48,8 +50,11 @@ EVENTS: dict[Any, tuple[EventKind, bool]] = {
 }
 
 
-def words_of(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the words that a result was asked with, those of its preset where it states none."""
+def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, Any]:
+    """Return the words that a result was asked with, those of its preset where it states none.
+
+    Where several rows are of one person, ``repeated`` or in a cluster, counts are of no people.
+    """
     name, given = spec.get("preset"), dict(spec.get("words") or {})
     held = dict(preset(name).words) if name in preset_names() else {}
     unit = unit_of(spec)
@@ -58,8 +63,8 @@ def words_of(spec: Mapping[str, Any]) -> dict[str, Any]:
     if given.get("positive") or given.get("negative"):
         held = {key: word for key, word in held.items() if key not in ("positive", "negative")}
     found = {"unit": unit, "favourable": "positive", "groups": {}} | held | given
-    if spec.get("cluster") and not found.get("noun"):
-        found["noun"] = found["unit"]  # several rows are of one person: counts are of no people
+    if (repeated or spec.get("cluster")) and not found.get("noun"):
+        found["noun"] = found["unit"]
     return found
 
 
@@ -67,6 +72,13 @@ def unit_of(spec: Mapping[str, Any]) -> str:
     """Return what a result counts: people, the cases of a count, or rows."""
     people = spec.get("person") and spec.get("per_person") != "each"
     return "people" if people else "cases" if spec.get("count") else "rows"
+
+
+def is_used_partly(excluded: Iterable[str], spec: Mapping[str, Any]) -> bool:
+    """Return whether rows that are used are excluded from some features."""
+    strata = strata_columns(spec.get("strata") or ())
+    apart = {missing_stratum(column, len(strata)) for column in strata}
+    return bool(set(excluded) - {"missing cluster", *Uncounted} - apart)
 
 
 def event(
@@ -358,9 +370,17 @@ def inverse(ends: tuple[float, float], by: str) -> tuple[float, float] | None:
     return (1 / ends[1], 1 / ends[0]) if ends[0] > 0 else None
 
 
-def page(kind: str, spec: Mapping[str, Any], statements: Iterable[Statement], **words: Any) -> Page:
-    """Return a page of statements in order."""
-    return Page(kind=kind, statements=tuple(statements), words=words_of(spec) | words)
+def page(
+    kind: str,
+    spec: Mapping[str, Any],
+    statements: Iterable[Statement],
+    *,
+    repeated: bool = False,
+    **words: Any,
+) -> Page:
+    """Return a page of statements in order; ``repeated``, see `words_of`."""
+    held = words_of(spec, repeated=repeated)
+    return Page(kind=kind, statements=tuple(statements), words=held | words)
 
 
 def step(code: str, **facts: Any) -> Statement:

@@ -54,7 +54,9 @@ class _Reports(Changes):
         for name, origin in (("old", c.old), ("new", c.new)):
             statements.append(self.origin(name, origin))
         if c.same_rows or c.refused is None:
-            statements.append(Statement(code="same_rows", facts={"same": c.same_rows}))
+            evidence = c.refused["evidence"] if c.same_rows and c.refused else None
+            facts = {"same": c.same_rows, "evidence": evidence}
+            statements.append(Statement(code="same_rows", facts=facts))
         if c.differences:
             keys = [each.key for each in c.differences]
             statements.append(

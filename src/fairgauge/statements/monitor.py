@@ -60,6 +60,7 @@ class _Monitor(Compared):
     def __init__(self, report: MonitorReport) -> None:
         super().__init__(report, dict.fromkeys((e.feature, e.group) for e in report.comparisons))
         self.report = report
+        self.of_others = report.spec.get("reference") == ReferenceRule.OTHERS
         self.alarmed = [[*self.alarm(each)] for each in report.alarms]
 
     def compared(
@@ -73,9 +74,9 @@ class _Monitor(Compared):
         """Return a monitored comparison at some periods, and before."""
         of = each.definition.of if isinstance(each.definition, Contrast) else each.definition
         row = of if isinstance(of, Statistic) and each.class_ is None else None
-        than = Side("others", each.feature)
-        if each.reference != ReferenceRule.OTHERS:
-            than = self.side(each.feature, each.reference)
+        than = self.side(each.feature, each.reference)
+        if self.of_others and each.reference == ReferenceRule.OTHERS:
+            than = Side("others", each.feature)
 
         def counted(held: Point | PooledPeriods) -> tuple[dict[str, Any], dict[str, Any]]:
             sides = (held.rate_group, held.n_group), (held.rate_reference, held.n_reference)
@@ -205,9 +206,8 @@ class _Monitor(Compared):
             baseline: dict[str, Any] = next(
                 (of for of in near if named.format(**of) == each.rule), {}
             )
-            others = each.reference == ReferenceRule.OTHERS
             rules.setdefault(each.rule, self.compared(
-                each, "rule", limits=limits, others=others, plain=plain,
+                each, "rule", limits=limits, others=self.of_others, plain=plain,
                 within=baseline.get("within"), source=baseline.get("source")))  # fmt: skip
         if rules:
             yield Statement(code="monitored_rules", parts=tuple(rules.values()),

@@ -21,7 +21,15 @@ from fairgauge.results.gap_decomposition import (
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.results.statement import Page, Range, Side, Statement
-from fairgauge.statements.compared import Compared, inverse, measure, page, step, whole
+from fairgauge.statements.compared import (
+    Compared,
+    inverse,
+    is_used_partly,
+    measure,
+    page,
+    step,
+    whole,
+)
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
@@ -106,6 +114,8 @@ class _Why(Compared):
         facts = {"open": tuple(open_) if first.verdict_with_controls.is_pass else (),
                  "rates": len({test_of(gap)[-1] for _, gap in once.values()})}  # fmt: skip
         rows = {"n": found.data.rows, "used": None if found.used == found.data.rows else found.used,
+                "least": any(e.code is DiagnosticCode.USED_AT_LEAST for e in found.diagnostics),
+                "partly": is_used_partly(found.excluded, found.spec),
                 "excluded": found.excluded}  # fmt: skip
         statements = [
             self.head(at, first, facts),

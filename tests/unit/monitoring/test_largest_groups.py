@@ -46,9 +46,8 @@ def test_a_late_earlier_period_does_not_change_the_reference(tmp_path):
         assert after.alarm.since == before.alarm.since
         kept = LargestGroup(feature="sex", group="M", period="2026-01-02")
         assert first.largest_groups == later.largest_groups == (kept,)
-        assert "M, the largest group of 2026-01-02, when monitoring began" in render(
-            later, "markdown"
-        )
+        stated = "M of sex, the largest group of 2026-01-02, when monitoring began"
+        assert stated in render(later, "markdown")
 
 
 def test_without_a_decision_before_the_first_period_counts(tmp_path):

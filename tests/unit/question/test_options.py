@@ -74,6 +74,9 @@ SHARES = st.dictionaries(NAME, st.floats(0.01, 9), min_size=1, max_size=3)
 OF_TYPE = {
     types.COLUMN: NAME,
     types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
+    types.ACCEPTED: st.lists(
+        st.sampled_from(["same_names", "one_label:y", "reversed_scores:s"]), min_size=1, max_size=3
+    ),
     types.NAMES: st.lists(NAME, min_size=1, max_size=3),
     types.GROUPS: st.lists(NAME, min_size=1, max_size=3),
     types.VALUE: SCALAR,

@@ -18,10 +18,10 @@ from fairgauge.cli.commands.verbs import command_of
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import formats, names, render, save, streams, suffixes
-from fairgauge.render.streams import table_of, tables_of
+from fairgauge.render.streams import layouts, table_of
 from fairgauge.results.verdicts import counted_as
 
-ESTIMATES = tables_of("report")["estimates"]["columns"]
+ESTIMATES = layouts()["csv"]["report"]["estimates"]["columns"]
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():
     assert all(line.split(",")[at] == "" for line in undefined)
 
 
-@pytest.mark.parametrize("table", tables_of("report"))
+@pytest.mark.parametrize("table", layouts()["csv"]["report"])
 def test_every_table_has_its_columns_in_csv_and_frames(table):
     report = sample_reports.hostile() if table == "pairs" else sample_reports.several()
     found = table_of(report, table)

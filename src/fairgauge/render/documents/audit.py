@@ -316,11 +316,14 @@ class _Part:
         every = (*self.of.estimates, *self.of.adjusted)
         marked_so = {marked("", each) for each in every}
         few = [each for each in every if marked("", each) == "?"]
-        small = {each.group for each in few if each.reason and each.reason.side == "group"}
+        small = {e.group: e.reason for e in few if e.reason and e.reason.side == "group"}
         sizes = [
-            f"{called(group.group)}, n = {numbers.count(group.n)}"
-            for group in self.of.groups
-            if group.group in small
+            # rows of one outcome alone, of which all the others of the group are none
+            f"{called(each.group)}, {describe_reason(small[each.group])}"
+            if small[each.group].get("values")
+            else f"{called(each.group)}, n = {size_beside_rates(each, self.of.catalogue):,}"
+            for each in self.of.groups
+            if each.group in small
         ]
         words = f"? {insufficiency(each.reason for each in few)}" if few else ""
         return [

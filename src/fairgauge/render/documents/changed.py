@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Outcome, Turn, Uncounted
@@ -104,6 +105,7 @@ class _Changes:
             stated = [
                 sides_words(each, favourable),
                 direction,
+                _furthest(each),
                 f"not tested: {_because(each)}" if untested else "",
             ]
             yield {
@@ -126,6 +128,22 @@ class _Changes:
 
 def _because(each: DisparityChange) -> str:
     return printable(describe_reason(each.reason) if each.reason else "no value")
+
+
+def _furthest(each: DisparityChange) -> str:
+    """Return which groups a metric of all groups comes from, before and after."""
+    if not is_of_all_groups(each.definition) or each.before is None or each.after is None:
+        return ""
+    old, new = (
+        numbers.listing(
+            [called(name) for name in (side.group, side.reference and side.reference.group) if name]
+        )
+        for side in (each.before, each.after)
+    )
+    words = "group" if is_of_one_group(each.definition) else "groups furthest apart:"
+    if not (old and new):
+        return ""
+    return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
 
 
 def _group(each: DisparityChange | RateChange) -> str:

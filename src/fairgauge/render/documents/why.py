@@ -28,7 +28,7 @@ from fairgauge.render.words.metric_words import (
     value_text,
     with_unit,
 )
-from fairgauge.render.words.question_sentences import counts_people, excluded_why
+from fairgauge.render.words.question_sentences import counts_people, excluded_why, how_many_used
 from fairgauge.resolve.excluded_rows import missing_in_condition, unit_excluded
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
@@ -310,6 +310,7 @@ def _facts(found: Decomposition) -> Row:
         "several": several,
         "best": ReferenceKind.BEST in kinds,
         "unit": _unit(found),
+        "used": how_many_used(found, found.data.rows),
         "excluded": dict(_excluded(found)),
         "verdict": "; ".join(
             f"{verdict}: {numbers.listing(names, most=_MOST_NAMED)}" if several else verdict

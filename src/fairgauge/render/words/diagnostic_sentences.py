@@ -837,7 +837,11 @@ def _same_names(d: Diagnostic) -> str:
     if d.get("more"):
         listed += f", and {numbered(d['more'], 'more sets')} of values,"
     of = f" of {columns[0]}" if one_column else ""
-    differ = f"differ {_ALONE if len(set(map(spelling, values))) == 1 else _FORM}"
+    spelt = set(map(spelling, values))
+    alone = _ALONE if len(spelt) == 1 else _FORM
+    if len(spelt) > len({each.rstrip(".") for each in spelt}) == 1:
+        alone = "in a full stop at the end"
+    differ = f"differ {alone}"
     line = f": {recoding_flag(d['line'])}" if d.get("line") else " (recode, --recode)"
     if d.feature is not None:
         return (

@@ -131,8 +131,12 @@ def _(block: tree.Table) -> Iterator[str]:
     if block.titled:
         yield from _block(tree.Heading(block.caption))
     heads = [escape(column.heading, cell=True) for column in block.columns]
-    rows = [[_cell(cell) for cell in row] for row in (*block.rows, *block.totals)]
-    yield from _rows(heads, rows, [column.numeric for column in block.columns])
+    every = [*block.rows, *block.totals]
+    rows = [[_cell(cell) for cell in row] for row in every]
+    # a number without what stands beside others is under the numbers, not under those
+    parted = [any(row[i].below for row in every) for i in range(len(heads))]
+    numeric = [c.numeric and not two for c, two in zip(block.columns, parted, strict=True)]
+    yield from _rows(heads, rows, numeric)
     yield from _notes(block.notes)
 
 

