@@ -166,12 +166,7 @@ def of_reports(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
     for each in made.changes:
         yield each.group, each.old, each.new, each.direction, each.worse
     yield from ((flip.group, flip.turn) for flip in made.flips)
-<<<<<<< HEAD
-    full = " ".join(render(made, "text", full=True).split())
-    yield re.findall(r"(\w+) is now (worse|better) off than (\w+)", full)
-=======
     yield sorted(re.findall(r"\w+ is now (?:worse|better) off than \w+", render(made, "html")))
->>>>>>> mend2
 
 
 def of_search(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:

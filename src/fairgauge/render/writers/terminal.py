@@ -421,18 +421,12 @@ class _Text:
         yield ""
         if block.titled:
             yield from self.wrapped(block.caption, 0, Tone.PLAIN)
-<<<<<<< HEAD
-        columns, cells = _parted(block)
-        yield from table(columns, cells[: len(block.rows)], cells[len(block.rows) :], self)
-=======
         if not any(column.numeric for column in block.columns):
             pairs = ((r[0].text, "; ".join(c.text for c in r[1:] if c.text)) for r in block.rows)
             yield from self.show(tree.Facts(tuple(pairs)))
             return
-        rows = [[_cell(c) for c in row] for row in block.rows]
-        totals = [[_cell(c) for c in row] for row in block.totals]
-        yield from table(block.columns, rows, totals, self)
->>>>>>> mend2
+        columns, cells = _parted(block)
+        yield from table(columns, cells[: len(block.rows)], cells[len(block.rows) :], self)
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
 
