@@ -82,6 +82,9 @@ class Grammar:
             "series": self.listing,
             "counted": self.counted,
             "range": self.range,
+            "sizes": lambda i: [
+                self.localised(end.lstrip("-")) for end in ends_of((i.low, i.high), _HUNDRED)
+            ],
             "ends": self.ends,
             "pick": self.pick,
             "times": self.times,

@@ -170,15 +170,17 @@ class _Part:
 
     def _compared(self, rate: str, group: Group) -> str:
         """Return how a rate compares with the reference: as the preset publishes it, or as such."""
+        if (metric := self._beside(rate)) is None:
+            return ""
+        if (each := self.of.find(metric, group.group)) is not None:
+            write = published_value if metric in self.terms else estimate_value
+            return marked(write(each), each)
+        return "ref." if group.group == reference_group(self.of, metric) else ""
+
+    def _beside(self, rate: str) -> str | None:
+        """Return the comparison that stands beside a rate, None without one."""
         ways = ("ratio", "difference") if f"{rate}.ratio" in self.terms else ("difference", "ratio")
-        for metric in (f"{rate}.{by}" for by in ways):
-            if metric not in self.of.metrics:
-                continue
-            if (each := self.of.find(metric, group.group)) is not None:
-                write = published_value if metric in self.terms else estimate_value
-                return marked(write(each), each)
-            return "ref." if group.group == reference_group(self.of, metric) else ""
-        return ""
+        return next((m for by in ways if (m := f"{rate}.{by}") in self.of.metrics), None)
 
     def intervals(self) -> Iterator[dict[str, Any]]:
         """Yield every rate with its interval and its counts."""
@@ -198,6 +200,7 @@ class _Part:
 
     def others(self) -> Iterator[dict[str, Any]]:
         """Yield the metrics that are no difference or ratio of a rate of its own."""
+        sizes = {} if self.of.rates else {each.group: each.n for each in self.groups}
         for metric in self.of.metrics:
             row = self.of.metric_row(metric)
             rate = compared_rate(row)
@@ -209,10 +212,12 @@ class _Part:
                 if (each := self.of.find(metric, group.group)) is not None:
                     value = marked(estimate_value(each), each)
                     heading = self.terms.get(metric) or code
-                    yield {"group": group.group, "metric": heading, "value": value}
+                    yield {"group": group.group, "n": sizes.get(group.group), "metric": heading,
+                           "value": value}  # fmt: skip
         for each in conditional(self.of):
             value = marked(estimate_value(each), each)
-            yield {"group": each.group, "metric": each.definition.name, "value": value}
+            yield {"group": each.group, "n": sizes.get(each.group or ""),
+                   "metric": each.definition.name, "value": value}  # fmt: skip
 
     def strata(self) -> Iterator[dict[str, Any]]:
         """Yield the compared rates of every group in every stratum."""
@@ -350,11 +355,18 @@ class _Part:
         more = len(self.of.groups) - len(self.groups)
         against = {reference_name(e.reference) for e in self.of.estimates if e.reference}
         only = called(against.pop()) if len(against) == 1 else "the reference"
-        ratios = all(is_ratio(each.definition) for each in self.of.estimates)
+        beside = [m for rate in self.of.rates if (m := self._beside(rate)) is not None]
+        ratios = [metric for metric in beside if is_ratio(self.of.metric_row(metric))]
+        names = [name for each in ratios if (name := self.terms.get(each))]
+        titles = numbers.listing([each for each in names if "ratio to" not in each])
+        ways = [
+            f"ratio to {only}{f' ({titles})' if titles else ''}" * bool(ratios),
+            f"difference vs {only}" * (len(ratios) < len(beside)),
+        ]
         averaged = numbers.listing([rate_heading(self.of.rate_row(e)) for e in self.of.averaged])
-        in_pp = "" if ratios else ", differences in pp"
+        in_pp = ", differences in pp" * (len(ratios) < len(beside))
         return [
-            f"{'ratio to' if ratios else 'difference vs'} {only}" * bool(self.of.estimates),
+            " or ".join(filter(None, ways)),
             *self.marks,
             f"rates in %{in_pp}" * any(rate.is_share for rate in rates),
             abbreviations(rates),

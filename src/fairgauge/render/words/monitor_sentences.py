@@ -22,9 +22,12 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.monitor_results import (
+    Alarm,
     Baseline,
+    Currently,
     MonitoredComparison,
     MonitorReport,
+    PooledPeriods,
     SparseGroup,
     Unmatched,
 )
@@ -38,13 +41,43 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     subject = f"{capitalised(metric_words(each.definition))} of {sides_of(each)}"
     if each.alarm is not None:
-        return f"{subject}: alarm of {each.alarm.period}, from about {each.alarm.since} on."
+        return " ".join([f"{subject}: {_alarm(each, each.alarm)}", *_now(each, each.alarm)])
     if each.lacks_baseline:
         return f"{subject}: {without_baseline(each)}"
     if each.was_in:
         return f"{subject}: {each.state}; its rows were last in {each.was_in[-1]}."
     text = f"{subject}: {each.state}.{_evidence_sentence(each)}"
     return " ".join([text, *describe_undefined(each)])
+
+
+def _alarm(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return since when and by how much; without an interval, as the value chose its periods."""
+    since, after = f"alarm of {alarm.period}, from about {alarm.since} on", alarm.after
+    if alarm.currently is Currently.TOLERATED:
+        since = f"alarm of {alarm.period}, from about {alarm.since} to {after.last}"
+    before = "" if alarm.before is None else f", before {_value(each, alarm.before)}"
+    when = f"{_over(after)}, where the evidence is strongest,"
+    return f"{since}; {when} it was {_value(each, after)}{before}."
+
+
+def _now(each: MonitoredComparison, alarm: Alarm) -> Iterator[str]:
+    """Yield what the periods after an alarm are, which it did not choose."""
+    if (now := alarm.now) is not None:
+        ends = metric_range(each.definition, now.low, now.high)
+        interval = f" (95% CI {ends})" if ends else ""
+        when = f"{capitalised(_over(now))}, after the alarm,"
+        yield f"{when} it is {_value(each, now)}{interval}."
+
+
+def _over(held: PooledPeriods) -> str:
+    if held.last is not None and held.first == held.last:
+        return within_period(held.last)
+    return f"over {held.first} to {held.last}"
+
+
+def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
+    text = metric_number(each.definition, held.value)
+    return f"{text}{unit_name(unit(each.definition))}" if held.value is not None else "undefined"
 
 
 def counted_unit(report: MonitorReport) -> str:
