@@ -408,6 +408,8 @@ class DiagnosticCode(StrEnum):
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
+    GROUP_OF_ONE_OUTCOME = "group_of_one_outcome"
+    # column, role, values, group, rows; share: of the others
     OFFSETTING_PARTS = "offsetting_parts"  # metric, group, rates, differences; threshold, class
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
@@ -490,6 +492,7 @@ class DiagnosticCode(StrEnum):
 
 DOUBTS_OF_A_COLUMN = frozenset({
     DiagnosticCode.PREDICTION_IS_LABEL, DiagnosticCode.ONE_LABEL, DiagnosticCode.ONE_DECISION,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
     DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES,
 })  # fmt: skip
 """Doubts that are accepted of a named column alone: nothing measured of it may hold."""

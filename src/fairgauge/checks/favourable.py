@@ -34,7 +34,8 @@ from fairgauge.values import Value, is_one_of, matches, name_of
 
 _FAVOURABLE = re.compile(
     r"(?<!un)(approv|accept|(?<!re)admi(t|ssion)|hire|select|(?<!mi)grant|pass|award|promot|qualif|"
-    r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist)",
+    r"eligib|success|invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist|"
+    r"contratad|aprobad|aceptad|admitid|bewillig|genehmig|eingestellt|zugelassen|embauche)",
     re.IGNORECASE,
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""

@@ -113,6 +113,12 @@ def _one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield Doubt(ALIKE, asked.cases, frozenset({role}), only=True)
 
 
+def _group_of_one_outcome(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
+    features = (name for name, of in asked.spec.recorded.items() if note.feature in of.columns)
+    for feature in features:
+        yield Doubt(ALIKE, note["rows"], frozenset({note["role"]}), features=frozenset({feature}))
+
+
 def _reversed(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     for role in ("label", "prediction", "score") if not note.get("group") else ():
         yield Doubt(f"clear {role}", asked.cases, frozenset({role}))
@@ -142,6 +148,7 @@ _CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt
     DiagnosticCode.PREDICTION_IS_LABEL: _copied,
     DiagnosticCode.ONE_LABEL: _one_outcome,
     DiagnosticCode.ONE_DECISION: _one_outcome,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: _group_of_one_outcome,
     DiagnosticCode.REVERSED_PREDICTIONS: _reversed,
     DiagnosticCode.REVERSED_SCORES: _reversed,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.checks._hmda import APPROVED, action_code, are_actions, no_decisions
+from fairgauge.checks.missingness_checks import HARDLY_CHANCE, p_of_shares, rows_by
 from fairgauge.cube.cube import Cube, levels_with_cases
 from fairgauge.cube.plan import Axis, centre_of
 from fairgauge.enums import DiagnosticCode, Role, Task
@@ -28,6 +29,8 @@ from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, name_of
+
+_HALF = 0.5
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -55,6 +58,40 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 code, column=axis.column, positive=positive != {0}, threshold=threshold
             )
+
+
+def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn of groups that have one outcome alone, which fewer than half of the others have.
+
+    These may be the cases of a numerator, without the other people of the group; not where some
+    groups have the one outcome alone, and some the other.
+    """
+    if cube.min_cell is not None:
+        return
+    masks = outcome_masks(cube, spec, task)[0]
+    absent = {*map(name_of, spec.unknown), *spec.exclude_groups}
+    for axis in (each for each in cube.plan.outcomes if not each.bins):
+        positive = masks.labels if axis.role is Role.LABEL else masks.predictions
+        sides = [np.append(mask, False) for mask in (positive, ~positive)]
+        for feature, groups, of_sides, every in rows_by(cube, axis, sides, (Role.FEATURE,)):
+            having, lacking = of_sides
+            held = ~np.isin(groups, [*absent])
+            found = [
+                (groups[at], int(this[at]), share, side)
+                for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
+                for at in np.flatnonzero(held & (other == 0)).tolist()
+                if (share := 1 - other.sum() / (this.sum() + other.sum() - this[at])) < _HALF
+            ]
+            one_sided = len({id(side) for *_, side in found}) == 1
+            if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
+                continue
+            for group, rows, share, side in found:
+                values = (name_of(v) for v, of in zip(cube.levels[axis], side, strict=False) if of)
+                yield Diagnostic.warning(
+                    DiagnosticCode.GROUP_OF_ONE_OUTCOME, feature, column=axis.column,
+                    role=str(axis.role), values=tuple(values), group=group, rows=rows,
+                    share=float(share), **spec.unit,
+                )  # fmt: skip
 
 
 def one_number(cube: Cube) -> Iterator[Diagnostic]:

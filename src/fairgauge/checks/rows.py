@@ -20,6 +20,7 @@ from fairgauge.checks.favourable import unfavourable_positive
 from fairgauge.checks.missingness_checks import counted_missing, missing_values
 from fairgauge.checks.names import doubtful_conditions, doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
+    groups_of_one_outcome,
     missing_classes,
     one_number,
     one_outcome,
@@ -64,6 +65,7 @@ OF_OUTCOMES = (
     DataCheck(lambda c: copies_of_label(*c), exact=True),
     DataCheck(lambda c: copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: one_outcome(*c), _BINARY | _CLASSES),
+    DataCheck(lambda c: groups_of_one_outcome(*c), _BINARY),
     DataCheck(lambda c: one_number(c.cube), _NUMBERS, exact=True),
     DataCheck(lambda c: predictions_that_are_no_label(*c), _BINARY | _CLASSES),
     DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),

@@ -92,6 +92,8 @@ def event(
     decides = kind == "outcome" and not (spec.get("prediction") or spec.get("score"))
     role, asked = "prediction" if kind == "decision" else "label", spec.get("positive")
     column = spec.get(role) or (spec.get("score") if role == "prediction" else None) or role
+    if isinstance(asked, Mapping):
+        asked = asked.get(column)
     name = getattr(scope, "name", None)
     if name is not None:
         return Event(kind, positive, column, (str(name),), "=" if positive else "not", named=False)

@@ -27,7 +27,8 @@ def table(**changed: list[object]) -> pl.DataFrame:
 
 def every(value: object, others: list[object], step: int = 20) -> list[object]:
     """Return values of which every twentieth is another one."""
-    return [value if i % step == 3 else other for i, other in enumerate(others)]
+    at = (3, 5)  # of one outcome, and of the other
+    return [value if i % step == at[i // step % 2] else other for i, other in enumerate(others)]
 
 
 CLEAN = table()
@@ -110,3 +111,35 @@ def test_clean_random_tables_are_not_doubted():
         found = fg.audit(rows, label="y", prediction="p", positive=1, sensitive="g")
         doubted += bool({each.code for each in found.diagnostics} & DOUBTS)
     assert doubted <= 1
+
+
+HARMS = [("y", "bad", "good"), ("despedido", 1, 0), ("gekündigt", 1, 0), ("rechazado", 1, 0),
+         ("contratado", "no", "si"), ("aprobado", 0, 1), ("is_bad", 1, 0),
+         ("attrition", 1, 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "harm", "other"), HARMS)
+def test_a_preset_refuses_a_harm_as_what_it_calls_approved(column, harm, other):
+    """ "Approved less often", of the column despedido (dismissed), or of credits that went bad."""
+    rows = {"sex": ["F"] * 200 + ["M"] * 200,
+            column: [harm] * 60 + [other] * 140 + [harm] * 20 + [other] * 180}  # fmt: skip
+    asked = {"prediction": column, "sensitive": "sex", "preset": "us-lending",
+             "reference": {"sex": "M"}}  # fmt: skip
+    with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
+        fg.audit(pl.DataFrame(rows), positive=harm, **asked)
+    assert fg.audit(pl.DataFrame(rows), positive=other, **asked).groups
+
+
+def test_a_group_of_one_outcome_alone_may_be_a_numerator_and_passes_nothing():
+    """All 400 of a group were cases, of others 3%: 97 points more, without a word."""
+    rows = {"race": ["A"] * 2 + ["B"] * 2 + ["C"], "case": [1, 0, 1, 0, 1],
+            "n": [300, 9_700, 120, 3_880, 400]}  # fmt: skip
+    asked = {"label": "case", "positive": 1, "sensitive": "race", "count": "n"}
+    report = fg.audit(pl.DataFrame(rows), **asked, rules="base_rate.difference >= -0.5")
+    (note,) = [each for each in report.diagnostics if each.code == "group_of_one_outcome"]
+    assert (note["group"], note["rows"], report.verdict) == ("C", 400, "inconclusive")
+    accepted = fg.audit(
+        pl.DataFrame(rows), **asked, rules="base_rate.difference >= -0.5",
+        accept=["group_of_one_outcome:race"],
+    )  # fmt: skip
+    assert accepted.verdict == "pass"

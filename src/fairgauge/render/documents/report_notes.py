@@ -30,6 +30,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.REVERSED_PREDICTIONS,
     DiagnosticCode.ONE_LABEL,
     DiagnosticCode.ONE_DECISION,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME,
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,
     DiagnosticCode.UNFAVOURABLE_POSITIVE,

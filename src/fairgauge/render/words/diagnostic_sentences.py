@@ -1062,6 +1062,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
+    DiagnosticCode.GROUP_OF_ONE_OUTCOME: lambda d: (
+        f"{called(d['group'])}: all {numbered(d['rows'], _unit(d))} have {called(d['column'])} = "
+        f"{all_called(d['values'], 'or', 3)}, which {percent(d['share'])} of the others have, and "
+        f"none has another outcome. If only such {_unit(d)} of it are in the data, as in a "
+        f"numerator alone, its rate is none: add its other {_unit(d)}, or exclude it "
+        f"({flag_of('exclude_groups', d['group'])})"
+    ),
     DiagnosticCode.OFFSETTING_PARTS: _offsetting_parts,
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
