@@ -79,8 +79,9 @@ def groups_of_one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
             found = [
                 (groups[at], int(this[at]), share, side)
                 for this, other, side in ((having, lacking, sides[0]), (lacking, having, sides[1]))
-                for at in np.flatnonzero(held & (other == 0)).tolist()
-                if (share := 1 - other.sum() / (this.sum() + other.sum() - this[at])) < _HALF
+                for at in np.flatnonzero(held & (other == 0) & (this >= FEWEST_ROWS)).tolist()
+                if (share := 1 - other.sum() / max(this.sum() + other.sum() - this[at], 1.0))
+                < _HALF
             ]
             one_sided = len({id(side) for *_, side in found}) == 1
             if not (one_sided and p_of_shares(cube, having, every) < HARDLY_CHANCE):
