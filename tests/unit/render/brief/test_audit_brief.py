@@ -470,7 +470,8 @@ def test_a_ranking_is_headed_by_who_is_less_often_at_its_top(rule: str | None, f
     brief = report.brief()
     assert str(brief.headline).startswith("Women are in the top 500 less often than men")
     assert re.match(
-        r"Women are in the .* than men: [\d.]+ \(95% CI [\d.]+ to ", str(brief.found[0])
+        r"Women are in the .* than men: [\d.]+ times as often \(95% CI [\d.]+ to ",
+        str(brief.found[0]),
     )
     assert ("Men fail as the better-off side." in map(str, brief.found)) == (fails == "M")
     assert len(report.findings) == 1  # skew is the same, by another function
