@@ -491,6 +491,8 @@ def read_cube(text: str, name: str) -> Cube:
 def _from_dict(found: Saved) -> Cube:
     plan = Plan.from_dict(found["plan"])
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
+    if not all(isinstance(value, str | int | float) for of in levels.values() for value in of):
+        raise TypeError("a value of a column is none")
     tables = tuple(
         CountTable(
             tuple(plan.axes[i] for i in positions),
