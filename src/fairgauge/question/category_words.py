@@ -183,7 +183,7 @@ def is_harm(value: str, column: str = "") -> bool:
     (True, True, False)
     """
     text = _plain(value)
-    if re.fullmatch(r"(very )?high", text):
+    if re.fullmatch(r"(very )?high|(muy )?alto|(sehr )?hoch|eleve", text):
         text = f"{text} {_plain(column)}"
     return bool(_pattern("harm").search(text))
 

@@ -115,7 +115,8 @@ def test_clean_random_tables_are_not_doubted():
 
 HARMS = [("y", "bad", "good"), ("despedido", 1, 0), ("gekündigt", 1, 0), ("rechazado", 1, 0),
          ("contratado", "no", "si"), ("aprobado", 0, 1), ("is_bad", 1, 0),
-         ("attrition", 1, 0)]  # fmt: skip
+         ("attrition", 1, 0), ("entlassen", "ja", "nein"), ("bewilligt", "nein", "ja"),
+         ("riesgo", "alto", "bajo"), ("rechazado", "si", "no")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("column", "harm", "other"), HARMS)
