@@ -913,10 +913,6 @@ def _margins(cells: Array) -> Array:
     return np.stack(rows, axis=1)
 
 
-def _value_of(statistic: Statistic, cells: Array) -> Array:
-    return statistic.value(confusion(_margins(cells), classes=False), Profile.DOCUMENTED)
-
-
 def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
     return _interval_of_margins(statistic, np.stack([_margins(cell) for cell in cells]))
 

@@ -31,14 +31,10 @@ def swaps_page(audit: PairsAudit) -> Page:
 
 def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statement:
     """Return a difference between names of two groups."""
-    sides = {}
-    for name, rate, n in (
-        (d.group, d.mean_group, d.variants_group),
-        (d.reference, d.mean_reference, d.variants_reference),
-    ):
-        kind: SideKind = "others" if name == "others" else "group"
-        sides[name] = Side(kind, d.feature, ((d.feature, name),), rate, None, n)
-    who, than = sides.values()
+    kind: SideKind = "others" if d.reference == "others" else "group"
+    of, to = (((d.feature, name),) for name in (d.group, d.reference))
+    who = Side("group", d.feature, of, d.mean_group, None, d.variants_group)
+    than = Side(kind, d.feature, to, d.mean_reference, None, d.variants_reference)
     fewest = min(who.n or 0, than.n or 0)
     scale = 100 if d.of_decisions else 1
     ends = None if d.low is None or d.high is None else (d.low, d.high)
@@ -62,7 +58,7 @@ def swap_statement(d: SwapDifference, sources: tuple[str, ...] = ()) -> Statemen
         "p_missing": d.p_missing,
         "error": 1 - d.confidence,
         "reason": d.reason,
-        "fewest": [name for name, side in sides.items() if side.n == fewest],
+        "fewest": [side.values[0][1] for side in (who, than) if side.n == fewest],
         # Of means that lie the other way round than the difference adjusted for items.
         "turned": ((d.mean_group or 0) - (d.mean_reference or 0)) * (d.value or 0) < 0,
         "alone_apart": ends is not None and not ends[0] <= 0 <= ends[1],
