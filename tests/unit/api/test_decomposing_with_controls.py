@@ -260,7 +260,7 @@ def test_a_number_in_fewer_than_five_intervals_has_a_note(loans, how):
 
 def test_what_few_intervals_leave_is_what_the_note_states():
     """Of a normal number, in large samples: Cochran (1968), Biometrics 24, table of 2 to 4."""
-    from fairgauge.render.words.diagnostic_sentences import _LEFT_WITHIN
+    from fairgauge.render.grammar import _LEFT_WITHIN
 
     x = np.linspace(-8, 8, 200_001)
     sides = [np.exp(-((x + shift) ** 2) / 2) for shift in (0.25, -0.25)]

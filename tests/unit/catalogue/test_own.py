@@ -23,7 +23,7 @@ from fairgauge.enums import IntervalMethod
 from fairgauge.question.spec_file import import_code, read_options
 from fairgauge.question.specification import ask
 from fairgauge.render import names, render
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:

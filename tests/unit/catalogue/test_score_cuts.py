@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 # --- definitions, row by row ---
 

@@ -17,7 +17,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.grammar import describe_diagnostic
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical, critical_t, wilson
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 from fairgauge.results.verdicts import before_counting, counted_as, overall
 
 random = np.random.default_rng(3)

@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 from fairgauge.results.scopes import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
