@@ -404,9 +404,11 @@ class Grammar:
         return f" {self.terms['or']} ".join(dict.fromkeys(said))
 
     def _few(self, place: str, *reasons: Reason) -> str:
-        facts = {"unit": "rows"}
+        facts: dict[str, Any] = {"unit": "rows"}
         for each in reasons:
-            facts |= {"why": self.reason(each)} | dict(each.parameters)
+            facts |= dict(each.parameters)
+            if place in ("because", "no_interval"):
+                facts["why"] = self.reason(each)
         return self.say("few_data", place, **facts) or ""
 
     def because(self, reason: Reason | None) -> str:

@@ -1045,22 +1045,6 @@ def test_a_stratum_that_stands_out_alone_contradicts_no_test_of_all():
     assert not found.gaps[0].varies
 
 
-def test_an_audit_without_a_finding_names_what_it_does_not_divide():
-    pointer = "composition of the strata accounts for was not examined: fairgauge why."
-    equal = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])
-    audit = fg.audit(equal, strata="dept", **ASKED)
-    assert pointer in " ".join(render(audit, "text").split())
-    assert pointer not in " ".join(render(fg.audit(ROWS, **ASKED), "text", full=True).split())
-    people = {"sensitive": "sex", "population": {"sex": {"F": 0.4, "M": 0.6}}, "strata": "dept"}
-    text = render(fg.audit(equal, metrics="representation.ratio", **people), "text", full=True)
-    assert pointer not in " ".join(text.split())
-    assert "also adjusted" not in text
-    protected = fg.audit(fg.protect(fg.count(ROWS, strata="dept", **ASKED), min_cell=5))
-    text = " ".join(render(protected, "text", full=True).split())
-    assert pointer not in text
-    assert "is composition of" not in text
-
-
 def test_sides_that_separate_the_outcomes_have_no_odds_ratio():
     """The difference is kept."""
     cells = [("F", "A", 40, 40), ("F", "B", 30, 30), ("M", "A", 60, 100), ("M", "B", 20, 90)]

@@ -123,12 +123,12 @@ def test_infinite_values_are_said_in_words() -> None:
     report = fg.audit(fg.confusion("g", cells), metrics=names)
     assert re.fullmatch(
         r"a: error type ratio infinite \(no false positives\) vs 0.5 for others "
-        r"\(95% CI [−+][\d.]+ to \+infinity\); insufficient data: .*",
+        r"\(95% CI [−+][\d.]+ to ∞\); insufficient data: .*",
         report["TE", "g", "a"].says,
     )
     assert re.fullmatch(
         r"b: error type ratio 0.5 vs infinite \(no false positives\) for others "
-        r"\(95% CI −infinity to [−+][\d.]+\); insufficient data: .*",
+        r"\(95% CI −∞ to [−+][\d.]+\); insufficient data: .*",
         report["TE", "g", "b"].says,
     )
     assert not [e.says for e in report.estimates if re.search(r"\binf\b", e.says)]

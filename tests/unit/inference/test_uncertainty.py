@@ -524,9 +524,9 @@ def test_homogeneity_is_stated_with_the_range_over_groups():
 @pytest.mark.parametrize(
     ("metric", "end"),
     [
-        ("selection_rate.largest_gap", " is 13.0 pp, between c and d (95% CI 0.0 to 24.5 pp)"),
-        ("selection_rate.minimum", " is 18.0%, of d (95% CI 11.7% to 29.8%)"),
-        ("selection_rate.smallest_ratio", " (95% CI 0.35 to 1)"),
+        ("selection_rate.largest_gap", " 13.0 pp, between c and d (95% CI 0.0 to 24.5 pp)"),
+        ("selection_rate.minimum", " 18.0%, of d (95% CI 11.7% to 29.8%)"),
+        ("selection_rate.smallest_ratio", " (95% CI 0.35 to 1.00)"),
     ],
 )
 def test_an_interval_is_told_in_the_unit_of_its_sentence(metric, end):
