@@ -143,9 +143,7 @@ CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, 
 
 @pytest.mark.parametrize(("column", "positive", "other", "doubted"), CODES)
 @pytest.mark.parametrize("preset", ["us-lending", "ugesp"])
-def test_a_preset_asks_what_a_code_means_before_it_passes(
-    column, positive, other, doubted, preset
-):
+def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, other, doubted, preset):
     """ "Approved less often", of action = 3, which in HMDA data is denied: exit 0."""
     rows = {"sex": ["F", "M"] * 200, column: [positive, positive, other, other] * 100}
     asked = {"prediction": column, "positive": positive, "sensitive": "sex", "preset": preset,
