@@ -93,14 +93,6 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
         return  # as it is stated
     scored = spec.score if spec.prediction is None else None
     axes = _axes_of_outcomes(cube, spec)
-    stated = spec.words.positive
-    if word and (is_adverse(stated) or is_harm(stated)):
-        message = (
-            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
-            f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
-            "(--positive)"
-        )
-        raise SpecError(Problem("words.positive", message))
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
         better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
@@ -116,6 +108,14 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 negative=negative,
                 preset=word,
             )
+    stated = spec.words.positive
+    if word and (is_adverse(stated) or is_harm(stated)):
+        message = (
+            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
+            f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
+            "(--positive)"
+        )
+        raise SpecError(Problem("words.positive", message))
     if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
