@@ -111,7 +111,7 @@ def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
         "F": (180, None),
         "M": (113, None),
     }
-    assert all(group.interval is group.selected_range is None for group in table.groups)
+    assert all(group.interval is None for group in table.groups)
     rates = {group.group: group.rates["selection_rate"].value for group in report.groups}
     assert {group.name: group.rate for group in table.groups} == pytest.approx(rates, abs=5e-4)
 
@@ -127,7 +127,7 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
     found = fg.check(path, rules="selection_rate.ratio >= 0.8")
     assert (found.errors, [table.unknown for table in found.tables]) == (0, [21, None, 21])
     shown = " ".join(render(found, "text", full=True).split())
-    assert "none, because the rates are weighted" in shown
+    assert "none, because numbers of selected people are not printed" in shown
     assert "decided by the limit: the rates are weighted" in shown
     assert "number of people is not printed" not in shown
     assert "ask for the number of people" not in shown
