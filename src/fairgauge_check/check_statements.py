@@ -187,6 +187,8 @@ def _why_no_interval(check: Check) -> str:
         return "no_people"
     if all(group.rate is None for group in groups):
         return "no_rate"
+    if all(group.selected is None for group in groups):
+        return "no_selected"
     return "few_categories" if any(group.rate for group in groups) else "rates_0"
 
 
