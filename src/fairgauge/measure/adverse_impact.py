@@ -22,7 +22,7 @@ def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
 
     Of weighted, clustered or estimated groups there is none: tests of counts are not of them.
     """
-    counted = not (spec.weight or spec.cluster or spec.probabilities or spec.of_people)
+    counted = not (spec.weight or spec.cluster or spec.probabilities)
     if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
         return ()
     return tuple(_lines(report))

@@ -80,11 +80,19 @@ def test_every_kit_makes_its_filing_with_status_and_date_and_claims_nothing(name
     found = preset(name)
     assert f"(as of {found.as_of.isoformat()})" in section
     assert "does not state that the audit" in section
-    headings = re.findall(r"^# (.+)$", found.filing, flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", found.filing, flags=re.MULTILINE)
     assert headings
     for heading in headings:
-        assert f"**{heading}**" in section
+        assert f"### {heading}" in section
     assert "\0" not in text
+
+
+@pytest.mark.parametrize("name", ["nyc-ll144", "ugesp", "us-lending", "nydfs-cl7-2024"])
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_a_filing_passes_the_check_of_published_tables(name, suffix, tmp_path):
+    filed(name).save(tmp_path / f"filing.{suffix}")
+    found = CliRunner().invoke(main, ["check", str(tmp_path / f"filing.{suffix}")])
+    assert found.exit_code == 0, found.output
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -148,7 +156,7 @@ def test_a_folder_of_ones_own_is_a_preset(tmp_path):
     assert str(report.verdict) == "fail"
     text = render(report, "markdown", full=True)
     assert "House rule 7" in text
-    assert "**Bonuses**" in text
+    assert "### Bonuses" in text
 
 
 @pytest.mark.parametrize(

@@ -626,7 +626,11 @@ def _filing(report: Report) -> Iterator[tree.Block]:
         report,
         {
             "page": lambda: [tree.Items((*sentences, *(text for text, _ in results)))],
-            "tables": lambda: tables_to_publish(report, sections_of(report)),
+            "tables": lambda: (
+                [tree.Heading("Tables to publish"), *tables]
+                if (tables := tables_to_publish(report, sections_of(report)))
+                else []
+            ),
             "rates": lambda: rate_tables(found, report),
             "adverse_impact": lambda: adverse_impact_blocks(report),
             "rules": lambda: _rule_lines(report, group_names(page, report)),
