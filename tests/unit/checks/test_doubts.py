@@ -39,6 +39,9 @@ PLANTED = {
     DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
+    DiagnosticCode.CODE_AS_FAVOURABLE: (
+        "p", {"p": ["D" if each else "A" for each in P]},
+        {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
     DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
     DiagnosticCode.PREDICTION_IS_LABEL: (
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
@@ -129,6 +132,31 @@ def test_a_preset_refuses_a_harm_as_what_it_calls_approved(column, harm, other):
     with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
         fg.audit(pl.DataFrame(rows), positive=harm, **asked)
     assert fg.audit(pl.DataFrame(rows), positive=other, **asked).groups
+
+
+CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, True),
+         ("outcome", "R", "P", True), ("result", 0, 1, True), ("result", "no", "yes", True),
+         ("action", 1, 3, False), ("action", 2, 3, False), ("action_taken", "1", "3", False),
+         ("decision", "A", "D", False), ("result", "yes", "no", False), ("result", 1, 2, False),
+         ("default", 0, 1, False), ("decision", "cleared", "other", False)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "positive", "other", "doubted"), CODES)
+@pytest.mark.parametrize("preset", ["us-lending", "ugesp"])
+def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, other, doubted, preset):
+    """ "Approved less often", of action = 3, which in HMDA data is denied: exit 0."""
+    rows = {"sex": ["F", "M"] * 200, column: [positive, positive, other, other] * 100}
+    asked = {"prediction": column, "positive": positive, "sensitive": "sex", "preset": preset,
+             "reference": {"sex": "M"}, "rules": ["selection_rate.ratio >= 0.5"]}  # fmt: skip
+    code = DiagnosticCode.CODE_AS_FAVOURABLE
+    doubted |= positive == 2 and preset != "us-lending"  # of HMDA's codes approved
+    report = fg.audit(pl.DataFrame(rows), **asked)
+    assert (code in {each.code for each in report.diagnostics}) is doubted
+    assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+    for closed in ({"accept": f"{code}:{column}"}, {"words": {"positive": "cleared"}}):
+        assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
+    with pytest.raises(fg.SpecError, match="contradicts the preset"):
+        fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})
 
 
 def test_a_group_of_one_outcome_alone_may_be_a_numerator_and_passes_nothing():

@@ -11,6 +11,7 @@ from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, Performance, Status
+from fairgauge.statements.models import candidate_statements
 
 PEOPLE = rows(3_000)
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
@@ -59,7 +60,7 @@ def test_a_group_without_sufficient_data_blocks_dominance_and_is_named():
     for people, verdict in ((PEOPLE, "dominates"), (data, "better in what could be tested")):
         found = fg.compare_models(people, **QUESTION, candidate="fairer", margins=MARGINS)
         assert found["fairer"].verdict == verdict
-    assert "Insufficient data: people with sex X." in " ".join(str(found).split())
+    assert "Insufficient data: people with sex X (6 rows)." in " ".join(str(found).split())
     assert {each.outcome for each in found["fairer"].groups if each.change.group == "X"} == {
         Performance.CANNOT_TELL
     }
@@ -214,8 +215,19 @@ def test_each_group_that_is_too_small_is_named(sizes):
     models = {name: pl.col("repaid") for name in ("current", "fairer", "unfair", "random")}
     small = pl.concat(few).with_columns(region=pl.lit("north"), **models)
     data = pl.concat([PEOPLE.drop("weight", "person"), small], how="diagonal_relaxed")
-    found = fg.compare_models(data, **QUESTION, candidate="fairer", margins=MARGINS)
-    assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
-    text = " ".join(str(found).split())
-    assert "Insufficient data: " in text
-    assert all(f"{name} (sex)" in text for name in sizes)
+    flipped = pl.int_range(pl.len()) % 50 == 0
+    data = data.with_columns(
+        alike=pl.when(flipped).then(1 - pl.col("current")).otherwise("current")
+    )
+    for candidate, margins, verdict in (
+        ("fairer", MARGINS, CandidateVerdict.BETTER_WHERE_TESTED),
+        ("alike", {"accuracy": 0.05}, CandidateVerdict.CANNOT_TELL),
+        ("alike", {}, CandidateVerdict.NONE),
+    ):
+        found = fg.compare_models(data, **QUESTION, candidate=candidate, margins=margins)
+        assert found[candidate].verdict == verdict
+        (few,) = (s for s in candidate_statements(found, found[candidate]) if s.verdict == "few")
+        named = {part.who.values[0][1]: part.who.n for part in few.parts}
+        assert named == sizes
+        text = " ".join(str(found).split())
+        assert all(name in text and f"({n} row" in text for name, n in sizes.items())
