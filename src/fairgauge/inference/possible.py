@@ -6,17 +6,17 @@ why a value is missing. A rule must not pass because the rows that would break i
 stays one, because to blank predictions must not take it back.
 
 It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
-within strata (`could_undo`), of the change between two models (`PossibleChanges`), and of counts
+within strata (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
 at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
 much wider an interval is there (`reached`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,12 +40,12 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, without_group_by_kind
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import Rivals
-from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown
+from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown, with_others
 from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL
-from fairgauge.stats.arrays import Index, Limits, quiet, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
 from fairgauge.stats.unknown_people import missing_bounds
 
 Shares = tuple[Array, Array]
@@ -693,3 +693,121 @@ class _Strata:
             return np.asarray(value), np.ones(())
         variance = _variance(x, n, metric) + _variance(y, m, metric)
         return np.asarray(value), np.asarray(np.nansum(weights**2 * variance))
+
+
+# ---- two models on the same rows ----------------------------------------------------------------
+
+
+class RateLimits(NamedTuple):
+    """The ends of a rate under the model in use, and of its change, of every side."""
+
+    old: Limits
+    change: Limits
+
+    @quiet
+    def in_logarithms(self) -> RateLimits:
+        """Return the ends of the logarithm of the rate, and of its change."""
+        (low, high), (least, most) = self.old, self.change
+        down = quotient(least, np.where(least < 0, low, high))
+        up = quotient(most, np.where(most > 0, low, high))
+        change = np.log1p(np.maximum(down, -1.0)), np.log1p(np.maximum(up, -1.0))
+        return RateLimits((np.log(low), np.log(high)), change)
+
+
+class PossiblePairs:
+    """The rows of every side by label and both decisions, each of which may be missing.
+
+    A row without a label, or that a model does not decide, may have either value. Both sides of a
+    comparison are taken as far as they can go by themselves, so that the ends may be wider than any
+    one table reaches.
+
+    Parameters
+    ----------
+    groups : array of shape (groups + 1, labels + 1, K + 1, K + 1), missing values last; the last
+        group holds known values of no group.
+    without : likewise of the kinds of rows without a group.
+    sides : which sides each kind may be of, of shape (kinds, sides).
+    """
+
+    def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
+        labels, decisions = (
+            np.eye(_MISSING + 1)[np.append(np.where(positive, 0, 1), _MISSING)]
+            for positive in (outcome.labels, outcome.predictions)
+        )
+        known, apart = (
+            np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)
+            for cells in (groups, without)
+        )
+        self._known, self._apart = with_others(known), np.tensordot(1.0 * sides.T, apart, 1)
+
+    def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
+        """Return the ends of a rate and of its change; those of complete rows alone are equal."""
+        tp, fp, fn, tn = rate.among
+        old = self._ends(rate, which, "old", missing=missing)
+        if tp == fn and fp == tn:  # it counts among the same rows whatever is decided
+            return RateLimits(old, self._ends(rate, which, "change", missing=missing))
+        new = self._ends(rate, which, "new", missing=missing)
+        return RateLimits(old, (new[0] - old[1], new[1] - old[0]))
+
+    @quiet
+    def _ends(
+        self, rate: Rate, which: Index, of: Literal["old", "new", "change"], *, missing: bool
+    ) -> Limits:
+        """Return the ends of the mean of what each row adds: by its old or new decision, or both.
+
+        A row that may be one of several takes the value that moves the mean furthest, or is not
+        among those that count.
+        """
+        counted, either = [*zip(rate.among, rate.of, strict=True)], {_MISSING: (0, 1)}
+        total = n = np.zeros(len(which))
+        lowest, highest = ({value: np.zeros_like(n) for value in _ADDED} for _ in range(2))
+        for cell in product(range(_MISSING + 1), repeat=3):
+            options = {
+                (counted[2 * before + y], counted[2 * after + y])
+                for y, before, after in product(*(either.get(at, (at,)) for at in cell))
+            }
+            values = {
+                {"old": x_old, "new": x_new, "change": x_new - x_old}[of]
+                for (among_old, x_old), (among_new, x_new) in options
+                if (among_new if of == "new" else among_old)
+            }
+            if not values:
+                continue
+            known, open_ = self._known[(which, *cell)], self._apart[(which, *cell)]
+            if len(options) == 1:
+                total, n = total + min(values) * known, n + known
+            else:
+                open_ = known + open_
+            if missing:
+                lowest[min(values)] = lowest[min(values)] + open_
+                highest[-max(values)] = highest[-max(values)] + open_
+        return _least_mean(total, n, lowest), -_least_mean(-total, n, highest)
+
+
+_ADDED = (-1, 0, 1)
+"""What a row adds to a rate, or to its change."""
+
+
+def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:
+    """Return the least mean that some of ``more`` rows, by their values, can bring about."""
+    for value in _ADDED:
+        added = np.where((n == 0) | (total > value * n), more[value], 0.0)
+        total, n = total + value * added, n + added
+    return quotient(total, n)
+
+
+@quiet
+def furthest(group: RateLimits, reference: RateLimits) -> Array:
+    """Return the most by which a difference of two sides may get further from 0.
+
+    Its distance is ``|old + change| - |old|``, which is greatest at a corner. Where old is infinite
+    (the logarithm of a rate of 0), it tends to the change in the direction of old. It is nan, which
+    is any distance, where a rate may have no value, or where both rates may be 0.
+    """
+    old = group.old[0] - reference.old[1], group.old[1] - reference.old[0]
+    change = group.change[0] - reference.change[1], group.change[1] - reference.change[0]
+    corners = [
+        np.where(np.isinf(x), np.sign(x) * c, np.abs(x + c) - np.abs(x))
+        for x, c in product(old, change)
+    ]
+    return np.asarray(np.max(corners, axis=0))
