@@ -72,7 +72,7 @@ from fairgauge.statements.compared import (
     swapped,
     unit_of,
 )
-from fairgauge.statements.missing_outcomes import could_leave_none, could_reverse
+from fairgauge.statements.missing_outcomes import could_undo
 
 CONCLUDED = {
     AfterAdjusting.DISAPPEARS,
@@ -153,7 +153,7 @@ class _Audit(Compared):
                 and s.of is not None
                 and s.of.among is not None
                 and e.row is not None
-                and not could_leave_none(self.report, e.contrast, e.row)
+                and not could_undo(self.report, e.contrast, e.row)
             ]
             change, facts = self._change(finding), self._estimators(finding.feature)
             if change is AfterAdjusting.DISAPPEARS and self._is_undecided_within(finding):
@@ -341,10 +341,7 @@ class _Audit(Compared):
             return {"counted": unit_of(self.spec)}
         if row is None:
             return {}
-        open_ = could_leave_none(self.report, contrast, row) or (
-            isinstance(row, Rate)
-            and could_reverse(self.report, contrast, row, self.statement(contrast, turn=False))
-        )
+        open_ = could_undo(self.report, contrast, row)
         missing = [
             what
             for what in ("label", "prediction", "score")

@@ -8,7 +8,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import rate
 from fairgauge.enums import CandidateVerdict, Fairness, Performance
-from fairgauge.inference.two.missing_pairs import MissingPairs, furthest
+from fairgauge.inference.possible import PossiblePairs, furthest
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.statements.models import models_page
 
@@ -157,7 +157,7 @@ def test_no_completion_of_missing_values_is_beyond_the_worst_case(name, by):
         known = [np.where(rng.random(n) < 0.06, 2, each) for each in (group, label, old, new)]
         cells = np.zeros((4, 3, 3, 3))
         np.add.at(cells, (known[0] + (known[0] == 2), *known[1:]), 1.0)  # 2: of no group
-        pairs = MissingPairs(cells[:-1], cells[-1:], np.ones((1, 7), dtype=bool), outcome)
+        pairs = PossiblePairs(cells[:-1], cells[-1:], np.ones((1, 7), dtype=bool), outcome)
         sides = [pairs.limits(of, np.array([g])) for g in (0, 1)]
         sides = [each.in_logarithms() for each in sides] if by == "ratio" else sides
         worst = furthest(*sides)[0]
