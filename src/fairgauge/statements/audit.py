@@ -1346,7 +1346,6 @@ class _Audit(Compared):
                 "answered": answered,
                 "answers": answers,
                 "shown": note.get("shown"),
-                "rules": bool(self.spec.get("rules")),
             }
             source = (f"diagnostics[{i}]",)
             if known and not note["random"]:
