@@ -1352,7 +1352,6 @@ class _Audit(Compared):
                 "answered": answered,
                 "answers": answers,
                 "shown": note.get("shown"),
-                "rules": bool(self.spec.get("rules")),
             }
             source = (f"diagnostics[{i}]",)
             if known and not note["random"]:

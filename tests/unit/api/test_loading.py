@@ -20,7 +20,6 @@ from fairgauge.api.loading import NOT_READ
 from fairgauge.cli import main
 from fairgauge.render import render
 from fairgauge.render.formats import names
-from fairgauge.results.monitor_results import ImportedValue
 from fairgauge.results.shown_result import result_classes
 
 CUBE = fg.confusion("sex", {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"tp": 65, "tn": 20}})
@@ -224,13 +223,10 @@ def test_a_monitor_with_all_that_it_may_have_comes_back(tmp_path):
     history = fg.History(tmp_path / "history")
     for name, counts in days(40, 25, 0.22).items():
         history.add(name, counts)
-    value = {"metric": "DI", "feature": "sex", "group": "F", "value": float("inf")}
-    history.import_values([ImportedValue(period="2025-12-31", source="analysis.json", **value)])
     report = fg.monitor(history, asked({"metric": "selection_rate.ratio", "at_least": 0.8,
                                         "groups": ["F", "f"]}, near))  # fmt: skip
     assert report.alarms
     assert report.unmatched
-    assert report.imported
     report.save(tmp_path / "monitor.json")
     assert fg.load(tmp_path / "monitor.json") == report
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -16,7 +15,6 @@ from fairgauge.choosing.recommendation import Expected, recommend
 from fairgauge.cli._command_group import Commands
 from fairgauge.render.formats import render
 from fairgauge.results.planned import Needed
-from fairgauge.stats.crossed_designs import crossed_difference, two_sided_p
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}
 
@@ -149,74 +147,6 @@ def test_the_command_needs_a_rate_or_a_table():
     result = run()
     assert result.exit_code == 2
     assert "name the rate to plan for, or give data" in result.output
-
-
-PILOT = {"names": 0.07, "interaction": 0.10, "runs": 0.56}
-
-
-def test_the_names_that_a_plan_finds_have_the_stated_power():
-    plan = fg.plan(pairs=PILOT, tolerance=0.2, items=17, runs=5)
-    names = plan.to_dict()["names"]
-    assert (names, plan.to_dict()["items"], plan.to_dict()["runs"]) == (5, 17, 5)
-    rng = np.random.default_rng(3)
-    item, name = (axis.ravel() for axis in np.indices((17, 2 * names)))
-    found = []
-    for _ in range(400):
-        effect = rng.normal(0, 0.07, 2 * names) + 0.2 * (np.arange(2 * names) < names)
-        noise = math.hypot(0.10, 0.56 / math.sqrt(5))
-        y = effect[name] + rng.normal(0, noise, len(name))
-        each = crossed_difference(item, name, name < names, y, np.ones(len(y)))
-        found.append(two_sided_p(each.value, each.total()) <= 0.05)
-    assert 0.7 < np.mean(found) < 0.9  # few names decide less often than the formula has it
-
-
-def test_a_plan_of_answers_states_what_limits_it():
-    by_names = fg.plan(pairs=PILOT, tolerance=0.2, items=17, runs=5)
-    by_items = fg.plan(pairs=PILOT, tolerance=0.2, names=8)
-    assert by_items.answers.names == 8
-    assert by_items.answers.items < 40
-    answers = by_names.answers
-    assert answers.share_names + answers.share_items + answers.share_runs == pytest.approx(1)
-    assert "Of the variance 53% is due to names" in str(by_names)
-    never = fg.plan(pairs={"names": 1.0}, tolerance=0.2, names=3)
-    assert never.answers.items is None
-    assert "No practical number of items" in str(never)
-
-
-def test_all_mistakes_of_a_plan_of_answers_are_listed_at_once():
-    with pytest.raises(fg.SpecError) as caught:
-        fg.plan(pairs={"namez": 0.1, "runs": -1}, tolerance=-1, names=2, label="y")
-    assert [problem.path for problem in caught.value.problems] == [
-        "tolerance", "label", "pairs.namez", "pairs.runs", "names",
-    ]  # fmt: skip
-
-
-def test_the_command_plans_answers_too():
-    run = CliRunner().invoke(Commands("fairgauge"), [
-        "plan", "--pairs", "names=0.07,interaction=0.1,runs=0.56", "--tolerance", "0.2",
-        "--items", "17", "--runs", "5", "--format", "json"])  # fmt: skip
-    assert json.loads(run.output)["names"] == 5
-
-
-SDS = {"names": 0.22, "interaction": 0.33, "runs": 1.03}
-
-
-def test_more_comparisons_need_more_names():
-    asked = {"pairs": SDS, "tolerance": 0.25, "items": 40, "runs": 4}
-    one, three = (fg.plan(**asked, comparisons=n).answers for n in (1, 3))
-    assert one.names < three.names
-    assert one.names < one.equivalent_from < three.equivalent_from
-    assert dict(three.deviations) == {**SDS, "items": 0.0}
-
-
-def test_what_pairs_do_not_use_is_refused_and_an_impossible_plan_promises_nothing():
-    for name, value in (("rate", 0.2), ("share", 0.3), ("comparisons", 0)):
-        with pytest.raises(fg.SpecError, match=name):
-            fg.plan(pairs=SDS, tolerance=0.25, items=40, **{name: value})
-    text = str(fg.plan(pairs=SDS, tolerance=0.25, names=6, runs=4))
-    assert "No practical number of items" in text
-    assert "reach the goal" not in text
-    assert "Collect the answers" not in text
 
 
 def of_sizes(**sizes):

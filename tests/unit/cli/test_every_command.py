@@ -142,7 +142,7 @@ EXAMPLES = {
     "merge": ["t.cube.json", "other.cube.json"],
     "metrics": ["DI"],
     "monitor doctor": ["history"],
-    "monitor import": ["history", "2026-01-01/analysis.json"],
+    "monitor import": ["history", "2026-01-04.cube.json"],
     "monitor run": ["history", "t.csv", "--period", "2026-01-01", "-c", "monitor.toml"],
     "monitor status": ["history"],
     "pairs": ["swaps.csv", "--item", "item", "--variant", "name", "--sensitive", "sex",
@@ -219,6 +219,7 @@ def prepared(tmp_path_factory):
         for args in (
             ("count", "t.csv", *QUESTION, "-o", "t.cube.json"),
             ("count", "half.csv", *QUESTION, "-o", "other.cube.json"),
+            ("count", "half.csv", "-c", "monitor.toml", "-o", "2026-01-04.cube.json"),
             ("audit", "t.cube.json", "-o", "t.json"),
             ("seal", "t.json", "-o", "sealed.fairgauge"),
             ("clarify", "clarify.json", "-o", "2026-01-01"),

@@ -15,9 +15,7 @@ from tests.monitored_days import RATIO, asked, cube, day_names
 from tests.needs import POSIX
 
 import fairgauge as fg
-from fairgauge.monitoring._store import FolderStore
 from fairgauge.monitoring.periods import gaps, parse_period
-from fairgauge.results.monitor_results import ImportedValue
 
 
 def test_the_same_counts_are_added_once(tmp_path):
@@ -100,26 +98,6 @@ def test_a_file_system_without_links_keeps_the_first_counts_too(tmp_path, monkey
     kept = cube(41) if taken else cube(40)
     assert history.cube(parse_period("2026-11-20")) == kept
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
-
-
-def value(i: int) -> ImportedValue:
-    return ImportedValue(period="2026-01-01", metric=f"M{i}", feature="sex", group="F", value=0.5,
-                         source="analysis.json")  # fmt: skip
-
-
-def test_values_imported_at_the_same_time_are_all_kept(tmp_path, monkeypatch):
-    """Another import ends between this one's reading and its writing."""
-    history, create = fg.History(tmp_path), FolderStore.create
-
-    def create_later(store, name, text):
-        monkeypatch.undo()
-        assert fg.History(tmp_path).import_values([value(0), value(1)]) == 2
-        return create(store, name, text)
-
-    monkeypatch.setattr(FolderStore, "create", create_later)
-    assert history.import_values([value(1), value(2)]) == 2
-    assert history.imported == (value(0), value(1), value(2))
-    assert history.import_values([value(2), value(0), value(2)]) == 0
 
 
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])
@@ -268,7 +246,6 @@ def test_duckdb_reads_the_history_as_a_partitioned_table(tmp_path):
     history = fg.History(tmp_path)
     for i, name in enumerate(day_names(3)):
         history.add(name, cube(40, of=100 + i))
-    history.import_values([])
     found = duckdb.sql(
         f"select period::text, rows from read_json('{tmp_path}/*/counts.cube.json', "
         "hive_partitioning = true) order by 1"

@@ -9,7 +9,7 @@ import pytest
 from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
-from fairgauge.results.monitor_results import ImportedValue, MonitorReport
+from fairgauge.results.monitor_results import MonitorReport
 
 
 def errors(report):
@@ -26,13 +26,10 @@ def test_reports_keep_to_their_schema(tmp_path, shifted):
     history = fg.History(tmp_path / "history")
     for name, counts in shifted.items():
         history.add(name, counts)
-    value = {"metric": "DI", "feature": "sex", "group": "F", "value": float("inf")}
-    history.import_values([ImportedValue(period="2025-12-31", source="analysis.json", **value)])
     rules = (RATIO | {"groups": ["F", "f"]}, near, "balanced_accuracy.difference >= -0.5")
     report = fg.monitor(history, asked(*rules))
     assert report.alarms
     assert report.unmatched
-    assert report.imported
     assert errors(report) == []
 
 

@@ -461,26 +461,6 @@ def test_a_damaged_specification_is_named_and_replaced_by_the_next_run(folder):
     assert fairgauge("monitor", "status", folder / "history").exit_code == 0
 
 
-def test_values_of_an_earlier_system_are_shown(folder):
-    analysis = {"post_training_bias_metrics": {
-        "label": "approved", "label_value_or_threshold": "1",
-        "facets": {"sex": [{"value_or_threshold": "F",
-                            "metrics": [{"name": "DI", "description": "", "value": 0.9}]}]},
-    }}  # fmt: skip
-    for day in ("2025-12-30", "2025-12-31"):
-        (folder / f"analysis-{day}.json").write_text(json.dumps(analysis), encoding="utf-8")
-    args = ("monitor", "import", folder / "history", folder / "analysis-*.json")
-    assert fairgauge(*args).output == "2 values added, 0 known already\n"
-    assert fairgauge(*args).output == "0 values added, 2 known already\n"
-    report = fg.monitor(folder / "history")
-    assert [(each.period, each.metric, each.value) for each in report.imported] == [
-        ("2025-12-30", "DI", 0.9),
-        ("2025-12-31", "DI", 0.9),
-    ]
-    report.save(folder / "d.html")
-    assert "Values of an earlier system" in (folder / "d.html").read_text()
-
-
 def test_one_day_is_audited_by_the_rules_of_the_same_file(folder):
     """A rule that a file holds is never passed over: all of them have a verdict."""
     result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "--format", "json")
