@@ -1,7 +1,7 @@
 # ruff: noqa: PTH118, PTH123, PTH208 - pathlib takes as long to import as all else of `--help`
 """The commands and results of installed packages, found without `importlib.metadata`.
 
-To import that module, and to read every package's metadata, takes longer than the rest of
+To import that module, and to read every package's metadata, takes longer than all else of
 ``fairgauge --help``.
 """
 
