@@ -29,7 +29,6 @@ CUT = """() => [...document.querySelectorAll("#summary td, #summary th")]
   .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["small", "several", "berkeley", "crossed"])
 def test_the_first_page_is_one_sheet_of_paper(visit, name):
     page = visit(name, width=SHEET["width"]).page

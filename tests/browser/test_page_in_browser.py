@@ -64,7 +64,7 @@ def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
     assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):

@@ -81,7 +81,7 @@ RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", REFERENCES, ids=str)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", range(2))
@@ -194,7 +194,7 @@ def of_monitor(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[An
         yield each.group, each.reference, each.alarm is None
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["others", "best", {"g": "c"}], ids=str)
 @pytest.mark.parametrize(
     "verb",
@@ -228,7 +228,7 @@ def test_lower_amounts_that_are_better_are_higher_ones_that_are_with_the_other_s
     assert str(asked_of[0]).split(" for ")[1:] == str(asked_of[1]).split(" for ")[1:]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("favourable", ["positive", "negative", "neither"])
 @pytest.mark.parametrize("reference", ["others", {"g": "a"}, "largest"], ids=str)
 @pytest.mark.parametrize("seed", range(6))

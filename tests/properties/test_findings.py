@@ -119,7 +119,7 @@ def test_the_reports_have_findings_to_compare() -> None:
     assert max(counts.values()) > WHOLE
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("form", "options", "most"),
     [("text", {"full": True}, WHOLE), ("markdown", {"full": True}, WHOLE), ("html", {}, WHOLE)],
@@ -156,7 +156,6 @@ def test_the_first_page_states_the_findings_in_their_order(report: Report) -> No
     assert named[: len(stated)] == [places[key] for key in stated]
 
 
-@pytest.mark.one_in(6)
 def test_programs_read_the_same_findings(report: Report) -> None:
     subjects = [(each.metric, each.feature, each.group) for each in report.findings]
     written = json.loads(report.to_json())

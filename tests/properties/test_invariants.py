@@ -25,6 +25,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.cases import one_of_each
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
@@ -285,7 +286,7 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("kind", "word", "special"),
     [
@@ -324,7 +325,7 @@ def test_renaming_strata_changes_names_alone(data: Any) -> None:
         check_renamed("binary", names, found, part)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @words_with("macro", "micro", "weighted", "worst")
 @ONCE
 @given(data=st.data())
@@ -355,7 +356,7 @@ def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
     return names, ask(kind, data.rename(names), **asked)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @PARTS
 def test_renaming_columns_changes_names_alone(kind: str, part: str) -> None:
@@ -370,7 +371,7 @@ def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
     return by_identity(numbers(renamed_values(kind, ["group"], PERMUTED).to_dict()))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @PARTS
 def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
@@ -408,7 +409,7 @@ def test_renaming_values_of_an_intersection_changes_names_alone(words: tuple[str
     same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("kind", "column", "words"),
     [
@@ -602,7 +603,6 @@ def test_counts_answer_the_question_that_they_were_made_for(
     assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"]
 
 
-@pytest.mark.one_in(6)
 @KINDS
 def test_counts_and_rows_have_one_answer(kind: str) -> None:
     """Every metric that counts hold, asked again by name."""
@@ -645,7 +645,7 @@ def whole_range(metric: str) -> tuple[float, float]:
     return float(np.nextafter(low, high)), high
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("decide", ["interval", "point"])
 @ONCE
@@ -669,8 +669,12 @@ def test_no_metric_passes_without_an_estimate(
     check_no_pass_by_absence(ask(kind, few, rules=rules), rules)
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("metric", METRICS)
+def kind_of_metric(name: str) -> tuple[Any, ...]:
+    metric = BUILT_IN.metric(name)
+    return type(metric), metric.set, getattr(metric, "by", None)
+
+
+@pytest.mark.parametrize("metric", one_of_each(kind_of_metric, METRICS))
 def test_each_rule_alone_does_not_pass_by_absence(metric: str) -> None:
     """One group alone: a rule about a comparison of groups has nothing to be judged by."""
     rules = [fg.rule(metric, between=whole_range(metric))]
@@ -757,7 +761,7 @@ def written(write: Any, path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("kind", "engine"),
     [*product(("binary", "regression"), ENGINES), ("multiclass", "pandas")],
@@ -800,7 +804,6 @@ def test_files_together_are_one_table(kind: str, tmp_path: Path) -> None:
     same(stable(rows_of(kind)), stable(numbers(ask(kind, paths).to_dict())))
 
 
-@pytest.mark.one_in(6)
 @KINDS
 def test_a_count_column_is_repeated_rows(kind: str) -> None:
     data = table(0, 60)
@@ -814,7 +817,7 @@ def answer_of_weights(kind: str, factor: float) -> list[dict[str, Any]]:
     return numbers(ask(kind, data, weight="w").to_dict(), "groups", "estimates", "pairs")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("factor", [0.25, 1e40, 0.001])
 def test_scaling_all_weights_changes_nothing(kind: str, factor: float) -> None:
@@ -839,7 +842,7 @@ SUMS_OF_WEIGHTS = (
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -857,7 +860,7 @@ def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed
     assert not disagree
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_equal_weights_are_no_weights(kind: str, weight: float) -> None:
@@ -888,7 +891,7 @@ def check_defined_or_explained(row: Mapping[str, Any], where: object) -> None:
         assert row.get("high") is None, where
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("profile", ["documented", "clarify"])
 @ONCE

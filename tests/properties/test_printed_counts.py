@@ -55,7 +55,7 @@ def published(name: str, outcome: str) -> Report:
     return fg.audit(applicants(), preset=name, sensitive=["sex", "race"], **of)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 @pytest.mark.parametrize("suffix", ["md", "html"])
@@ -83,7 +83,7 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
         assert selected == dict(by_group.agg(chosen.sum()).iter_rows())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 def test_groups_minimum_and_unknown_are_of_the_same_rows(tmp_path, name, outcome):
@@ -118,7 +118,7 @@ NAMES = {
 }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("lacking", [False, True])
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("named", NAMES)
@@ -182,7 +182,7 @@ def table_to_publish(report: Report, feature: str) -> tuple[list[str], dict[str,
     return cells[0], {first: rest for first, *rest in cells[2:]}, notes
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 def test_a_weighted_table_to_publish_sums_the_weights_of_the_rows_that_have_a_rate(name, outcome):

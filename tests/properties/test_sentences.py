@@ -134,7 +134,6 @@ def check_sentences(report: fg.Report, folder: Path) -> None:
     assert [each["says"] for each in table] == told["estimates"]
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", AUDITS)
 def test_a_result_says_the_same_alone_in_every_format_and_when_it_is_read(name, tmp_path):
     check_sentences(audit(name), tmp_path)

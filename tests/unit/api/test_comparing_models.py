@@ -213,7 +213,7 @@ def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
     assert f"Accuracy: {old:.1%} under “p” and {new:.1%} under “c”" in text
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("current", ["current", "fairer"])
 @pytest.mark.parametrize("positive", [1, True, "true", None])
 def test_one_model_may_decide_by_numbers_and_the_other_by_truths(current, positive):

@@ -227,7 +227,7 @@ def test_without_overlap_of_strata_parts_are_undefined(options, tmp_path):
     assert fg.load(tmp_path / "why.json") == found
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("metrics", ["base_rate.difference", "base_rate.ratio"])
 @pytest.mark.parametrize("rows", [2, 20, 300])
 def test_a_part_has_a_value_or_a_reason(metrics, rows):
@@ -628,7 +628,7 @@ def test_weights_move_values_and_equal_ones_change_nothing():
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("task", [None, "regression"])
 def test_repeated_rows_of_a_person_are_one(weight, task):

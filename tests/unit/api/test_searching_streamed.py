@@ -66,7 +66,6 @@ def file_of(kind):
     return write
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "data_of",
     [

@@ -101,7 +101,7 @@ def held(estimates, truth, kept=lambda each: True):
     return {name: (100 * np.mean(each), len(each)) for name, each in hits.items()}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mode", "clusters", "icc", "sets"),
     [(mode, *each) for mode, each in product(MODES, [(20, 0.3, 200), (60, 0.05, 150)])]

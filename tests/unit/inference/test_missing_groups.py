@@ -73,7 +73,6 @@ def everywhere(metric, group):
         yield fg.audit(fg.confusion("g", cells), metrics=metric)[metric, "g", group].value
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     ["RD", "selection_rate.difference", "DI", "accuracy.ratio", "selection_odds.ratio",
@@ -107,7 +106,6 @@ def every_assignment():
     return list(assigned())
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("metric", WHOLE)
 def test_the_worst_cases_of_gaps_and_extremes_are_what_some_assignment_attains(
     metric, every_assignment

@@ -59,7 +59,6 @@ def completions():
         yield frame(KNOWN, more)
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     [
@@ -275,7 +274,7 @@ def test_a_few_rows_that_are_missing_alike_are_no_warning():
     assert f"; chi-square test of equal shares: p\u00a0=\u00a0{note['p']:.3f}" in note.message
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("decide", ["interval", "point", "significant"])
 @pytest.mark.parametrize(
     "metric", ["selection_rate.difference", "F1.difference", "selection_rate.largest_gap"]
@@ -382,7 +381,7 @@ def of_people(rows):
     return pd.DataFrame(rows, columns=["who", "g", "day", "y"])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("counted", ["any", "last"])
 @pytest.mark.parametrize("reference", ["best", {"g": "b"}])
 def test_no_rule_on_people_passes_that_some_unknown_decision_overturns(counted, reference):
@@ -466,7 +465,7 @@ def differences(rows, reference, size):
     return chosen, {g: rate[g] - rate[chosen] for g in large if g != chosen}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("reference", "without"),
     [("best", "decision"), ("best", "group"), ("best", "both"), ("largest", "group"),

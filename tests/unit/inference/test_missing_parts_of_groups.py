@@ -98,7 +98,7 @@ def every_value(data, rate, by, reference):
 COMPARED = [*product(["difference", "ratio"], ["others", "overall", {FEATURE: ("M", "W")}])]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("lacking", LACKING)
 @pytest.mark.parametrize(("by", "reference"), [*COMPARED, ("rate", "others"), ("gap", "others")])
 def test_the_worst_cases_are_what_some_assignment_attains(by, lacking, reference):
@@ -140,7 +140,7 @@ def random_table(rng, n=150):
     return data
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("metric", METRICS)
 def test_what_rows_have_narrows_the_worst_cases_alone(metric, reference):

@@ -16,7 +16,7 @@ PEOPLE = rows(3_000)
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("margin", [None, 0.05, 0.1])
 def test_a_candidate_that_harms_a_small_group_does_not_dominate(margin):
     rng = np.random.default_rng(26)

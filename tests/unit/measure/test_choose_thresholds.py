@@ -356,7 +356,7 @@ def of_pd(data, options):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @SIDES
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
 def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, scale):

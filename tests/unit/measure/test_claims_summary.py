@@ -67,7 +67,7 @@ LAWS = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_the_summary_is_as_wide_as_what_is_worse(law):
     """Of 12 tables."""

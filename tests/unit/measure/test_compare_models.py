@@ -353,7 +353,6 @@ ADJUSTED = [
 ] + ["DI"]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "options", [{}, {"weight": "weight"}, {"cluster": "person"}, {"reference": {"sex": "M"}}]
 )
@@ -487,7 +486,6 @@ def test_every_kind_of_metric_changes_as_two_audits_do(options):
         assert each.interval.low <= each.change <= each.interval.high
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "options", [{}, {"cluster": "person"}, {"strata": "region"}, {"confidence": 0.9}]
 )
@@ -520,7 +518,7 @@ def test_the_adjusted_interval_decides_a_margin(margin):
         assert high >= test.change.interval.high - 1e-12
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("scored", "options"),
     [(True, {}), (False, {"cluster": "person"}), (False, {"strata": "region"})],

@@ -145,7 +145,7 @@ def test_rows_that_lack_a_column_overturn_claims_on_groups_alone_that_they_may_b
 RATES = ("selection_rate", "accuracy", "true_positive_rate", "positive_predictive_value")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("by", ["difference", "ratio"])
 @pytest.mark.parametrize("name", RATES)
 def test_no_completion_of_missing_values_is_beyond_the_worst_case(name, by):

@@ -29,7 +29,7 @@ def scored(seed=1, groups=("A", "B", "C"), shares=(0.6, 0.3, 0.1), n=2000, unlab
 ASKED = {"label": "y", "score": "s", "sensitive": "g", "positive": 1}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize(
     "options",

@@ -130,7 +130,7 @@ def of_classes(spelt: str, of: str = "p", kappa: bool = False) -> tuple[pl.DataF
     }  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("kappa", [False, True])
 @pytest.mark.parametrize("of", ["p", "y"])
 @pytest.mark.parametrize("spelt", ["Mellan", "mellan "])

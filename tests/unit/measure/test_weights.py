@@ -221,7 +221,6 @@ def weighted_gap(table):
     return list(report.estimates)
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("task", ["binary", "scores", "multiclass", "regression"])
 def test_nothing_of_a_group_that_few_weights_make_up_is_adequate(task):
     """Three of 150 rows have nearly all of the weight of the group: three effective rows."""

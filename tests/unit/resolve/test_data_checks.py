@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import one_of_each
 
 import fairgauge as fg
 from fairgauge.api.audit import check_groups, counted_with_warnings
@@ -103,8 +104,7 @@ BINARY = [
 """Every metric of two outcomes; of the comparisons of one rate, those that differ in kind."""
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("metric", BINARY, ids=lambda each: each.name)
+@pytest.mark.parametrize("metric", one_of_each(type, BINARY), ids=lambda each: each.name)
 def test_it_is_reported_just_where_the_other_outcome_gives_other_numbers(metric):
     rng = np.random.default_rng(5)
     score, outcome = rng.random(400).round(3), rng.random(400)
@@ -237,7 +237,7 @@ def test_predictions_that_are_all_the_same(decision):
     assert not found(constant, DiagnosticCode.ONE_DECISION, where=f"p = {decision}")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("score", [0.1, 0.3, 1 / 3, 0.7, 0.999])
 @pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"count": "k"}])
 def test_a_constant_score_is_no_copy_of_the_label(score, more):
@@ -1282,7 +1282,7 @@ def test_missing_groups_are_warned_of_by_the_outcome_that_lacks_them_more(shares
         assert not warned
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize(
     ("strata", "code", "gone", "kept"),
@@ -1504,7 +1504,7 @@ def percents(rng, n):
     return np.clip(rng.normal(60, 12, n), 0, 100).round()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize(("code", "bounds", "threshold"), [
     (-1, (-1, 100), "median"), (-1, (-5, 100), 40), (-9, (-9, 100), 40), (-99, (-100, 100), 40),
     (999, (0, 999), "median"), (9999, (0, 10_000), 40), (777, (0, 777), 40),
@@ -1579,7 +1579,7 @@ def coded_rows_of(report):
     return None if found is None else (int(found[1].replace(",", "")), found[2])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("code", [-1, -9, -99, 777, 9999])
 @pytest.mark.parametrize(("asked", "role"), [
     ({"positive": fg.above(40), "rules": "selection_rate.difference >= -0.9"}, "prediction"),

@@ -190,7 +190,6 @@ OF_DENIALS = [
 _LENDING = {"sensitive": "sex", "preset": "us-lending", "positive": 1}
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("column", OF_DENIALS)
 def test_a_preset_calls_no_truth_of_a_denial_by_the_word_for_its_opposite(column):
     """The column was 1 where an application was denied: "approved less often", PASS."""
@@ -390,7 +389,7 @@ def test_what_may_be_published_is_warned_of_before_what_is_missing_alike_in_all_
     assert codes.index(Code.FEW_PUBLISHED) < codes.index(Code.MISSING_OUTCOMES)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("weights", [{}, {"weight": "w"}])
 @pytest.mark.parametrize(
     ("made", "code", "says"),

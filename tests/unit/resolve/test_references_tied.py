@@ -80,7 +80,7 @@ def test_the_names_decide_only_where_sizes_are_equal(sizes: list[tuple[int, int]
         assert bool(ties_of(report)) is (tied > 1)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["Unknown", "N/A", "Decline to answer", " ", "Not stated"])
 @pytest.mark.parametrize("reference", ["best", "largest"])
 def test_a_name_decides_no_reference(name: str, reference: str) -> None:

@@ -86,7 +86,7 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     assert [each["metric"] for each in stated] == ["false_positive_rate.difference"]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("inside", [(1, 2, 3), (1, 3), (2, 3), (3,), (1, 2), (1,), (1, 3, 4)])
 @pytest.mark.parametrize("rate", ["selection_rate", "base_rate", "false_positive_rate"])
 def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(

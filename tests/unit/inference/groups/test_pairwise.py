@@ -254,7 +254,7 @@ def test_limits_hold_the_difference_widen_with_the_level_and_agree_with_p(counts
             assert (high < 0) == (pair.ratio_interval.high < 1) or touching
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("apart", [0.0, 0.15])
 @pytest.mark.parametrize("size", [3, 6])
 @pytest.mark.parametrize("n", [30, 200])

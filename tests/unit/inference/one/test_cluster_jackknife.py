@@ -127,7 +127,6 @@ def test_numbers_of_a_table_and_of_strata():
             assert each.p_value == pytest.approx(2 * stats.t(degrees(*sides)).sf(z), rel=1e-4)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rate", ["balanced_accuracy", "conditional_acceptance", "cohen_kappa"])
 def test_contrasts_of_what_is_no_share(rate):
     rows = tied(2, size=40)
@@ -172,7 +171,6 @@ def test_contrasts_of_what_is_no_share(rate):
     assert found.interval.methods == (M.MOVER, *JACKKNIFE)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["RD", "balanced_accuracy.difference", "DCA", "RD_ratio"])
 def test_pooled_over_strata(name):
     name = {"RD_ratio": "true_positive_rate.ratio"}.get(name, name)

@@ -34,7 +34,7 @@ def scored(rng: np.random.Generator, rows: int, scores: list[float], shares: lis
     return grouped(rows, score=score, label=(rng.random(len(score)) < score).astype(int))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rate", "truth"),
     [

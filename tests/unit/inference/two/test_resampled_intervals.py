@@ -86,7 +86,7 @@ CONTRASTS = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["others", "overall"])
 @pytest.mark.parametrize("method", ["bayes", "bootstrap"])
 def test_all_methods_agree_where_rows_are_many(method, reference):

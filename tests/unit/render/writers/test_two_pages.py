@@ -78,7 +78,6 @@ class PrintedPages:
                 yield " "
 
 
-@pytest.mark.one_in(14)
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> None:
     if pdf.find_browser() is None:
