@@ -117,15 +117,3 @@ def test_few_successes_of_a_side_have_no_narrow_interval(kind):
     assert np.isnan(none.log_odds)
     assert none.high < 0
     assert none.ratio[1] < none.ratio[0] / 10 < 10 * none.ratio[0] < none.ratio[2] < 0.5
-
-
-def test_a_side_without_successes_is_the_same_whatever_weights_add_up_to():
-    rng = np.random.default_rng(4)
-    side, stratum = np.arange(1_200) < 200, rng.integers(0, STRATA, 1_200)
-    outcome, weight = (rng.random(1_200) < 0.2) & ~side, rng.uniform(0.5, 2, 1_200)
-    rows, cluster = (side, stratum, outcome), np.arange(1_200)
-    once = found(*rows, weight, cluster, clustered=False)[1]
-    for scale in (0.001, 1_000.0):
-        other = found(*rows, scale * weight, cluster, clustered=False)[1]
-        assert other[:4] == pytest.approx(once[:4], rel=1e-6)
-        assert other.ratio == pytest.approx(once.ratio, rel=1e-6)
