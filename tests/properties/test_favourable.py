@@ -131,13 +131,6 @@ def test_a_preset_turns_or_is_refused(name):
                  reference=asked.get("reference"))  # fmt: skip
 
 
-def test_presets_of_decisions_have_words_and_a_favourable_outcome():
-    for name in preset_names():
-        of_decisions = set(preset(name).published_metrics)
-        assert not of_decisions or preset(name).options["favourable"] == "positive", name
-        assert not of_decisions or "positive" in preset(name).words, name
-
-
 def of_why(coding: dict[str, Any], rate: str, reference: Any) -> Iterator[Any]:
     asked = {**ASKED, **coding, "reference": reference, "strata": "stratum"}
     for gap in fg.why(table(), **asked, metrics=[f"{rate}.difference"]).gaps:
