@@ -384,7 +384,7 @@ def _read_preset(value: object, path: str, problems: Problems) -> str | None:
     try:
         return preset(str(value)).name
     except SpecError as error:
-        problems += [replace(each, path=path) for each in error.problems]
+        problems += [each._replace(path=path) for each in error.problems]
         return None
 
 
