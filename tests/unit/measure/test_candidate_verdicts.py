@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 from bench.paired_verdicts import BETTER, Change
-from bench.paired_verdicts import BETTER, HARMED, Change
 from bench.paired_verdicts import QUESTION as DRAWN
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.model_rows import QUESTION, rows
+
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, Performance, Status
 from fairgauge.statements.models import candidate_statements
