@@ -577,7 +577,9 @@ class WhyNoRegression(StrEnum):
     TOO_MANY_LEVELS = "too many levels"
     TOO_FEW = "too few"  # as few rows as levels
     ONE_OUTCOME = "one outcome"
-    NOT_CONVERGED = "not converged"
+    SEPARATED = "separated"  # columns, or the side, separate the outcomes
+    TOO_FEW_EVENTS = "too few events"  # of either outcome on a side
+    NOT_INSTALLED = "not installed"
     MISSING_ROWS = "missing rows"  # without an outcome, a group or a weight could change it
 
 

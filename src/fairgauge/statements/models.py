@@ -244,6 +244,7 @@ class _Models(Changes):
     def untested(self) -> Iterator[Statement]:
         """Yield who has too few rows, and who keeps a better candidate from being so throughout."""
         whose: dict[str, list[Statement]] = {}
+        rows: dict[tuple[str | None, str | None], int]
         rows = {(e.feature, e.group): round(e.n) for e in self.candidate.reclassified
                 if e.among == "all" and e.threshold is None and e.n < FEWEST_ROWS}  # fmt: skip
         for one in self.candidate.untested:
