@@ -179,26 +179,8 @@ class Decision(StrEnum):
     PASS = "pass"  # noqa: S105 - an outcome
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    BELOW_SHARE = "below_share"  # a category of a smaller share than the smallest reference
-    FEW_PEOPLE = "few_people"  # too few for a verdict
-    SMALL_REFERENCE = "small_reference"  # too few people in the reference for a verdict
+    NOT_EVALUATED = "not_evaluated"  # too few people in the category, or in the reference
     NOT_COMPUTED = "not_computed"  # no counts, or nobody is selected
-
-
-@dataclass(frozen=True, slots=True)
-class FaultKind:
-    """How often a kind of fault was found.
-
-    Attributes
-    ----------
-    code, level : the kind, and whether it is an error or a note.
-    faults, tables : how many there are, and in how many tables.
-    """
-
-    code: FaultCode
-    level: FaultLevel
-    faults: int
-    tables: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,18 +266,7 @@ class CheckedGroup:
         """Return what a limit comes to for the ratio; None of a reference without a verdict."""
         if self.verdict is None:
             return None if self.is_reference else Decision.NOT_COMPUTED
-        match self.verdict.outcome:
-            case Outcome.PASS:
-                return Decision.PASS
-            case Outcome.FAIL:
-                return Decision.FAIL
-            case Outcome.INCONCLUSIVE:
-                return Decision.INCONCLUSIVE
-        reason = self.verdict.reason
-        if reason.side == "reference":
-            return Decision.SMALL_REFERENCE
-        by_share = reason.get("share") is not None
-        return Decision.BELOW_SHARE if by_share else Decision.FEW_PEOPLE
+        return Decision(str(self.verdict.outcome))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,22 +332,6 @@ class CheckedTable:
         return _decisions([self])
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSummary:
-    """What a check of many tables comes to.
-
-    Attributes
-    ----------
-    ratios : how many categories are compared with the reference.
-    decisions : how many of them pass the limit, fail it, or are undecided, and why.
-    faults : the kinds of faults, errors first and the most frequent of them.
-    """
-
-    ratios: int
-    decisions: Nullable[Mapping[Decision, int]]
-    faults: tuple[FaultKind, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(ShownResult):
     """Published tables that were checked; `print` shows them.
@@ -401,7 +356,8 @@ class Check(ShownResult):
         package="fairgauge_check",
     )
     DERIVED: ClassVar = (
-        "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "ratios", "decisions",
+        "_brief",
     )  # fmt: skip
 
     version: Version
@@ -431,25 +387,14 @@ class Check(ShownResult):
         return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
 
     @property
-    def decisions(self) -> Mapping[Decision, int]:
+    def ratios(self) -> int:
+        """Return how many categories are compared with the reference, in all tables."""
+        return sum(table.ratios for table in self.tables)
+
+    @property
+    def decisions(self) -> Nullable[Mapping[Decision, int]]:
         """Return how many ratios pass the limit, fail it, or are undecided, and why."""
         return _decisions(self.tables)
-
-    @property
-    def fault_kinds(self) -> tuple[FaultKind, ...]:
-        """Return the kinds of faults of all tables, errors first and the most frequent of them."""
-        codes = [[fault.code for fault in table.faults] for table in self.tables]
-        faults = Counter(code for table in codes for code in table)
-        affected = Counter(code for table in codes for code in set(table))
-        levels = {fault.code: fault.level for table in self.tables for fault in table.faults}
-        kinds = [FaultKind(code, levels[code], faults[code], affected[code]) for code in faults]
-        return tuple(sorted(kinds, key=lambda kind: (kind.level is FaultLevel.NOTE, -kind.faults)))
-
-    @property
-    def summary(self) -> CheckSummary:
-        """Return what all tables together come to."""
-        ratios = sum(table.ratios for table in self.tables)
-        return CheckSummary(ratios, self.decisions, self.fault_kinds)
 
     @property
     def counted(self) -> bool:
@@ -481,7 +426,7 @@ class Check(ShownResult):
         """Leave out the decisions where no limit was asked for."""
         if self.limit is not None:
             return
-        written["summary"]["decisions"] = None
+        written["decisions"] = None
         for table in written["tables"]:
             table["decisions"] = None
             for group in table["groups"]:

@@ -103,7 +103,7 @@ def _statements(check: Check) -> Iterator[Statement]:
     if check.limit is not None:
         decisions = {str(d): n for d, n in check.decisions.items() if n}
         facts = {"decisions": decisions, "share": check.smallest_reference.share}
-        yield Statement(code="decided_ratios", facts=facts, sources=("summary.decisions",))
+        yield Statement(code="decided_ratios", facts=facts, sources=("decisions",))
     yield Statement(
         code="published",
         sources=("tables",),

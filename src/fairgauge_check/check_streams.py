@@ -177,7 +177,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "every": _tables,
     "few": lambda check: _tables(check) if len(check.tables) <= _FEW else [],
     "counted": _counted,
-    "kinds": lambda check: check.fault_kinds if len(check.tables) > 1 else (),
     "all_errors": lambda check: [
         f"{each.name}. {text}"
         for each in _tables(check)

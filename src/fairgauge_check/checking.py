@@ -216,9 +216,9 @@ def _checked(
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
     of_group = _CHOSEN_GROUP.search(table.columns.get(ColumnRole.RATIO, "")) and not asked.best
-    if named is None and of_group and printed is not None and printed.name in counted:
-        named = printed.name
-        table = replace(table, references=(named,))
+    if named is None and of_group and printed is not None:
+        named = printed.name if printed.name in counted else None
+        table = replace(table, references=(printed.name,))
     arithmetic = check_arithmetic(table, asked.smallest.share)
     ratios = None
     if len(counted) > 1:
