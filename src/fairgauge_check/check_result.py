@@ -452,6 +452,5 @@ class Check(ShownResult):
 
 
 def _decisions(tables: Iterable[CheckedTable]) -> Mapping[Decision, int]:
-    """Return how many ratios of some tables have each decision; all decisions are listed."""
     counted = Counter(group.decision for table in tables for group in table.groups)
     return {decision: counted[decision] for decision in Decision}

@@ -140,7 +140,6 @@ def _statements(check: Check) -> Iterator[Statement]:
 
 
 def _lowest(check: Check) -> Iterator[Statement]:
-    """Yield the lowest ratio that has an interval, of large categories before others."""
     shown = [
         (_is_small(check, table, group), group.ratio, i, j)
         for i, table in enumerate(check.tables)
@@ -177,7 +176,6 @@ def _lowest(check: Check) -> Iterator[Statement]:
 
 
 def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
-    """Return whether a category has a smaller share of the people than the smallest reference."""
     return group.n is not None and group.n < check.smallest_reference.share * table.people
 
 

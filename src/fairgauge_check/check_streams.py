@@ -80,7 +80,6 @@ def _p(value: float) -> str:
 
 
 def _bar(group: CheckedGroup) -> tree.ChartRow:
-    """Return the bar of a ratio, with the reason where it has no verdict by its interval."""
     low, high = group.shown_interval or (None, None)
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
@@ -144,7 +143,6 @@ def _frame(check: Check, *, full: bool) -> dict[str, Any]:
 
 
 def _published(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every published table."""
     for table in check.to_dict()["tables"]:
         levels = [fault["level"] for fault in table["faults"]]
         row = {**table, **(table["decisions"] or {}), "table": table["name"]}
@@ -158,7 +156,6 @@ def _faults(check: Check) -> Iterator[dict[str, Any]]:
 
 
 def _ratios(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every category of every published table."""
     for table in check.to_dict()["tables"]:
         for group in table["groups"]:
             low, high = group["possible"] or (None, None)

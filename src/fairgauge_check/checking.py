@@ -185,7 +185,6 @@ class CheckOptions:
 
 
 def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
-    """Read the options that a check shares with audits."""
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
     chosen = str(options.get("preset"))
     if chosen in preset_names() and chosen not in names:
@@ -359,7 +358,6 @@ class TableRatios:
 
     @property
     def _of_share(self) -> int:
-        """Return the people that are the smallest share of all."""
         return math.ceil(self._people * self._asked.smallest.share)
 
     def _with_share(self, verdict: Verdict) -> Verdict:

@@ -92,7 +92,6 @@ def check_job(
 
 
 def _intervals(job: Job) -> Iterator[dict[str, object]]:
-    """Return the interval of every metric that has one."""
     if job.report is None or job.measured is None:
         return
     asked = job.measured.asked

@@ -136,7 +136,6 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
 
 
 def _is_class(value: object) -> bool:
-    """Return whether a prediction is a class, not a structure of scores."""
     if isinstance(value, str):
         return value.lstrip()[:1] not in ("{", "[")
     return not isinstance(value, (dict, list))
