@@ -58,8 +58,8 @@ _ROLES = {
 @click.option(
     "--table",
     "csv_table",
-    type=click.Choice(["ratios", "tables", "faults"]),
-    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+    type=click.Choice(["ratios", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio or fault.",
 )
 @click.option(
     "--reference",

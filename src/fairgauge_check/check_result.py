@@ -15,7 +15,6 @@ from fairgauge.plugins import (
     Interval,
     Json,
     Key,
-    Nullable,
     Outcome,
     Parameter,
     Plain,
@@ -174,7 +173,7 @@ class Findings:
 
 
 class Decision(StrEnum):
-    """What is known of a ratio; every ratio has one."""
+    """What is known of a ratio by a limit."""
 
     PASS = "pass"  # noqa: S105 - an outcome
     FAIL = "fail"
@@ -235,9 +234,8 @@ class CheckedGroup:
         None without such people.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
         the data; None without a limit, and of the reference.
+    decision : what is known of the ratio, where there is a limit; None of the reference.
     """
-
-    DERIVED: ClassVar = ("decision",)
 
     name: str
     n: int | None
@@ -250,6 +248,7 @@ class CheckedGroup:
     possible: tuple[float, float] | None = None
     is_reference: bool = False
     verdict: Verdict | None = None
+    decision: Decision | None = None
 
     @property
     def deciding(self) -> Interval | None:
@@ -260,13 +259,6 @@ class CheckedGroup:
     def shown_interval(self) -> Interval | None:
         """Return the interval that is shown: the one that decides, where there is a limit."""
         return self.deciding or self.interval
-
-    @property
-    def decision(self) -> Decision | None:
-        """Return what a limit comes to for the ratio; None of a reference without a verdict."""
-        if self.verdict is None:
-            return None if self.is_reference else Decision.NOT_COMPUTED
-        return Decision(str(self.verdict.outcome))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,8 +277,6 @@ class CheckedTable:
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
     """
-
-    DERIVED: ClassVar = ("ratios", "decisions")
 
     source: str | None
     name: str
@@ -321,16 +311,6 @@ class CheckedTable:
         """Return the faults that are errors."""
         return tuple(fault for fault in self.faults if fault.level is FaultLevel.ERROR)
 
-    @property
-    def ratios(self) -> int:
-        """Return how many categories are compared with the reference, or what may be one."""
-        return sum(group.decision is not None for group in self.groups)
-
-    @property
-    def decisions(self) -> Nullable[Mapping[Decision, int]]:
-        """Return how many of its ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions([self])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(ShownResult):
@@ -356,8 +336,7 @@ class Check(ShownResult):
         package="fairgauge_check",
     )
     DERIVED: ClassVar = (
-        "errors", "verdict", "numbers_checked", "ratios_not_checked", "ratios", "decisions",
-        "_brief",
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "decisions", "_brief"
     )  # fmt: skip
 
     version: Version
@@ -387,14 +366,10 @@ class Check(ShownResult):
         return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
 
     @property
-    def ratios(self) -> int:
-        """Return how many categories are compared with the reference, in all tables."""
-        return sum(table.ratios for table in self.tables)
-
-    @property
-    def decisions(self) -> Nullable[Mapping[Decision, int]]:
-        """Return how many ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions(self.tables)
+    def decisions(self) -> Mapping[Decision, int]:
+        """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
+        groups = (group for table in self.tables for group in table.groups)
+        return Counter(group.decision for group in groups if group.decision is not None)
 
     @property
     def counted(self) -> bool:
@@ -422,16 +397,6 @@ class Check(ShownResult):
         undecided = unread or any(table.leaves_open for table in self.tables)
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 
-    def amend(self, written: Plain) -> None:
-        """Leave out the decisions where no limit was asked for."""
-        if self.limit is not None:
-            return
-        written["decisions"] = None
-        for table in written["tables"]:
-            table["decisions"] = None
-            for group in table["groups"]:
-                group["decision"] = None
-
     @property
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
@@ -449,8 +414,3 @@ class Check(ShownResult):
 
     def __repr__(self) -> str:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
-
-
-def _decisions(tables: Iterable[CheckedTable]) -> Mapping[Decision, int]:
-    counted = Counter(group.decision for table in tables for group in table.groups)
-    return {decision: counted[decision] for decision in Decision}

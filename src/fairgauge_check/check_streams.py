@@ -18,7 +18,7 @@ from fairgauge.plugins import (
     published_range,
 )
 from fairgauge.plugins import document_tree as tree
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Decision, FaultLevel
+from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, FaultLevel
 from fairgauge_check.check_statements import fault_statement, holds_together, table_place
 
 _FEW = 3
@@ -101,23 +101,6 @@ def _tables(check: Check) -> list[_Table]:
     return [_Table(check, each) for each in check.tables]
 
 
-def _counted(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield a row for every table of several, and one for all: ratios by decision, and faults."""
-    if len(check.tables) < 2:
-        return
-    decided = check.decisions if check.limit is not None else {}
-    rows = [(each.name, (each.of,), False) for each in _tables(check)]
-    for name, tables, total in (*rows, ("All tables", check.tables, True)):
-        row: dict[str, Any] = {"name": name, "total": total}
-        row["ratios"] = sum(each.ratios for each in tables)
-        for decision in Decision:
-            count = sum((each.decisions or {}).get(decision, 0) for each in tables)
-            row[decision] = count if decided.get(decision) else None
-        row["errors"] = sum(len(each.errors) for each in tables)
-        row["notes"] = sum(len(each.faults) for each in tables) - row["errors"]
-        yield row
-
-
 def _facts(check: Check) -> dict[str, Any]:
     unread = sum(each.counts for each in check.unread)
     left = [f"{unread:,} not read"] if unread else []
@@ -140,13 +123,6 @@ def _frame(check: Check, *, full: bool) -> dict[str, Any]:
         "cover": [("source", plain().say("published", "from", source) or "")],
     }
     return frame if full or len(check.tables) > _FEW else frame | {"not_shown": ["method"]}
-
-
-def _published(check: Check) -> Iterator[dict[str, Any]]:
-    for table in check.to_dict()["tables"]:
-        levels = [fault["level"] for fault in table["faults"]]
-        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
-        yield row | {"errors": levels.count("error"), "notes": levels.count("note")}
 
 
 def _faults(check: Check) -> Iterator[dict[str, Any]]:
@@ -173,7 +149,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": _frame,
     "every": _tables,
     "few": lambda check: _tables(check) if len(check.tables) <= _FEW else [],
-    "counted": _counted,
     "all_errors": lambda check: [
         f"{each.name}. {text}"
         for each in _tables(check)
@@ -185,7 +160,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "drawn": _Table.drawn,
     "categories": _Table.categories,
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
-    "published": _published,
     "faults": _faults,
     "ratios": _ratios,
 }

@@ -51,6 +51,7 @@ from fairgauge_check.check_result import (
     Check,
     CheckedGroup,
     CheckedTable,
+    Decision,
     Findings,
     SmallestReference,
 )
@@ -235,7 +236,7 @@ def _checked(
         printed_reference=None if printed is None else printed.name,
         is_chosen=named is not None,
         unknown=table.unknown,
-        groups=tuple(_group(row, ratios, top) for row in table.groups),
+        groups=tuple(_decided(_group(row, ratios, top), asked.limit) for row in table.groups),
         faults=(*arithmetic.faults, *between.faults),
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
@@ -433,6 +434,13 @@ def _group(row: PublishedRow, ratios: TableRatios | None, top: PublishedRow | No
         possible=possible,
         verdict=ratios.verdict(row, given.value),
     )
+
+
+def _decided(group: CheckedGroup, limit: float | None) -> CheckedGroup:
+    if limit is None or (group.is_reference and group.verdict is None):
+        return group
+    known = Decision.NOT_COMPUTED if group.verdict is None else Decision(str(group.verdict.outcome))
+    return replace(group, decision=known)
 
 
 def _whole(printed: Printed | None) -> int | None:
