@@ -116,7 +116,7 @@ def test_a_preset_turns_or_is_refused(name):
         one, other = (
             fg.audit(table(), **asked, **coding, metrics=names)
             for coding, names in zip(
-                CODINGS, (metrics, [OTHER[each] for each in metrics]), strict=True
+                CODINGS, (metrics, [*map(turned, metrics)]), strict=True
             )
         )
         assert numbers(one, negative=False).keys() == numbers(other, negative=True).keys()
