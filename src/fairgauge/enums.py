@@ -217,14 +217,6 @@ class Decide(StrEnum):
     SIGNIFICANT = "significant"
 
 
-class RateTest(StrEnum):
-    """A test of two equal rates: Fisher's exact one, or chi-square without and with correction."""
-
-    FISHER = "fisher"
-    PEARSON = "pearson"
-    YATES = "yates"
-
-
 class Insufficient(StrEnum):
     """What a rule comes to where the data are insufficient to decide it."""
 
