@@ -137,22 +137,6 @@ def test_nothing_passes_because_failing_predictions_are_blank(rule):
     assert "rows without a prediction could change it" in verdict.says
 
 
-@pytest.mark.parametrize("label", [{}, {"label": "y"}])
-def test_rows_that_lack_a_group_are_named_where_they_are_among_those_that_could_change_it(label):
-    """Bounds that take rows of unknown group on either side were of missing predictions alone."""
-    _, data = blanked("p", share=0.9)
-    apart = data.index[::40]
-    data.loc[apart, "g"] = np.nan
-    rule = fg.rule("selection_rate.ratio", at_least=0.8, decide="point")
-    asked = {"prediction": "p", "sensitive": "g", "positive": 1, "rules": [rule]} | label
-    (verdict,) = [v for v in fg.audit(data, **asked).verdicts if v.reason.get("low") is not None]
-    rows = int((data["g"].isna() | data["p"].isna()).sum())
-    assert f"the {rows:,} rows without a prediction or g could change it" in verdict.says
-    data.loc[apart, "g"] = "F"
-    (verdict,) = [v for v in fg.audit(data, **asked).verdicts if v.reason.get("low") is not None]
-    assert f"the {data['p'].isna().sum():,} rows without a prediction could change" in verdict.says
-
-
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9, 1.0])
 @pytest.mark.parametrize("column", ["y", "p"])
 def test_blanking_outcomes_turns_no_fail_into_a_pass(column, share):
@@ -167,24 +151,6 @@ def test_blanking_outcomes_turns_no_fail_into_a_pass(column, share):
 def test_a_fail_stays_one_whatever_is_missing():
     _, data = blanked("p", share=0.1, value=1)
     assert fg.audit(data, **ASKED, rules=RULE).verdict is Outcome.FAIL
-
-
-@pytest.mark.parametrize(("share", "value", "open_"), [(0.35, 1, False), (0.3, 0, True)])
-def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_):
-    """A pass states how far missing predictions could move it; a fail stated nothing."""
-    _, data = blanked("p", share=share, value=value)
-    report = fg.audit(data, **ASKED, rules=RULE)
-    assert report.verdict is Outcome.FAIL
-    (verdict,) = [v for v in report.verdicts if v.outcome is Outcome.FAIL]
-    assert (verdict.reason.get("missing") is not None) == open_
-    rows = int(data["p"].isna().sum())
-    assert (f"with the {rows:,} rows without a prediction it could reach from" in verdict.says) == (
-        open_
-    )
-    for page in (render(report, "text", full=True), render(report, "html")):
-        text = " ".join(page.split())
-        stated = f"A fail leaves out the {rows:,} rows without a prediction, which could change it"
-        assert (stated in text) == open_
 
 
 @pytest.mark.parametrize("rule", [
@@ -220,17 +186,6 @@ def test_a_fail_that_could_lose_its_significance_states_so():
     )
 
 
-def test_the_note_on_rows_without_a_group_is_true_of_rules_by_significance():
-    """Such a rule is held against the values, not against the ends of an interval."""
-    data = frame(KNOWN, {None: [(1, 1)]})
-    for decide in ("interval", "significant"):
-        rule = fg.rule("selection_rate.ratio", at_least=0.3, decide=decide)
-        report = fg.audit(data, **ASKED, rules=rule)
-        (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
-        by_value = 'decide = "significant": with every value' in note.message
-        assert by_value == (decide == "significant")
-
-
 def notes(report):
     return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
 
@@ -245,16 +200,6 @@ def test_a_warning_names_the_groups_and_their_shares():
     assert f"({lacking:,} of 4,000) have no prediction" in note.message
     shares = f"({lacking / 2000:.1%} of F, 0.0% of M; chi-square test of equal shares: p < 0.001)"
     assert shares in note.message.replace("\u00a0", " ")
-
-
-@pytest.mark.parametrize(("groups", "stated"), [("FM", "20.0% of F, 20.0% of M"),
-                                                ("FMX", "20.0% of each")])  # fmt: skip
-def test_equal_shares_are_those_of_all_groups(groups, stated):
-    """One group was named twice."""
-    data = pd.DataFrame([(g, [1, 0, 1, 0, None][i % 5]) for g in groups for i in range(250)])
-    data.columns = ["g", "p"]
-    (note,) = notes(fg.audit(data, prediction="p", sensitive="g", positive=1))
-    assert f"({stated}; chi-square test" in note.message
 
 
 def test_a_single_group_has_no_test_of_equal_shares():
@@ -330,30 +275,6 @@ def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
     found = audited(whole | {"decision": blank}, asked)
     assert found.verdict is Outcome.INCONCLUSIVE
     assert DiagnosticCode.MISSING_OUTCOMES in [each.code for each in found.diagnostics]
-
-
-def test_people_with_one_row_each_are_decided_as_rows():
-    """Who has no decision is of the group that is known of them, in the worst case too."""
-    rng = np.random.default_rng(6)
-    n = 3_000
-    race = rng.choice(["A", "B", None], n, p=[0.5, 0.45, 0.05])
-    chosen = np.where(rng.random(n) < np.where(race == "B", 0.36, 0.4), "yes", "no")
-    columns = {"person": np.arange(n), "race": race,
-               "decision": np.where(rng.random(n) < 0.03, None, chosen)}  # fmt: skip
-    asked = {"prediction": "decision", "positive": "yes", "sensitive": "race",
-             "reference": {"race": "A"}, "metrics": ["selection_rate.ratio"]}  # fmt: skip
-    for limit in (0.7, 0.72, 0.74, 0.76, 0.78, 0.8):
-        rules = [f"selection_rate.ratio >= {limit}", f"selection_rate >= {limit / 2:.2f}"]
-        rows = audited(columns, asked | {"rules": rules})
-        people = audited(columns, asked | {"rules": rules, "person": "person"})
-        for one, other in zip(rows.verdicts, people.verdicts, strict=True):
-            assert one.outcome is other.outcome
-            reached = [(v.reason.get("low"), v.reason.get("high")) for v in (one, other)]
-            assert reached[0] == reached[1]
-            if other.reason.code in ("missing_outcomes", "missing_groups"):
-                assert f"the {other.reason['rows']:,} people with" in other.says
-                assert "rows" not in other.says
-    assert {v.outcome for v in rows.verdicts} >= {Outcome.INCONCLUSIVE}
 
 
 def audited(columns, asked):

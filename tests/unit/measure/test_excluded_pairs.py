@@ -10,7 +10,6 @@ from fairgauge.catalogue.catalogue import rate
 from fairgauge.enums import CandidateVerdict, Fairness, Performance
 from fairgauge.inference.possible import PossiblePairs, furthest
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.statements.models import models_page
 
 PEOPLE = rows(12_000)
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
@@ -53,43 +52,6 @@ def test_a_candidate_does_not_dominate_by_rows_that_are_excluded(column):
     assert "What the rows that are excluded could overturn does not count" in text
     assert f"{REFUSED.sum():,} rows" in text
     assert "no number of rows would" not in text
-
-
-def test_more_rows_decide_a_margin_that_the_excluded_ones_leave_open():
-    """The step was to complete the rows without a sex, which say nothing more of accuracy."""
-    few = without(PEOPLE, "sex", REFUSED).head(600)
-    found = compared(few, margins={"accuracy": 0.005, "disparity": 0.08})
-    (accuracy,) = found["fairer"].margins
-    assert (accuracy.outcome, accuracy.overturned) == (Performance.CANNOT_TELL, False)
-    complete, collect = map(str, found.brief().steps)
-    assert (
-        "complete what is excluded, or what a warning puts in doubt, and compare again" in complete
-    )
-    assert accuracy.needed is not None
-    assert "of this composition would decide the margins with 80% power" in collect
-
-
-@pytest.mark.parametrize("lacking", [0, 1_000])
-def test_the_line_of_a_margin_that_excluded_rows_leave_open_states_so(lacking):
-    """Its interval is within the margin, and it stated "inconclusive" without a reason."""
-    found = compared(without(PEOPLE, "fairer", pl.Series(np.arange(PEOPLE.height) < lacking)))
-    (accuracy,) = found["fairer"].margins
-    assert accuracy.overturned is bool(lacking)
-    (stated,) = (s for s in models_page(found).statements if s.code == "shifted")
-    assert stated.facts["overturned"] is bool(lacking)
-    assert stated.facts["outcome"] == ("cannot tell" if lacking else "better")
-
-
-def test_a_candidate_that_is_worse_is_not_to_be_compared_again():
-    """The first step was to complete the rows without a sex, which take back no shown harm."""
-    many = without(PEOPLE, "sex", pl.Series(np.arange(PEOPLE.height) % 12 == 0))
-    worse = CURRENT.to_numpy() ^ (np.random.default_rng(0).random(PEOPLE.height) < 0.2)
-    found = compared(many.with_columns(fairer=pl.Series(worse.astype(int))))
-    assert found["fairer"].verdict is CandidateVerdict.WORSE
-    assert found["fairer"].overturned
-    assert [str(step) for step in found.brief().steps] == [
-        "Those responsible: try another candidate."
-    ]
 
 
 def test_a_claim_that_no_excluded_row_could_overturn_is_made():

@@ -122,20 +122,6 @@ def test_before_the_first_label_nothing_is_due() -> None:
     assert (report.labels_due, report.overdue, report.findings) == (None, (), ())
 
 
-def test_a_history_of_scores_begins_before_its_labels() -> None:
-    """No column then has a positive value: the decisions are those at the threshold."""
-    question = {k: v for k, v in QUESTION.items() if k != "prediction"}
-    question |= {"score": "score", "threshold": 0.5}
-    rows = pd.DataFrame({"sex": ["F", "M"] * 200, "label": None})
-    rows["score"] = np.random.default_rng(1).random(400)
-    counts = {"2026-01-01": fg.count(rows, **question)}
-    monitors = [{"monitor": {"rules": [rule], "labels": "later"}} for rule in (RECALL, SELECTED)]
-    states = [fg.monitor(counts, question | each).state for each in monitors]
-    assert states == [MonitorState.WAITING, MonitorState.NO_ALARM]
-    with pytest.raises(fg.DataError, match=r"'label' .* holds no value in any row"):
-        fg.audit(rows, **question)
-
-
 @pytest.mark.parametrize(("labelled", "waits"), [(0.0, True), (0.3, True), (0.9, False)])
 def test_a_due_period_that_enters_with_hardly_a_label_is_not_seen(
     labelled: float, waits: bool
@@ -205,23 +191,6 @@ def test_an_alarm_stays_one_when_labels_stop() -> None:
     report = fg.monitor(counts | later, asked(RECALL, labels="later"))
     assert (report.state, report.exit_code) == (MonitorState.ALARM, 1)
     assert len(report.overdue) == 10
-
-
-def test_a_period_that_waits_for_labels_has_no_value_in_prometheus():
-    """It was exported as if it had one: no sample, and `fairgauge_undefined` 0."""
-    report = fg.monitor(stalled(20, 2), asked(RECALL, SELECTED, labels="later", labels_within=5))
-    lines = render(report, "openmetrics").splitlines()
-    found = {
-        (kind, metric): [
-            line.split()[-1] for line in lines if line.startswith(kind) and metric in line
-        ]
-        for kind in ("fairgauge_undefined{", "fairgauge_metric{")
-        for metric in ("true_positive_rate", "selection_rate")
-    }
-    assert found["fairgauge_undefined{", "true_positive_rate"] == ["1.0"]
-    assert found["fairgauge_metric{", "true_positive_rate"] == []
-    assert found["fairgauge_undefined{", "selection_rate"] == ["0.0"]
-    assert len(found["fairgauge_metric{", "selection_rate"]) == 1
 
 
 @pytest.mark.parametrize("metric", ["true_positive_rate", "balanced_accuracy", "auc"])

@@ -11,10 +11,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
 from fairgauge.errors import DataError, SpecError, ValuesError
-from fairgauge.monitoring.counted_periods import suspect_periods
 from fairgauge.results.monitor_results import HistoryProblem
-
-TEXTS = QUESTION | {"positive": "yes"}
 
 
 def day(label, prediction, sex=("F", "M"), question=QUESTION):
@@ -39,19 +36,6 @@ def test_another_coding_is_an_error_in_any_period(coded, place):
     days[place] = coded
     with pytest.raises(ValuesError, match=f"{day_names(3)[place]}.*'yes'"):
         fg.monitor(dict(zip(day_names(3), days, strict=True)), asked(RATIO))
-
-
-def test_a_handful_of_rows_may_have_another_class_by_coincidence():
-    classes = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
-    classes |= {"task": "multiclass"}
-    rows = pd.DataFrame({"sex": ["F", "M"], "label": ["b", "b"], "prediction": ["b", "b"]})
-    first = day(["a", "c", "d"], ["a", "c", "d"], question=classes)
-    rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
-    spec = classes | {"monitor": {"rules": [rule]}}
-    days = {"2026-01-01": first, "2026-01-02": fg.count(rows, **classes)}
-    assert fg.monitor(days, spec).periods == tuple(days)
-    with pytest.raises(ValuesError, match="column 'label' holds 'b', and none of these is known"):
-        fg.monitor(days | {"2026-01-02": fg.count(pd.concat([rows] * 6), **classes)}, spec)
 
 
 def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
@@ -219,28 +203,6 @@ def test_numbers_that_are_predicted_have_no_coding():
     rule = {"metric": "mean_error.difference", "between": [-1, 1]}
     report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
     assert report.periods == tuple(days)
-
-
-def test_a_text_that_counts_as_a_number_is_recoded_where_the_specification_does():
-    """Beside 1, TRUE is ambiguous, and the recoding that settles it was not asked for again."""
-    both = day(["0", "1", "FALSE", "TRUE"], ["0", "1"])
-    days = dict(zip(day_names(3), [GOOD, both, GOOD], strict=True))
-    with pytest.raises(DataError, match=r"ambiguous: .* or recode one as the other \(recode\)"):
-        fg.monitor(days, asked(RATIO))
-    recode = {"label": {"1": ["1", "TRUE"], "0": ["0", "FALSE"]}}
-    with pytest.raises(ValuesError, match="'label' holds 'FALSE', 'TRUE' in the rows") as error:
-        fg.monitor(days, asked(RATIO) | {"recode": recode})
-    assert [*error.value.periods] == [day_names(3)[1]]
-
-
-def test_counted_and_imported_periods_are_suspected_by_their_values():
-    """Rows in another spelling were stored without a word."""
-    mixed = day(["no", "yes"], ["no", "yes", "Yes"], question=TEXTS)
-    good = day(["no", "yes"], ["no", "yes"], question=TEXTS)
-    cubes = dict(zip(day_names(3), [good, mixed, good], strict=True))
-    found = suspect_periods(cubes, [day_names(3)[1]])
-    assert any("“Yes” in prediction" in text for text in found)
-    assert not any("Yes" in text for text in suspect_periods(cubes, [day_names(3)[2]]))
 
 
 def shifted_days(kinds: list[str]) -> dict[str, fg.Cube]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode as Code
 from fairgauge.render import render
-from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+from fairgauge.render.documents.report_notes import report_warnings
 
 polars = pytest.importorskip("polars")
 
@@ -50,48 +48,6 @@ def test_people_and_clusters_of_one_row_each_are_stated(option):
 
 def test_a_column_of_counts_makes_no_cluster_single():
     assert not _warned(_rows(times=[2] * 240), Code.NEVER_REPEATS, cluster="row", count="times")
-
-
-@pytest.mark.parametrize("written", ["text", "markdown", "html"])
-def test_decisions_spelt_in_two_ways_are_warned_of_first(written):
-    rows = _rows(hired=["yes" if i % 3 else "Yes " if i % 2 else "no" for i in range(240)])
-    report = fg.audit(rows, **ASKED, preset="nyc-ll144")
-    first = opening_warnings(report_warnings(report.diagnostics))[0]
-    assert "count as different outcomes" in first
-    _, first, *others = " ".join(render(report, written).split()).split("Warning: ")
-    assert "count as different outcomes" in first
-    assert others
-
-
-@given(st.randoms(use_true_random=False))
-def test_the_order_of_warnings_is_that_of_their_gravity(random):
-    """Whatever the order in which they were found: what changes all numbers stands first."""
-    spelt = {0: "?", 1: "F "}
-    rows = _rows(sex=[spelt.get(i % 11, "FM"[i % 2]) for i in range(240)])
-    report = fg.audit(rows, **ASKED | {"positive": "no"}, person="row")
-    notes = list(report.diagnostics)
-    random.shuffle(notes)
-    shuffled = report_warnings(notes)
-    codes = [each.code for each in shuffled]
-    assert codes[0] is Code.UNFAVOURABLE_POSITIVE
-    assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.MISSING_MARKER)
-
-
-def test_warnings_of_most_rows_stand_before_those_of_few():
-    """That most people had no decision stood in the notes, and five people on the first page."""
-    n = 2_000
-    rows = pl.DataFrame({
-        "id": [i // 2 for i in range(2 * n)],
-        "sex": ["FM"[i // 2 % 2] if i > 10 else "FM"[i % 2] for i in range(2 * n)],
-        "race": [None if i // 2 % 20 == 0 else "AB"[i // 4 % 2] for i in range(2 * n)],
-        "hired": [None if i // 2 % 3 else ("yes", "no")[i // 6 % 2] for i in range(2 * n)],
-    })  # fmt: skip
-    report = fg.audit(
-        rows, prediction="hired", positive="yes", sensitive=["sex", "race"], person="id"
-    )
-    codes = [each.code for each in report_warnings(report.diagnostics)]
-    assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.MISSING_GROUPS)
-    assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.PEOPLE_UNCLEAR)
 
 
 @pytest.mark.parametrize("fault", [Code.PLACEHOLDER_IDENTIFIER, Code.ALIKE_IDENTIFIERS])
@@ -136,12 +92,6 @@ def test_a_value_that_a_recoding_misses_by_a_blank_is_warned_of(values, left, wa
     texts = _warned(_rows(sex=sex), Code.NOT_RECODED, recode={"sex": values})
     assert len(texts) == warned
     assert all(repr(left) in text and "case, blanks or encoding alone" in text for text in texts)
-
-
-def test_the_nearest_name_of_a_value_to_recode_is_one_that_is_left_over():
-    hired = ["yes" if i % 3 else "Yes " if i % 2 else "no" for i in range(240)]
-    (text,) = _warned(_rows(hired=hired), Code.UNMATCHED, recode={"hired": {"yes": ["yes", "Yes"]}})
-    assert text.endswith("the nearest name is 'Yes '")
 
 
 def test_the_task_is_that_of_the_columns_that_are_given():
@@ -248,22 +198,6 @@ def test_decisions_that_are_denials_are_refused_beside_labels_too():
         fg.audit(rows, **_LENDING, label="default", prediction="denied")
 
 
-@pytest.mark.parametrize(
-    ("column", "positive", "state"), [("denied", 1, "0"), ("hired", "no", "yes")]
-)
-def test_other_results_call_no_denial_by_the_word_for_its_opposite(column, positive, state):
-    rows = _rows(
-        denied=[int(i % 3 == 0) for i in range(240)], branch=["AB"[i % 5 % 2] for i in range(240)]
-    )
-    asked = _LENDING | {"prediction": column, "positive": positive, "strata": "branch"}
-    with pytest.raises(fg.SpecError, match=f"the opposite in '{column}'; state {state} "):
-        fg.why(rows, **asked)
-    with pytest.raises(fg.SpecError, match=f"the opposite in '{column}'; state {state} "):
-        fg.explore(rows, **asked, exact=True)
-    found = fg.why(rows, **asked | {"preset": None})
-    assert Code.UNFAVOURABLE_POSITIVE in {each.code for each in found.diagnostics}
-
-
 def test_no_is_adverse_where_the_column_is_of_something_good():
     assert _warned(_rows(), Code.UNFAVOURABLE_POSITIVE, positive="no")
     rows = _rows().rename({"hired": "default"})
@@ -276,15 +210,6 @@ def test_tiny_groups_of_tables_to_publish_are_warned_of():
     (text,) = _warned(rows, Code.FEW_PUBLISHED, **asked)
     assert "fewer than 10 rows (sex*race: F & B and M & B)" in text
     assert not _warned(rows, Code.FEW_PUBLISHED, sensitive=["sex", "race"])
-
-
-def test_the_tables_to_publish_are_of_all_strata():
-    rows = _rows(race=["A" if i < 229 else "B" for i in range(240)])
-    asked = {"sensitive": ["sex", "race"], "preset": "nyc-ll144"}
-    (without,) = _warned(rows, Code.FEW_PUBLISHED, **asked)
-    rows = _rows(race=rows["race"], job=[f"job {i % 30}" for i in range(240)])
-    assert _warned(rows, Code.FEW_PUBLISHED, strata="job", **asked) == [without]
-    assert not _warned(rows, Code.FEW_PUBLISHED, sensitive="sex", preset="nyc-ll144", strata="job")
 
 
 def test_the_pay_of_a_single_person_in_a_category_is_warned_of():
@@ -302,18 +227,6 @@ def test_the_pay_of_a_single_person_in_a_category_is_warned_of():
     assert "20 rows without grade are in no category." in page
 
 
-def test_people_of_tables_to_publish_are_counted_once_each():
-    race, person = ["B" if i < 24 else "A" for i in range(240)], [i % 4 for i in range(24)]
-    rows = _rows(race=race, person=[*person, *range(24, 240)])
-    asked = {"sensitive": "race", "preset": "nyc-ll144", "person": "person"}
-    (text,) = _warned(rows, Code.FEW_PUBLISHED, per_person="each", **asked)
-    assert "fewer than 10 people (race: B)" in text
-    (text,) = _warned(rows, Code.FEW_PUBLISHED, per_person="any", **asked)
-    assert "fewer than 10 people (race: B)" in text
-    without = {key: value for key, value in asked.items() if key != "person"}
-    assert not _warned(rows, Code.FEW_PUBLISHED, **without)
-
-
 def test_insufficient_data_are_stated_with_the_rows_that_the_rate_counts():
     rows = _rows(
         sex=["X" if i % 16 == 0 else "FM"[i % 2] for i in range(240)],
@@ -325,25 +238,6 @@ def test_insufficient_data_are_stated_with_the_rows_that_the_rate_counts():
     text = " ".join(render(report, "text", full=True).split())
     assert "X (sex), n = 7" in text or "X, n = 7" in text
     assert "n = 15" not in text
-
-
-def test_who_lacks_most_scores_is_named_among_the_groups_that_are_named():
-    sex = ["X" if i % 24 == 0 else "FM"[i % 2] for i in range(240)]
-    score = [None if sex[i] == "X" or i % 4 == 1 else i / 240 for i in range(240)]
-    rows = _rows(sex=sex, score=score)
-    scored = {"prediction": None, "positive": None, "score": "score", "threshold": 0.5}
-    text = " ".join(_warned(rows, Code.MISSING_OUTCOMES, **scored))
-    assert "of the groups that are large enough" in text
-
-
-def test_contradictory_people_are_not_called_missing():
-    rows = _rows(sex=["F" if i < 6 and i % 2 else "M" if i < 6 else "FM"[i // 2 % 2]
-                      for i in range(240)])  # fmt: skip
-    report = fg.audit(rows, **ASKED, person="id")
-    assert report.data.excluded["contradictory sex"] == 3
-    assert "missing sex" not in report.data.excluded
-    (text,) = _warned(report, Code.MISSING_GROUPS)
-    assert "have no known sex" in text
 
 
 def test_an_audit_of_counts_of_contradictory_people_is_sealed(tmp_path):
@@ -378,16 +272,6 @@ def test_no_reference_is_called_large_where_no_group_is_large_enough():
     assert "No group of sex*race is large enough to be a reference: there the largest" in words
     alone = render(fg.audit(rows, **asked, sensitive="sex"), "text", full=True)
     assert "is large enough to be a reference" not in " ".join(alone.split())
-
-
-def test_what_may_be_published_is_warned_of_before_what_is_missing_alike_in_all_groups():
-    rows = _rows(
-        hired=[None if i % 7 == 0 else "yes" if i % 3 else "no" for i in range(240)],
-        sex=["X" if i % 60 == 1 else "FM"[i % 2] for i in range(240)],
-    )
-    report = fg.audit(rows, **ASKED, preset="nyc-ll144")
-    codes = [each.code for each in report_warnings(report.diagnostics)]
-    assert codes.index(Code.FEW_PUBLISHED) < codes.index(Code.MISSING_OUTCOMES)
 
 
 @pytest.mark.one_in(3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import jsonschema
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cube.cube import Cube, _digest, cube_schema
+from fairgauge.cube.cube import cube_schema
 from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
@@ -147,15 +146,6 @@ def test_what_is_unclear_is_refused(options, stated):
 LAST = ASKED | {"per_person": "last", "order": "day"}
 
 
-@pytest.mark.parametrize("no_date", ["N/A", "2025-02-30"])
-def test_what_is_no_date_is_refused_with_what_makes_it_unknown(no_date):
-    data = pl.DataFrame(ROWS | {"day": ["2024-01-01", no_date, "2024-01-01", "2024-01-02"]})
-    advice = re.escape(f"""--recode 'day = {{unknown = ["{no_date}"]}}' (recode)""")
-    with pytest.raises(DataError, match=advice):
-        fg.audit(data, **LAST)
-    fg.audit(data, **LAST, recode={"day": {"unknown": [no_date]}})
-
-
 def test_an_order_is_of_numbers_or_dates():
     data = pl.DataFrame({**ROWS, "day": ["12/31/2025", "1/2/2026", "1/3/2026", "1/4/2026"]})
     with pytest.raises(DataError, match="neither a number nor a date"):
@@ -239,23 +229,6 @@ def test_the_last_numbers_of_people_are_averaged(outcomes):
         assert difference == pytest.approx(means["F"] - means["M"])
 
 
-def test_medians_are_of_the_last_numbers_of_people():
-    rows, last = last_numbers(["y", "p"])
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "metrics": ["median_label.difference", "prediction_wasserstein"],
-    }
-    found = fg.audit(rows, **LAST_NUMBERS, **asked)
-    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
-    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
-        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
-    ]
-    medians = last.groupby("sex")["y"].median()
-    difference = found["median_label.difference", "sex", "F"].value
-    assert difference == pytest.approx(medians["F"] - medians["M"])
-
-
 def test_numbers_that_differ_on_the_last_day_are_unknown():
     who = [*range(40), 0, 2, 4, 6]
     y = [*map(float, range(10, 50)), 10.001, 12.0, 14.5, 99.0]
@@ -289,56 +262,6 @@ def test_each_decision_counts_as_a_cluster():
     assert "each decision counts" in " ".join(str(each).split())
 
 
-def test_the_report_states_people_and_repeats_itself(tmp_path):
-    data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
-    report = fg.audit(data, **ASKED)
-    text = " ".join(str(report).split())
-    assert "3 people in 4 rows, 1 used" in text
-    assert "each person counts once, with their most favourable decision" in text
-    assert "1 person has rows with different values of sex" in text
-    assert "1 person (contradictory sex); 1 person (missing sex)" in text
-    assert "(2 of 3)" in text
-    assert fg.audit(data, config=report.spec).groups == report.groups
-    fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
-    assert fg.audit(fg.load(tmp_path / "people.cube.json")).groups == report.groups
-
-
-def test_two_percent_is_of_everyone():
-    n = 1_000
-    data = pl.DataFrame(
-        {"y": [1, 0] * (n // 2), "sex": ["A"] * 470 + ["B"] * 18 + [None] * (n - 488)}
-    )
-    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "min_share": 0.02, "min_n": 1}
-    (small,) = {e.group for e in fg.audit(data, **asked).estimates if e.reason} - {"A"}
-    assert small == "B"  # 3.7% of those with a known sex, 1.8% of all
-
-
-@pytest.mark.parametrize("person", [{}, {"per_person": "each"}, {"per_person": "any"}])
-def test_a_preset_speaks_of_people_only_where_people_are_counted(person):
-    """Rows are applications, in sentences, tables and notes, unless people are counted."""
-    rows = pl.DataFrame(
-        {
-            "applicant id": [f"p{i // 2}" for i in range(800)],
-            "sex": ["Female" if i // 2 % 2 else "Male" for i in range(800)],
-            "hired": [None if i % 40 < 2 else int(i % 7 < 3 + i // 2 % 2) for i in range(800)],
-        }
-    )
-    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "preset": "nyc-ll144"}
-    of_people = person.get("per_person") == "any"
-    column = {"person": "applicant id"} if person else {}
-    report = fg.audit(rows, **asked, **column, **person)
-    text = " ".join(render(report, "text", full=True).split())
-    noun, other = ("female applicants", "applications of women")
-    if not of_people:
-        noun, other = other, noun
-    assert f"of 100 {noun}" in text
-    assert other not in text
-    unit = "people" if of_people else "rows"
-    assert f" {unit} with a known selection rate (n), " in text
-    if of_people:
-        assert "rows used" not in text
-
-
 def test_tables_and_minimums_are_of_people_with_a_known_decision():
     """The n of tables, the minimum and what 2% are of: those that the rates are of."""
     y = [1, 0] * 500 + [1, 0] * 9 + [None] * 3 + [None] * 500
@@ -351,16 +274,6 @@ def test_tables_and_minimums_are_of_people_with_a_known_decision():
     assert (rates["Female"], rates["Male"]) == (18, 1_000)
     text = " ".join(render(report, "text", full=True).split())
     assert "below the minimum of 21 (2% of all 1,018 people with a known" in text
-
-
-def test_rows_that_may_be_of_one_person_are_not_called_people():
-    who = [f"p{i // 2}" for i in range(400)]
-    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "y": [0, 1, 1, 1] * 100})
-    alone = fg.audit(rows, prediction="y", positive=1, sensitive="sex")
-    assert str(alone.brief().headline).startswith("People with sex F")
-    several = rows.with_columns(pl.Series("user_id", who))
-    report = fg.audit(several, prediction="y", positive=1, sensitive="sex")
-    assert str(report.brief().headline).startswith("Rows with sex F")
 
 
 def test_the_column_of_persons_orders_nothing():
@@ -429,12 +342,6 @@ def test_identifiers_that_differ_in_how_a_number_is_written(first, other, warned
         )
 
 
-def test_counts_from_before_spellings_were_kept_are_read():
-    saved = fg.count(pl.DataFrame(ROWS), **ASKED).to_dict()
-    assert "spellings" not in saved  # as those of an earlier version
-    assert Cube.from_dict(saved | {"digest": _digest(saved)}).spellings == 0
-
-
 def test_a_column_of_persons_that_is_empty_counts_nobody():
     rows = {"who": [None, None], "g": ["x", "y"], "p": [1, 0]}
     with pytest.raises(fg.DataError, match="'who' names no person: it is empty in every row"):
@@ -482,14 +389,6 @@ def test_an_identifier_of_no_one_is_a_warning_with_its_recoding(value):
     assert recoded.estimates == fg.audit(_with_identifier(None), **ASKED).estimates
 
 
-def test_the_recoding_of_an_identifier_holds_those_that_are_recoded_already():
-    data = pl.concat([_with_identifier("N/A"), _with_identifier("unknown")])
-    first = {"who": {"unknown": ["unknown"]}}
-    report = fg.audit(data, **ASKED, recode=first)
-    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
-    assert note["line"] == 'who = {unknown = ["unknown", "N/A"]}'
-
-
 @pytest.mark.parametrize(("unnamed", "warned"), [(3, False), (60, True)])
 def test_many_rows_without_an_identifier_are_warned_of(unnamed, warned):
     """Each decision counts: intervals are of the others alone, which a note stated."""
@@ -515,14 +414,6 @@ def test_clusters_of_no_one_are_warned_of_and_recoded():
     assert "count as one cluster" in note.message
     recoded = fg.audit(_with_identifier("N/A"), **asked, recode=note["line"])
     assert recoded.estimates == fg.audit(_with_identifier(None), **asked).estimates
-
-
-def test_the_warning_of_an_identifier_is_kept_with_counts(tmp_path):
-    cube = fg.count(_with_identifier("N/A"), **ASKED)
-    cube.save(tmp_path / "people.cube.json")
-    jsonschema.validate(json.loads((tmp_path / "people.cube.json").read_text()), cube_schema())
-    read = fg.audit(fg.load(tmp_path / "people.cube.json"))
-    assert [d for d in read.diagnostics if d.code == "placeholder_identifier"]
 
 
 def test_a_few_more_applications_are_no_placeholder():
