@@ -13,7 +13,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.checks.open_doubts import open_doubts, with_accepted
 from fairgauge.checks.rows import OF_VALUES, likely_mistakes
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Outcome, ReferenceRule
+from fairgauge.enums import DiagnosticCode, Level, Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, SpecError, cells, quote, refuse
 from fairgauge.monitoring._comparison_counts import (
     exact_rates,
@@ -160,7 +160,7 @@ def monitor(
         or {spelt, f"{spelt}:{each.column}"}.isdisjoint(asked.question.accept)
     ]
     if cubes:
-        findings += _doubted_values(names[-1], cubes[len(cubes) - 1], asked.question, comparisons)
+        findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     findings = [
@@ -345,14 +345,21 @@ def _feed(
 
 
 def _doubted_values(
-    period: str, cube: Cube, question: Spec, comparisons: Sequence[MonitoredComparison]
+    period: str,
+    cubes: PeriodCubes,
+    question: Spec,
+    comparisons: Sequence[MonitoredComparison],
 ) -> Iterator[HistoryFinding]:
     """Yield the values of the last period that may be none, and that a comparison stands on."""
-    task = decide_task(cube, question)
-    for note in with_accepted(likely_mistakes(cube, question, task, OF_VALUES), question):
+    # a period need not have what is recoded
+    last = replace(cubes[len(cubes) - 1], unseen=frozenset())
+    notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
+    doubted = [note for note in with_accepted(notes, question) if note.level is Level.WARNING]
+    known = cubes.knowing_all(last) if doubted else last  # nor what the question names
+    for note in doubted:
         column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
         values = note.get("values") or [note.get("value")]
-        for doubt in open_doubts([note], cube, question)[:1]:
+        for doubt in open_doubts([note], known, question)[:1]:
             if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
                 yield HistoryFinding(
                     problem=HistoryProblem.DOUBTED_VALUE, period=period, last=period,
