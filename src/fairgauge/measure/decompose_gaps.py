@@ -29,6 +29,7 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
+from fairgauge.errors import MissingExtra
 from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
 from fairgauge.inference.possible import Shown, could_undo
 from fairgauge.measure._gap_sides import (
@@ -67,7 +68,6 @@ from fairgauge.stats.decomposition import (
     smallest_shown,
     stratum_parts,
 )
-from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, adjusted_mean
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
@@ -75,6 +75,7 @@ from fairgauge.stats.outlying_strata import (
     Outlying,
     smallest_outlying,
 )
+from fairgauge.stats.regression import AdjustedEffect, adjusted_effect
 from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
@@ -324,8 +325,7 @@ def _alone(
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
             gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
-    fits = {test_of(gap): gap.adjusted for gap in gaps if gap.adjusted}
-    return tuple(_unless_by_regression(gap, fits.get(test_of(gap))) for gap in gaps)
+    return tuple(gaps)
 
 
 def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
@@ -666,22 +666,6 @@ def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool
     return neutral not in interval and not (margin and -margin < low and high < margin)
 
 
-def _unless_by_regression(gap: Gap, fit: AdjustedGap | None) -> Gap:
-    """Return a gap, which does not pass where the regression on its strata shows a difference.
-
-    One with controls has a verdict of its own.
-    """
-    _, interval = fit.at(gap.scale) if fit else (None, None)
-    neutral = gap.estimate.definition.neutral
-    if gap.controls or not gap.verdict.is_pass or interval is None:
-        return gap
-    if not _is_beyond(interval, neutral, gap.margin):
-        return gap
-    tolerated = gap.verdict is GapVerdict.WITHIN_MARGIN
-    reason = WhyInconclusive.BEYOND_MARGIN if tolerated else WhyInconclusive.DEPENDS_ON_WEIGHTS
-    return replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=reason)
-
-
 def _varies_untested(sides: GapSides) -> bool:
     of_both, tested = int(sides.common.sum()), sides.tested
     if of_both < 2 or tested.sum() == of_both:
@@ -777,12 +761,14 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, codes = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), list(crossed.codes)
     z = critical(spec.confidence)
-    if sides.squares is None:
-        found = adjusted_effect(*counts, codes, z, sampling=sides.sampling)
-    else:
-        found = adjusted_mean(
-            *counts, sides.squares, codes, z, sampling=sides.sampling, centre=sides.centre
+    try:
+        found = adjusted_effect(
+            *counts, codes, z, squares=sides.squares, sampling=sides.sampling, centre=sides.centre
         )
+    except MissingExtra:
+        if gap.controls:  # were asked for; else the verdict does not depend on the regression
+            raise
+        return replace(gap, no_regression=WhyNoRegression.NOT_INSTALLED)
     if isinstance(found, WhyNoRegression):
         return replace(gap, no_regression=found)
     reach = z if sides.sampling is None else sides.sampling.critical(z)

@@ -35,7 +35,7 @@ from fairgauge.enums import (
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, flag_of
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import find_preset
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results.disadvantage import AMOUNTS
@@ -122,9 +122,7 @@ class _Audit(Compared):
         self.led = self.stated[:_MOST_FINDINGS]
         self.disagreeing = self._disagreement()
         self.rules = report.by_rule
-        self.name = (
-            preset(report.spec["preset"]) if report.spec.get("preset") in preset_names() else None
-        )
+        self.name = find_preset(report.spec.get("preset"))
 
     def _of(self, each: Any) -> Statement:
         contrast = each.contrast
@@ -753,6 +751,17 @@ class _Audit(Compared):
                 "partly": is_used_partly(data.excluded, spec),
             },
         )
+        if (of := self.name) is not None:
+            yield Statement(
+                code="preset",
+                facts={
+                    "name": of.name,
+                    "jurisdiction": of.jurisdiction,
+                    "status": of.status,
+                    "as_of": of.as_of.isoformat(),
+                },
+                sources=("spec.preset",),
+            )
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield Statement(
                 code="rounded_counts",
@@ -1343,7 +1352,6 @@ class _Audit(Compared):
                 "answered": answered,
                 "answers": answers,
                 "shown": note.get("shown"),
-                "rules": bool(self.spec.get("rules")),
             }
             source = (f"diagnostics[{i}]",)
             if known and not note["random"]:
