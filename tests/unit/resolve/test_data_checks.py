@@ -392,29 +392,6 @@ def test_a_sensitive_feature_that_is_the_label_or_the_prediction(column, role, s
     assert f"the sensitive feature '{column}' is also the {role}" in warning.message
 
 
-@pytest.mark.parametrize("options", [{}, {"cluster": "person"}, {"weight": "w"}])
-def test_reversed_predictions_are_warned_of(options):
-    """As a score is: of decisions that state the opposite a rule passed without a word."""
-    data = {
-        "y": [int(i % 20 < 9) for i in range(400)],
-        "p": [int(i % 20 > 7) for i in range(400)],
-        "g": [*"aabb"] * 100,
-        "person": [i // 4 for i in range(400)],
-        "w": [0.5] * 400,
-    }
-    (each,) = found(pl.DataFrame(data), DiagnosticCode.REVERSED_PREDICTIONS, **options)
-    assert (each.level, each["of_positives"], each["of_negatives"]) == (Level.WARNING, 1 / 9, 1)
-    assert each.message == (
-        "'p' is positive less often where 'y' is (11.1%) than where it is not (100.0%); if it "
-        "states the opposite, recode it (recode, --recode); if the label is of something else, "
-        "leave it out"
-    )
-    turned = pl.DataFrame(data | {"p": [1 - each for each in data["p"]]})
-    assert not found(turned, DiagnosticCode.REVERSED_PREDICTIONS, **options)
-    same = {"prediction": None, "score": "p"}
-    assert not found(pl.DataFrame(data), DiagnosticCode.REVERSED_PREDICTIONS, **same)
-
-
 # --- questions whose answer would be nothing, or false ----------------------------------------
 
 

@@ -198,41 +198,10 @@ def test_the_last_numbers_of_people_are_averaged(outcomes):
         assert difference == pytest.approx(means["F"] - means["M"])
 
 
-def test_medians_are_of_the_last_numbers_of_people():
-    rows, last = last_numbers(["y", "p"])
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "metrics": ["median_label.difference", "prediction_wasserstein"],
-    }
-    found = fg.audit(rows, **LAST_NUMBERS, **asked)
-    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
-    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
-        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
-    ]
-    medians = last.groupby("sex")["y"].median()
-    difference = found["median_label.difference", "sex", "F"].value
-    assert difference == pytest.approx(medians["F"] - medians["M"])
-
-
 def test_counts_of_people_do_not_add_up():
     cube = fg.count(pl.DataFrame(ROWS), **ASKED)
     with pytest.raises(CubeError, match="counts of people do not add up"):
         cube + cube
-
-
-def test_the_report_states_people_and_repeats_itself(tmp_path):
-    data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
-    report = fg.audit(data, **ASKED)
-    text = " ".join(str(report).split())
-    assert "3 people in 4 rows, 1 used" in text
-    assert "each person counts once, with their most favourable decision" in text
-    assert "1 person has rows with different values of sex" in text
-    assert "1 person (contradictory sex); 1 person (missing sex)" in text
-    assert "(2 of 3)" in text
-    assert fg.audit(data, config=report.spec).groups == report.groups
-    fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
-    assert fg.audit(fg.load(tmp_path / "people.cube.json")).groups == report.groups
 
 
 @pytest.mark.parametrize("asked", [
