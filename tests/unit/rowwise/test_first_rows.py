@@ -181,8 +181,8 @@ def test_scores_of_which_no_row_is_counted(factor, message):
 
 
 @pytest.mark.parametrize(("score", "message"), [
-    ("0,25", "'0,25', '7,5'; write numbers with a decimal point$"),
-    ("pendiente", r"'7,5', 'pendiente'; write numbers with a decimal point; .*\[.pendiente.\]"),
+    ("0,25", "'0,25', '7,5'; write plain numbers"),
+    ("pendiente", r"'7,5', 'pendiente'; write plain numbers.*\[.pendiente.\]"),
 ])  # fmt: skip
 def test_scores_with_decimal_commas_are_shown(tmp_path, score, message):
     """A column of them held no number in any row, whatever stood there."""

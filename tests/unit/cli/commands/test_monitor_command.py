@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -90,10 +89,6 @@ def test_the_alarm_comes_once_after_the_shift_and_stays(sixty_days):
 
 def test_the_page_of_explore_is_of_all_periods_together(sixty_days, tmp_path):
     folder, _ = sixty_days
-    page = tmp_path / "page.html"
-    result = fairgauge("monitor", "status", folder / "history", "-q", "--explore", page)
-    assert result.exit_code == 1
-    assert "18,000 rows, counted by sex." in page.read_text("utf-8")
     report = fg.monitor(folder / "history", at="2026-09-02")
     assert "600 rows" in str(report.explore())
     again = type(report).from_dict({**report.to_dict(), "history": str(tmp_path / "elsewhere")})
@@ -122,44 +117,6 @@ def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
     assert "❌ ALARM: 1 comparison" in (tmp_path / "s.md").read_text()
     earlier = fairgauge("monitor", "status", folder / "history", "--at", "2026-10-09", "-q")
     assert earlier.exit_code == 0
-
-
-def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
-    folder, _ = sixty_days
-    fairgauge("monitor", "status", folder / "history", "--table", tmp_path / "o'ne.parquet")
-    (tmp_path / "o'ne.parquet").rename(tmp_path / "one.parquet")
-    table = duckdb.sql(f"select * from '{tmp_path}/one.parquet'")
-    types = dict(zip(table.columns, map(str, table.types), strict=True))
-    assert (types["value"], types["n_group"], types["alarm"]) == ("DOUBLE", "BIGINT", "BOOLEAN")
-    report = fg.monitor(folder / "history")
-    rows = table.order("rule, period").project("evidence, tolerated_high").fetchall()
-    points = sorted(
-        (each.rule, p.period, p.evidence, each.high if math.isfinite(each.high) else None)
-        for each in report.comparisons for p in each.points
-    )  # fmt: skip
-    assert rows == [row[2:] for row in points]
-
-
-@pytest.mark.parametrize("suffix", [".csv"])
-def test_a_table_is_written_whether_or_not_another_file_can_be_made(
-    sixty_days, tmp_path, monkeypatch, suffix
-):
-    folder, _ = sixty_days
-    table = tmp_path / f"periods{suffix}"
-    status = ("status", folder / "history", "--table", table, "-o", tmp_path / "page.html")
-    monkeypatch.setenv("CHROME_PATH", "false")  # a program that prints nothing
-    failed = fairgauge("monitor", *status, "-o", tmp_path / "page.pdf")
-    assert failed.exit_code == 2
-    assert "printed no PDF" in failed.stderr
-    made = {table.name, "page.html"}
-    assert {path.name for path in tmp_path.iterdir()} == made
-    for name in made:
-        (tmp_path / name).unlink()
-    named_twice = fairgauge("monitor", *status, "-o", table)
-    assert named_twice.exit_code == 2
-    assert not list(tmp_path.iterdir())
-    fairgauge("monitor", *status)
-    assert {path.name for path in tmp_path.iterdir()} == made
 
 
 def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
@@ -411,9 +368,7 @@ def test_another_specification_names_what_changed(folder):
             ("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"),
             "cannot read 's4://bucket/x': Protocol not known",
         ),
-        (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
         (("status", "history", "-o", "t.docx"), "names no format of a monitor"),
-        (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
         (("import", "history", "2026-01-01.json"), "Error: no file '2026-01-01.json'"),
     ],
