@@ -12,11 +12,10 @@ from scipy import stats
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import (
     central_moments,
-    square_limits,
+    log_limits,
     standardised_difference,
     summed,
     tail_weight,
-    unexplained_limits,
 )
 
 Z = critical(0.95)
@@ -75,19 +74,6 @@ def test_a_sum_is_as_good_as_its_largest_term():
     assert np.isnan(summed(terms, 0.0)[1])
 
 
-def test_limits_of_a_variance_are_the_textbooks_at_a_kurtosis_of_three():
-    low, high = square_limits(4.0, 3.0, 19, Z)
-    assert float(low) == pytest.approx(19 * 4 / stats.chi2.ppf(0.975, 19))
-    assert float(high) == pytest.approx(19 * 4 / stats.chi2.ppf(0.025, 19))
-
-
-def test_a_heavier_tail_counts_as_fewer_rows():
-    for one, two in zip(
-        square_limits(4.0, 9.0, 400, Z), square_limits(4.0, 3.0, 100, Z), strict=True
-    ):
-        assert float(one) == pytest.approx(float(two))
-
-
 def test_the_kurtosis_of_few_rows_is_raised():
     n = np.array([20.0, 100, 1e4, 1e12])
     raised = 3 * (n + 4) / n
@@ -97,16 +83,6 @@ def test_the_kurtosis_of_few_rows_is_raised():
     assert float(tail_weight(1.0, 1.8, 100)) == pytest.approx(1.8 * 1.04)  # short tails stay so
     assert np.isnan(tail_weight(1.0, 0.5, 100))  # no numbers have such powers
     assert np.isnan(tail_weight(0.0, 0.0, 100))
-
-
-def test_squares_of_which_nothing_is_known():
-    low, high = square_limits([4.0, 4.0, 0.0, 0.0], [np.nan, 3.0, np.nan, 3.0], [50, 0, 50, 50], Z)
-    assert low.tolist() == [0, 0, 0, 0]
-    assert high.tolist() == [math.inf, math.inf, 0, 0]
-    low, high = square_limits(4.0, 3.0, 50, [0.0, 37.0, math.inf])
-    assert (low <= 4).all()
-    assert (high >= 4).all()
-    assert (low[2], high[2]) == (0, math.inf)
 
 
 def test_the_spread_of_a_ratio_of_squares_is_that_of_the_rows():
@@ -128,13 +104,13 @@ def test_the_spread_of_a_ratio_of_squares_is_that_of_the_rows():
     influence = e**2 / (e**2).mean() - d**2 / (d**2).mean()
     assert moved == pytest.approx(influence, abs=1e-3)
     share = (e**2).mean() / (d**2).mean()
-    low, high = unexplained_limits(share, (influence**2).mean(), 100.0, 60, Z)
+    low, high = log_limits(share, (influence**2).mean(), 100.0, 60, Z)
     step = stats.t.ppf(0.975, 59) * np.sqrt((influence**2).mean() * (64 / 60) / 60)
     assert (float(low), float(high)) == pytest.approx((share * np.exp(-step), share * np.exp(step)))
 
 
 def test_unexplained_shares_of_which_nothing_is_known():
-    low, high = unexplained_limits([0.5, 0.5, 0.0], [np.nan, 2.0, 2.0], 2.0, [50, 1, 50], Z)
+    low, high = log_limits([0.5, 0.5, 0.0], [np.nan, 2.0, 2.0], 2.0, [50, 1, 50], Z)
     assert low.tolist() == [0, 0, 0]
     assert high.tolist() == [math.inf, math.inf, 0]
 
@@ -226,16 +202,9 @@ def test_interval_and_p_value_of_a_standardised_difference_agree(inside):
 def test_limits_hold_the_value_widen_with_the_level_and_narrow_with_rows():
     for n in (20, 200, 2_000):
         few, many = (
-            [square_limits(2.0, tail_weight(1.0, 4.0, rows), rows, z) for z in (0.5, 1.96, 3.0)]
-            for rows in (n, 4 * n)
+            [log_limits(0.4, 3.0, 2.0, rows, z) for z in (0.5, 1.96, 3.0)] for rows in (n, 4 * n)
         )
         for (low, high), (next_low, next_high) in pairwise(few):
-            assert next_low < low < 2 < high < next_high
-        for (low, high), (narrow_low, narrow_high) in zip(few, many, strict=True):
-            assert low < narrow_low < 2 < narrow_high < high
-        few, many = (
-            [unexplained_limits(0.4, 3.0, 2.0, rows, z) for z in (0.5, 1.96, 3.0)]
-            for rows in (n, 4 * n)
-        )
+            assert next_low < low < 0.4 < high < next_high
         for (low, high), (narrow_low, narrow_high) in zip(few, many, strict=True):
             assert low < narrow_low < 0.4 < narrow_high < high
