@@ -46,27 +46,6 @@ def test_of_few_strata_none_is_named(strata):
     assert np.isnan(each.p).all()
 
 
-def of_branches(*low, branches=12, n=100, usual=0.8):
-    """Return counts of branches of as many rows of either side, the first of other rates."""
-    x_d = np.round(n * np.array([*low, *[usual] * (branches - len(low))]))
-    return x_d, np.full(branches, n), np.full(branches, n * 0.8), np.full(branches, n)
-
-
-@pytest.mark.parametrize(
-    "low", [(0.45,), (0.2, 0.45), (0.4, 0.4), (0.4, 0.5, 0.5), (0.4, 0.4, 0.95)]
-)
-def test_outlying_strata_do_not_hide_one_another(low):
-    """Two branches at -40 points made ten equal ones seem to vary, and neither was named."""
-    _, each = heterogeneity(*of_branches(*low), alpha=0.05 / 12)
-    named = each.p < 0.05 / 12
-    # 15 points in the other direction are not unlike the others by themselves either
-    assert named.tolist() == [rate < 0.8 for rate in low] + [False] * (12 - len(low))
-    assert each.others[named] == pytest.approx(each.others[0])
-    assert abs(each.others[0]) < 0.02
-    _, reverse = heterogeneity(*(side[::-1] for side in of_branches(*low)), alpha=0.05 / 12)
-    assert reverse.p == pytest.approx(each.p[::-1])
-
-
 def drawn(tables, strata, group, reference, spread, *, outlying=None, seed=5):
     rng = np.random.default_rng(seed)
     rates = np.broadcast_to(np.linspace(0.35, 0.65, strata), (tables, strata))
