@@ -104,6 +104,7 @@ class Preset:
         return named | lists | {"as_of": self.as_of.isoformat()}
 
 
+@cache
 def preset_names() -> tuple[str, ...]:
     """Return the names of all presets."""
     return tuple(sorted(path.stem for path in _FOLDER.glob(f"*{_SUFFIX}")))

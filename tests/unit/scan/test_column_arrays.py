@@ -164,6 +164,11 @@ def test_dates_truths_and_missing_values():
         (np.array([1.0, 2.0, np.nan] * 20), [1, 2, None] * 20),
         (np.array([1, 2, 3] * 20, dtype=np.float16), [1, 2, 3] * 20),
         ([2**70, 1, 2] * 20, pd.Series([2**70, 1, 2] * 20, dtype=object)),
+        (np.array([-128, 0, 127] * 20, dtype=np.int8), [-128, 0, 127] * 20),
+        (
+            np.array([2**64 - 1, 2**64 - 3, 2**64 - 2] * 20, dtype=np.uint64),
+            [2**64 - 1, 2**64 - 3, 2**64 - 2] * 20,
+        ),
     ]:
         assert digest(label=LABEL, sensitive={"g": one}) == digest(
             pd.DataFrame({"label": LABEL, "g": other}), label="label", sensitive="g"
@@ -210,7 +215,6 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
         (pa.table([LABEL, SEX], ["sex", "sex"]), {"label": LABEL}, "has the column 'sex' twice"),
         (None, {"label": LABEL, "sensitive": SEX[:2]}, "no data whose columns could be named"),
         (None, {"label": LABEL, "sensitive": "sex"}, "no data whose columns could be named"),
-        (None, {"label": LABEL, "sensitive": {"sex": SEX, "SEX": SEX}}, "differ only in case"),
         (
             None,
             {"label": FRAME["label"], "sensitive": [FRAME["sex"], FRAME["race"].rename("sex")]},
