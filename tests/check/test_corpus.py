@@ -327,7 +327,7 @@ PLANTED = {
 STYLES_OF_FAULTS = ("csv", "markdown", "merged", "html")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("code", PLANTED, ids=str)
 @pytest.mark.parametrize("style", STYLES_OF_FAULTS)
 def test_every_planted_fault_is_found(code, style):

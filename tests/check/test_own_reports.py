@@ -228,7 +228,7 @@ def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path,
         assert "audit with a preset (--preset nyc-ll144)" in str(e.value)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("limit", [0.5, 0.65, 0.8, 0.95])
 @pytest.mark.parametrize("unknown", [0.0, 0.01, 0.05, 0.2])
 def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, limit):
@@ -270,7 +270,7 @@ def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, 
 NAMES = ["race2", "q1", "sex*", "U.S. race: all", "race 2", "in sex, 7", "_group_"]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])

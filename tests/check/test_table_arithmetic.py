@@ -72,7 +72,7 @@ def notes(text):
     return {f.code for t in check(text).tables for f in t.faults}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("places", [2, 3, 4])
 @pytest.mark.parametrize("percent", [True, False])
 @pytest.mark.parametrize("seed", range(5))

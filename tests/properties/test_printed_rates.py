@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.cases import thorough_after
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge_check.check_result import FaultCode, FaultLevel
+from fairgauge_check.check_result import FaultLevel
 from fairgauge_check.printed_numbers import read_number
 from fairgauge_check.published_table import PublishedRow, selected_people
 from fairgauge_check.stated_columns import tables_of
@@ -40,8 +41,7 @@ def rates_that_print_alike(rng):
     return n, selected, [f"{100 * x / m:.{places}f}%" for x, m in zip(selected, n, strict=True)]
 
 
-@pytest.mark.one_in(14)
-@pytest.mark.parametrize("seed", range(CASES))
+@pytest.mark.parametrize("seed", thorough_after(2, range(CASES)))
 def test_intervals_and_verdicts_hold_for_every_table_that_prints_these_rates(seed):
     """Whichever category has the highest rate in it, and is the reference."""
     rng = np.random.default_rng(seed)
@@ -69,50 +69,11 @@ def test_intervals_and_verdicts_hold_for_every_table_that_prints_these_rates(see
             assert group.deciding.high < limit
 
 
-def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own():
-    header = ("group", "n", "selection rate")
-    tied = checked(header, [("A", 200, "52%"), ("B", 150, "52%"), ("C", 170, "31%")], 0.9)
-    assert tied["A"].is_reference
-    assert tied["A"].verdict.outcome is Outcome.INCONCLUSIVE
-    apart = checked(header, [("A", 200, "52%"), ("B", 150, "42%"), ("C", 170, "31%")], 0.9)
-    assert apart["A"].verdict is None
-
-
 def errors(rows):
     header = ["group", "n", "selected", "selection rate", "AIR"]
     text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
     faults = check_arithmetic(*tables_of(grids_of_text(text)[0])).faults
     return {fault.code: fault.message for fault in faults if fault.level is FaultLevel.ERROR}
-
-
-RATIO_ERRORS = {
-    FaultCode.RATIO_MISMATCH,
-    FaultCode.RATIO_INVERTED,
-    FaultCode.RATIO_OF_ANOTHER_REFERENCE,
-}
-
-
-@pytest.mark.parametrize("printed", [True, False])
-@pytest.mark.parametrize("places", [0, 1])
-@pytest.mark.parametrize("seed", range(60))
-def test_ratios_are_right_whichever_cell_of_one_row_is_withheld(seed, places, printed):
-    """Of the counts and of the printed rates; what neither of them gives is still an error."""
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 6))
-    n = rng.integers(30, 900, k)
-    selected = np.round(n * rng.uniform(0.2, 0.95, k)).astype(int)
-    rates = [f"{100 * x / m:.{places}f}" for x, m in zip(selected, n, strict=True)]
-    best = int(np.argmax(selected / n))
-    exact = np.array([float(rate) for rate in rates]) if printed else selected / n
-    ratios = exact / exact[best]
-    rows = [[name, *row] for name, *row in zip("ABCDE", n, selected, rates, ratios)]  # noqa: B905
-    rows = [[name, m, x, f"{rate}%", f"{ratio:.4f}"] for name, m, x, rate, ratio in rows]
-    column = int(rng.integers(1, 4))
-    rows[rng.integers(k)][column] = rng.choice(["*", "n/a"]) if column > 2 else "*"
-    assert errors(rows) == {}
-    other = (best + 1) % k
-    rows[other][-1] = f"{ratios[other] * (0.75, 0.97)[places]:.4f}"
-    assert errors(rows).keys() & RATIO_ERRORS
 
 
 @pytest.mark.parametrize(

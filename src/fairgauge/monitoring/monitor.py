@@ -183,7 +183,6 @@ def monitor(
         unmatched=tuple(unmatched(resolved, comparisons, cubes)),
         unconsidered=None if periods else _unconsidered(every, asked.start, until),
         sparse_groups=_sparse_groups(asked, comparisons),
-        imported=held.imported,
         largest_groups=largest,
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )

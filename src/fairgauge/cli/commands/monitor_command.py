@@ -12,7 +12,6 @@ import click
 
 from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
-    CUBE_SUFFIX,
     DataArguments,
     merged,
     named_places,
@@ -34,20 +33,17 @@ from fairgauge.errors import (
     listing,
     quote,
 )
-from fairgauge.object_stores import Object, address
+from fairgauge.object_stores import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
-    from fairgauge.results.monitor_results import ImportedValue, MonitorReport
+    from fairgauge.results.monitor_results import MonitorReport
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
-_STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -222,15 +218,15 @@ def doctor(
     return out.show(health)
 
 
-@command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
+@command.command("import", short_help="Add counts of several periods.")
 @click.argument("history")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
 def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
-    """Add counts (.cube.json), or the values of analysis.json FILES, to HISTORY.
+    """Add FILES of counts (.cube.json) to HISTORY.
 
-    Values without counts are shown in charts of their own and raise no alarm. The date is that in
-    the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4, 2026), or --period.
+    The date is that in the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4,
+    2026), or --period.
     """
     from fairgauge.monitoring.history import History
     from fairgauge.render.words.numbers import numbered
@@ -238,30 +234,24 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     paths = named_places(files)
     if not paths:
         raise DataError(f"nothing matches {listing(files)}")
-    cubes = [path for path in paths if str(path).casefold().endswith(CUBE_SUFFIX)]
-    if cubes:
-        named: dict[str, Place] = {}
-        for path in cubes:
-            name = _period_of(path, period)
-            if name in named:
-                raise DataError(
-                    f"{quote(named[name])} and {quote(path)} are both of {name}; add counts of one "
-                    "period up before (fairgauge merge)"
-                )
-            named[name] = path
-        warn_of_equal_periods([*map(address, cubes)])
-        counts = {name: merged([address(path)]) for name, path in named.items()}
-        held = History(history)
-        added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
-        known = len(counts) - len(added)
-        print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
-        periods = held.periods
-        cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
-        warn_of_periods(dict(cubes_of_all), added)
-    values = [v for path in paths if path not in cubes for v in _values(path, period)]
-    if values or not cubes:
-        new = History(history).import_values(values)
-        print_result(f"{new:,} values added, {len(values) - new:,} known already")
+    named: dict[str, Place] = {}
+    for path in paths:
+        name = _period_of(path, period)
+        if name in named:
+            raise DataError(
+                f"{quote(named[name])} and {quote(path)} are both of {name}; add counts of one "
+                "period up before (fairgauge merge)"
+            )
+        named[name] = path
+    warn_of_equal_periods([*map(address, paths)])
+    counts = {name: merged([address(path)]) for name, path in named.items()}
+    held = History(history)
+    added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
+    known = len(counts) - len(added)
+    print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
+    periods = held.periods
+    cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
+    warn_of_periods(dict(cubes_of_all), added)
 
 
 def _period_of(path: Place, period: str | None) -> str:
@@ -271,44 +261,6 @@ def _period_of(path: Place, period: str | None) -> str:
     if period is None and dated is None:
         raise DataError(f"the path of {quote(path)} has no date; give --period")
     return str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
-
-
-def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
-    if isinstance(path, Object):
-        raise DataError(
-            f"{quote(path)} is read from a file on this machine alone; of stores, counts "
-            f"({CUBE_SUFFIX}) are imported"
-        )
-    from fairgauge.object_stores import MOST_SAVED, read_limited
-    from fairgauge.results.monitor_results import ImportedValue
-    from fairgauge.strict_json import read_json
-
-    named = _period_of(path, period)
-    written = read_limited(path, MOST_SAVED, "an analysis.json")
-    try:
-        found = read_json(written.decode("utf-8-sig"))
-        stages = [found[stage]["facets"] for stage in _STAGES if stage in found]
-        every = [
-            (facet, block["value_or_threshold"], metric)
-            for facets in stages
-            for facet, blocks in facets.items()
-            for block in blocks
-            for metric in block["metrics"]
-        ]
-        for facet, group, metric in every:
-            if metric["value"] is not None:
-                yield ImportedValue(
-                    period=named,
-                    metric=metric["name"],
-                    feature=facet,
-                    group=str(group),
-                    value=float(metric["value"]),  # infinities are texts there
-                    source=path.name,
-                )
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataError(f"{quote(path)} is no analysis.json of SageMaker Clarify") from None
-    if not stages:
-        raise DataError(f"{quote(path)} is no analysis.json: it has no {' or '.join(_STAGES)}")
 
 
 def _kept(held: History) -> MonitorSpec:

@@ -21,7 +21,7 @@ from fairgauge.cli._spec_flags import (
     question,
 )
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote, refuse
+from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
 
@@ -156,19 +156,6 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
-def _deviations(context: click.Context, option: click.Parameter, text: str | None) -> Any:
-    del context, option
-    found: dict[str, float] = {}
-    for part in [] if text is None else text.split(","):
-        name, _, value = (each.strip() for each in part.partition("="))
-        try:
-            found[name] = float(value)
-        except ValueError:
-            message = f"cannot read {quote(part)}; write NAME=SD, such as names=0.07,runs=0.56"
-            raise SpecError(Problem("--pairs", message)) from None
-    return found or None
-
-
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
 
@@ -183,12 +170,6 @@ _NUMBERS = {
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
     "icc": "Intracluster correlation (default 0).",
-    "comparisons": "Of an audit by swapped names: models and groups compared (default 1).",
-}
-_COUNTS = {
-    "names": "Of an audit by swapped names: names a side (the items are then reported).",
-    "items": "Of an audit by swapped names: items (the names a side are then reported).",
-    "runs": "Of an audit by swapped names: answers to each item under each name (default 1).",
 }
 
 VERBS = {
@@ -291,8 +272,8 @@ VERBS = {
             },
         },
         fail_on="remains",
-        fails="Exit with 1 if a difference remains within strata, or with --control by "
-        "regression, in either direction (a reversal too), otherwise with 3 if either is "
+        fails="Exit with 1 if a difference remains within strata, with --control by the "
+        "regression with both, in either direction (a reversal too), otherwise with 3 if that is "
         "inconclusive.",
         code=lambda found: _GAPS.get(found.verdict, 0),
         help="""Decompose the gap between groups into composition and what remains within strata.
@@ -317,26 +298,13 @@ VERBS = {
         kind="plan",
         asks=question("candidate"),
         required=False,
-        own={
-            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
-            "pairs": {
-                "metavar": "NAME=SD,...",
-                "callback": _deviations,
-                "help": "For an audit by swapped names: standard deviations of names, items, "
-                "interaction and runs, as in the components of a pilot "
-                "(names=0.07,interaction=0.1,runs=0.56).",
-            },
-            **{name: {"type": int, "help": text} for name, text in _COUNTS.items()},
-        },
+        own={name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
         help="""Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate or --pairs is required; with it, the flags of "fairgauge audit" name what
-    is compared. Of groups that nobody recorded (--probabilities), report how many people to ask for
-    theirs until the rules are decided.
+    Without DATA, --rate is required; with it, the flags of "fairgauge audit" name what is compared.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05
-    fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """,
     ),

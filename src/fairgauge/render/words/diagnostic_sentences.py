@@ -1111,6 +1111,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _unfavourable_positive,
+    DiagnosticCode.CODE_AS_FAVOURABLE: lambda d: (
+        f"{quote(d['column'])} = {alternatives(d['values'])} is a code, and the preset calls it "
+        f"{quote(d['preset'])}; if the codebook states the opposite, state the other value "
+        f"(--positive); if not, accept it: --accept {d.code}:{d['column']}"
+    ),
     DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
