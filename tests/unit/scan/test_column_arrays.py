@@ -109,9 +109,9 @@ def test_a_list_is_a_value_set_where_there_are_data():
     ],
 )
 def test_arrays_of_numpy_are_counted_like_lists(values):
-    frame = pd.DataFrame({"y": LABEL, "g": pd.Series([*values.tolist()] * 20, dtype=object)})
+    frame = pd.DataFrame({"label": LABEL, "g": pd.Series([*values.tolist()] * 20, dtype=object)})
     assert digest(label=LABEL, sensitive={"g": np.tile(values, 20)}) == digest(
-        frame, label="y", sensitive="g"
+        frame, label="label", sensitive="g"
     )
 
 
