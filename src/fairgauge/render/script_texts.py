@@ -62,7 +62,7 @@ class _Compiler:
     def entry(self, entry: Mapping[str, Any]) -> str:
         """Return the places of a statement, or the kinds of a place, as an object."""
         parts = (
-            f"{json.dumps(key)}:{self.entry(text) if isinstance(text, Mapping) else self.text(text)}"
+            f"{json.dumps(key)}:{(self.entry if isinstance(text, Mapping) else self.text)(text)}"
             for key, text in entry.items()
             if isinstance(text, (str, Mapping)) and key not in _KINDS - {"share"}
         )
@@ -181,6 +181,14 @@ class _Compiler:
                 if (known := self.known(test)) is not _OPEN:
                     return self.of(first if known else other)
                 return f"({self.test(test)}?{self.of(first)}:{self.of(other)})"
+            case nodes.Concat(nodes=parts):
+                texts = [text for part in parts if (text := self.written(part)) != '""']
+                return f"({'+'.join(texts)})" if texts else '""'
+        return self.applied(node)
+
+    def applied(self, node: Any) -> str:
+        """Return an operator, a filter, a test or a call."""
+        match node:
             case nodes.And(left=left, right=right):
                 return f"({self.test(left)}&&{self.of(right)})"
             case nodes.Or(left=left, right=right):
@@ -189,11 +197,10 @@ class _Compiler:
                 return self.test(node)
             case nodes.Neg(node=of):
                 return f"(-{self.of(of)})"
-            case nodes.Concat(nodes=parts):
-                texts = [text for part in parts if (text := self.written(part)) != '""']
-                return f"({'+'.join(texts)})" if texts else '""'
             case nodes.Compare(expr=first, ops=[operand]):
                 return self.compared(self.of(first), operand.op, self.of(operand.expr))
+            case _ if type(node) in _BINARY:
+                return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
             case nodes.Filter(node=of, name=name):
                 return f"F.{name}({','.join([self.of(of), *self.arguments(node)])})"
             case nodes.Test(node=of, name="none"):
@@ -208,8 +215,6 @@ class _Compiler:
                 return f"void {self.of(of)}.push({','.join(self.arguments(node))})"
             case nodes.Call(node=of):
                 return f"{self.of(of)}({','.join(self.arguments(node))})"
-            case _ if type(node) in _BINARY:
-                return f"({self.of(node.left)}{_BINARY[type(node)]}{self.of(node.right)})"
         raise NotImplementedError(f"a text in a page cannot have {node}")
 
     def compared(self, first: str, op: str, second: str) -> str:

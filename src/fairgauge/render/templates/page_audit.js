@@ -123,8 +123,7 @@ const reachedBy = (result, worst, by) => {
 
 // ---- the question: a specification, of which the page answers a part
 class Refused extends Error {}
-const KEYS = new Set(["label", "prediction", "positive", "sensitive", "intersections", "count", "metrics", "rules", "reference",
-  "favourable", "recode", "unknown", "words", "preset", "min_n", "min_share", "confidence", "document", "accept"]);
+const KEYS = new Set(data.keys);
 const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
 const COMMAND = "Use fairgauge audit TABLE -c audit.toml.";
 const readRule = (rule) => {

@@ -6,10 +6,9 @@ let worker = null, asking = 0;
 const pending = new Map();
 const local = { table: null };
 const handle = async (what, given, tell) => {
-  if (what === "read") { local.table = await readTable(given.source, given.name, tell, given.pasted); return lightTable(local.table); }
-  return auditTable(given, local.table, tell);
+  if (what === "read") { local.table = await readTable(given.source, given.name, tell, given.pasted); return local.table; }
+  return auditTable(local.table, given, tell);
 };
-const lightTable = (table) => ({ ...table, columns: table.columns });
 if (WORKER) {
   self.onmessage = async ({ data: { id, what, given } }) => {
     try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
@@ -280,7 +279,8 @@ const same = (a, b) => a === b || (typeof a === "number" && typeof b === "number
 const isRight = async () => {
   const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.metric, e.feature, e.group, e.value, e.low, e.high];
   const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map((v) => [v.rule, v.feature, v.group, v.outcome, v.low, v.high])];
-  return made.fingerprint === data.check.fingerprint && mine.length === data.check.rows.length && mine.every((r, i) => r.every((v, k) => same(v, data.check.rows[i][k])));
+  return made.fingerprint === data.check.fingerprint && mine.length === data.check.rows.length
+    && data.check.rows.every((row_) => mine.some((r) => r.every((v, k) => same(v, row_[k]))));
 };
 const start = async () => {
   if (!(await isRight().catch(() => false))) {

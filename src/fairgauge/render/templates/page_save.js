@@ -46,12 +46,11 @@ const sha256 = (text) => {
 // the counts as fairgauge count saves them, byte for byte
 const savedCounts = (counts, q) => {
   const plainAsked = (v) => (typeof v === "string" ? meaning(v) : v), ownRecode = Object.fromEntries(Object.entries(q.recode).map(([name, to]) => [name, Object.fromEntries(Object.entries(to).map(([n, of]) => [n, listOf(of).map(plainName).sort(byPoints)]))]));
-  const base = { ...data.asked, label: q.label?.name ?? null, prediction: q.decision.name, positive: q.stated.map(plainAsked), sensitive: q.features.map((c) => ({ column: c.name })),
+  const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.stated.map(plainAsked), sensitive: q.features.map((c) => ({ column: c.name })),
     intersections: q.crossed.map((c) => c.map((i) => q.features[i].name)), count: q.count?.name ?? null };
-  const axis = (role, name) => ({ role, column: name, cuts: [], closed: "right", bounds: null, grid: 0, ...(ownRecode[name] ? { recoding: ownRecode[name] } : {}) });
+  const axis = (role, name) => ({ role, column: name, cuts: [], closed: "right", bounds: null, grid: 0 });
   const plan = { axes: [...q.features.map((c) => axis("feature", c.name)), ...(q.label ? [axis("label", q.label.name)] : []), axis("prediction", q.decision.name)],
     tables: [range(counts.columns.length + counts.outcomes.length)], moments: [], asked: withFloats(base) };
-  plan.axes.forEach((a) => delete a.recoding);
   const body = { plan, rows: counts.fileRows, excluded: counts.without ? { [data.no_count]: counts.without } : {}, levels: [...counts.columns, ...counts.outcomes].map((c) => c.levels),
     tables: [{ codes: plan.tables[0].map((i) => counts.rows.map((r) => r.codes[i])), sums: { rows: counts.rows.map((r) => r.n), ...(q.count ? { n: counts.rows.map((r) => r.cases) } : {}) } }] };
   const rules = q.rules.map((r) => ({ metric: r.metric, ...(r.low > -Infinity ? { at_least: new Float(r.low) } : {}), ...(r.high < Infinity ? { at_most: new Float(r.high) } : {}), decide: "interval", insufficient: "report" }));

@@ -8,15 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fairgauge.catalogue.lookup import find_rate
 from fairgauge.api.audit import audit, count
+from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import Better, Favourable, Uncounted
 from fairgauge.measure.exploration import compared, rate_data
 from fairgauge.question import category_words
 from fairgauge.question.presets import preset
-from fairgauge.render.writers.explore_page import escaped
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.script_texts import script_texts
+from fairgauge.render.writers.explore_page import escaped
 from fairgauge.render.writers.html import css, environment, policy, scripts
 from fairgauge.results.disadvantage import (
     adverse_sign,
@@ -30,6 +30,12 @@ from fairgauge.version import __version__
 RATES = ("selection_rate", "true_positive_rate")
 PRESETS = ("nyc-ll144",)
 """Presets whose every option the page can answer."""
+KEYS = (
+    "label", "prediction", "positive", "sensitive", "intersections", "count", "metrics", "rules",
+    "reference", "favourable", "recode", "unknown", "words", "preset", "min_n", "min_share",
+    "confidence", "document", "accept",
+)  # fmt: skip
+"""Keys of a specification that the page can answer."""
 _FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 _WORDS = ("not_known", "not_told", "undecided", "adverse_elsewhere")
 _PATTERNS = ("declined_offer", "withdrew", "adverse", "harm")
@@ -40,7 +46,7 @@ _TEXTS = (
     "inconclusive", "caveat", "why_not", "outcome_known", "other_groups",
 )  # fmt: skip
 _SCRIPTS = (
-    "counts.js", "kernels.js", "intervals.js", "page_reader.js", "page_words.js", "page_audit.js",
+    "cells.js", "kernels.js", "intervals.js", "page_reader.js", "page_words.js", "page_audit.js",
     "page_grammar.js", "page_statements.js", "page_save.js",
 )  # fmt: skip
 
@@ -51,10 +57,11 @@ def page_data(language: str = "en") -> dict[str, Any]:
     saved = count(example, prediction="d", positive="x", sensitive="g").to_dict()
     return {
         "language": language,
+        "keys": KEYS,
         "ui": LANGUAGES[language]({}).table["ask"],
         "schema": saved["schema"],
         "question": _with_floats(saved["question"]),
-        "asked": _with_floats(saved["plan"]["asked"]),
+        "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
         "rates": list(map(_rate, RATES)),
         "patterns": category_words.sources(_WORDS, _PATTERNS),
@@ -71,7 +78,9 @@ def _rate(name: str) -> dict[str, Any]:
         "event": [of.event.kind, of.event.positive],
         "among": of.among and [of.among.kind, of.among.positive],
     }
-    return rate_data(row, list(compared(row))) | events | {
+    made = rate_data(row, list(compared(row)))
+    kept = ("name", "of", "range", "kind", "times", "sums", "rows", "contrasts")
+    return {key: made[key] for key in kept} | events | {
         "needs": len(row.needs),
         "directions": {str(favourable): _direction(row, favourable) for favourable in _FAVOURABLE},
     }  # fmt: skip
@@ -114,13 +123,14 @@ def script_of(data: Mapping[str, Any], *, form: bool = False) -> str:
     language = data["language"]
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"
-    return f"(()=>{{'use strict';\n{head}{scripts(*_SCRIPTS, *(['page_form.js'] if form else []))}\n}})();"
+    body = scripts(*_SCRIPTS, *(["page_form.js"] if form else []))
+    return f"(()=>{{'use strict';\n{head}{body}\n}})();"
 
 
 def audit_page(given: Mapping[str, Any], language: str = "en") -> str:
     """Return the page, with what is answered already."""
     data = page_data(language) | {"given": dict(given), "check": _check()}
-    style = css("audit_page.css") + css("first_page.css")
+    style = css("first_page.css", screen=True) + css("audit_page.css")
     script = script_of(data, form=True)
     named = given.get("preset")
     return environment().get_template("audit_page.html.j2").render(
@@ -152,10 +162,8 @@ def _check() -> dict[str, Any]:
     report = audit(columns, **question).to_dict()
     listed = [
         [e[key] for key in ("metric", "feature", "group", "value", "low", "high")]
-        for group in _EXAMPLE
-        for metric in question["metrics"]
         for e in report["estimates"]
-        if (e["metric"], e["group"]) == (metric, group)
+        if e["metric"] in question["metrics"]
     ]
     verdicts = [
         [v[key] for key in ("rule", "feature", "group", "outcome", "low", "high")]

@@ -18,7 +18,7 @@ from fairgauge.statements.compared import measure, words_of
 from fairgauge.version import __version__
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
+_SCRIPTS = ("kernels.js", "cells.js", "counts.js", "intervals.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:
