@@ -182,7 +182,7 @@ const asked = (given, table) => {
     decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
     count: question.count ? column(question.count, "count") : null, rates: RATES.filter((rate) => rates.has(rate)),
     metrics: listOf(question.metrics), minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
-    words: { ...preset.words, ...question.words }, recode: question.recode ?? {}, unknown: listOf(question.unknown), accept: listOf(question.accept), preset };
+    words: { ...preset.words, ...question.words }, recode: question.recode ?? {}, unknown: listOf(question.unknown), accept: listOf(question.accept).map((code) => code.replaceAll(" ", "_")), preset };
 };
 
 // ---- counting: from codes to a table of counts, in pieces
@@ -374,13 +374,13 @@ const doubtOf = (counts, q, features) => {
     for (const k of held) {
       if (!missing.has(c.names[k]) || c.names[k] in recoding) continue;
       doubted[i].add(k);
-      if (!mayBeValue(c.names[k])) add("missing marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
+      if (!mayBeValue(c.names[k])) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
     }
     for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
       if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
       const most = several.reduce((a, b) => (sizes[i][b] > sizes[i][a] ? b : a)), others = several.filter((k) => k !== most);
       others.forEach((k) => doubted[i].add(k));
-      add("same names", `consistent spelling of ${c.name}`, others.reduce((a, k) => a + sizes[i][k], 0), [], [c.name]);
+      add("same_names", `consistent spelling of ${c.name}`, others.reduce((a, k) => a + sizes[i][k], 0), [], [c.name]);
     }
   });
   const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
@@ -388,14 +388,14 @@ const doubtOf = (counts, q, features) => {
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
     const none = noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]));
-    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
-      add(roles[k] === "label" ? "one label" : "one decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
+      add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
     // names that are a harm, where nobody stated which outcome is favourable
     const yes = /^(yes|y|t|true|1|ja|oui|si|s\u00ed)$/i;
     const harmful = (v) => (yes.test(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
-    if (!q.favourable && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable positive", "stated favourable outcome", counts.read, []);
+    if (!q.favourable && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
     // a group of one outcome alone, which fewer than half of the others have
     counts.columns.forEach((c, i) => {
       const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));
@@ -403,24 +403,24 @@ const doubtOf = (counts, q, features) => {
         const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
         return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share < 0.5 ? [[of[side], side]] : [];
       }));
-      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group of one outcome", "row of their group with another outcome", rows, [roles[k]], [c.name]));
+      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "row of their group with another outcome", rows, [roles[k]], [c.name]));
     });
   });
   const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => { const n = rowsAt(k); return o.levels.flatMap((level, code) => (text(level) && n[code] ? [{ level, rows: n[code], k, good: counts.state[k][code] === 0 }] : [])); });
   for (const several of alike(outcomesAlike, (e) => e.level, (e) => e.good)) {
     const yes = several.filter((e) => e.good).reduce((a, e) => a + e.rows, 0), no = several.filter((e) => !e.good).reduce((a, e) => a + e.rows, 0);
-    new Set(several.map((e) => e.k)).forEach((k) => add("same names", `clear ${roles[k]}`, Math.min(yes, no), [roles[k]]));
+    new Set(several.map((e) => e.k)).forEach((k) => add("same_names", `clear ${roles[k]}`, Math.min(yes, no), [roles[k]]));
   }
   if (q.label) {
     const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
     const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
-    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction is label", "prediction that differs from the label", cases, ["label", "prediction"]);
+    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
     const none = noOutcomes(decisions.levels), n = rowsAt(1), strange = decisions.levels.map((_, c) => c).filter((c) => !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive, ...none]));
     const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
-    if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction not a label", "clear prediction", unclear, ["prediction"]);
+    if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
     const every = cellsOf(counts.cells.reduce((a, c) => plus(a, c.states), zero())), ends = (x, m) => (m ? wilson(x, m, critical(0.05)) : [NaN, NaN]);
     const [tp, fp, fn, tn] = every, of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => ends(x, m));
-    if (positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1) for (const role of roles) add("reversed predictions", `clear ${role}`, counts.read, [role]);
+    if (positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1) for (const role of roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
   }
   const fewest = [counts.read];
   for (const f of features) for (const g of f.large) if (!g.codes.some((c, i) => doubted[f.columns[i]].has(c))) fewest.push(rowsOf(g.states));
@@ -434,8 +434,8 @@ const doubtOf = (counts, q, features) => {
     if (uncounted) return { code: "not_counted", what: "count", rows: counts.without };
     const needs = rate.needs === 2 ? ["label", "prediction"] : ["prediction"];
     const concerned = open.filter((d) => (d.only ? d.needs.join() === needs.join() : d.needs.every((n) => needs.includes(n))) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
-    const most = concerned.sort((a, b) => (b.code === "unfavourable positive") - (a.code === "unfavourable positive") || b.rows - a.rows)[0];
-    return most ? { code: most.code === "unfavourable positive" ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
+    const most = concerned.sort((a, b) => (b.code === "unfavourable_positive") - (a.code === "unfavourable_positive") || b.rows - a.rows)[0];
+    return most ? { code: most.code === "unfavourable_positive" ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
   };
   return Object.assign(find, { all: open });
 };

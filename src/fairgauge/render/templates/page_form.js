@@ -149,7 +149,7 @@ const answered = () => {
       if (unknown.length) to.unknown = unknown;
       if (Object.keys(to).length) recode[c.name] = to;
     }
-    if (!alike_) question.words = { label_positive: `${LANGUAGE === "de" ? "hatten" : "had"} ${label.name} = ${of(label, labelled).join(" / ")}` };
+    if (!alike_) question.words = { label_positive: `${LANGUAGE === "de" ? "" : "had "}${label.name} = ${of(label, labelled).join(" / ")}` };
     question.favourable = picked("favourable");
   }
   if (isOpen("sensitive")) {

@@ -22,7 +22,7 @@ const swapped = (s) => {
 };
 const sideOf_ = (r, group) => ({ kind: "group", feature: r.feature.name, values: group.values });
 const countedSide = (rate, cells) => { const [x, n] = rate.sums.map((sum) => dot(sum, cells)); return n ? { rate: x / n, hits: x, n } : { rate: null }; };
-const favouring = (q, audit) => (q.favourable === null && audit.doubts.some((d) => d.code === "unfavourable positive") ? "neither" : q.favourable ?? "positive");
+const favouring = (q, audit) => (q.favourable === null && audit.doubts.some((d) => d.code === "unfavourable_positive") ? "neither" : q.favourable ?? "positive");
 const comparison = (q, audit, r, by, code, { turn = true, alone = false, facts = {} } = {}) => {
   const found = r.by[by], rate = r.rate, of = rate.directions[favouring(q, audit)], others = r.feature.groups.filter((g) => g !== r.group);
   const other = q.reference === "best" ? r.best : others.length === 1 ? others[0] : null;
@@ -120,7 +120,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   };
   const missing = { label: q.label ? counts.cells.reduce((a, c) => a + c.states[2][0] + c.states[2][1] + c.states[2][2], 0) : 0, prediction: counts.cells.reduce((a, c) => a + c.states[0][2] + c.states[1][2] + c.states[2][2], 0) };
   const known = (s, r) => (counts.without > MANY * counts.fileRows ? { counted: unit } : { unit, known: missing.prediction && couldReverse(s, r) ? ["prediction"] : [] });
-  let headed = null;
+  let headed = null, nothing = null;
   const head = (s) => { headed = s; statements.push(s); };
   // ---- headline
   const failing = overall === "fail" ? audit.verdicts.filter((v) => v.outcome === "fail" && v.interval).map((v) => [judged(v, false), v]).filter(([s]) => s.lower !== null) : [];
@@ -142,10 +142,12 @@ const pageOf = (counts, q, audit, language = data.language) => {
     const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? leastOf(q, unit) : null, conditions: [], within: null, both: false, strata: [] };
     const tested = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.tested)), several = audit.features.some((f) => f.large.length >= 3);
     const significant = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.significant));
+    nothing = { ...sized, tested, several, significant };
     if (!tested) add("nothing_tested", { ...sized, one_group: audit.features.filter((f) => f.groups.length === 1).map((f) => [f.name, f.groups[0].name]) });
     else if (significant) add("other_differences", sized);
     else if (!several && overall === "pass") add("none_differs", sized);
     else if (!several && overall !== "fail" && overall !== "none") add("undecided", { ...sized, n: q.rules.length, outcomes: undecidedOf(q, audit) });
+    else if (!several && !audit.every.some((r) => Object.values(r.by).some((e) => !Number.isNaN(e.low) && e.value === e.low && e.value === e.high))) add("nothing_shown", sized);
     if (statements.length && statements[0].code !== "nothing_tested" && several) statements.length = 0;
   }
   // ---- verdict
@@ -178,6 +180,9 @@ const pageOf = (counts, q, audit, language = data.language) => {
   add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]), several: q.features.length > 1, partly });
   add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
   if (favourable !== "neither" && q.stated.length) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable });
+  const sizes = counts.outcomes[0].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[counts.columns.length] === code ? r.cases : 0), 0));
+  const refused = counts.outcomes[0].names.map((name, code) => [sizes[code], name]).filter(([n], code) => n && counts.state[0][code]);
+  if (refused.length > 1) add("not_favourable", { values: refused.sort((a, b) => b[0] - a[0]), side: favourable });
   // ---- what was found, and how certain
   for (const e of led) {
     statements.push(e.s);
@@ -190,6 +195,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   if (unjudged.length) add("unjudged", { which: unjudged, of: led.length });
   const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.beside !== null && e.beside.r !== e.r), 0);
   if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere });
+  if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
   const intervals = led.filter((e) => e.s.interval);
   if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: true } });
   const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
