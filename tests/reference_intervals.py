@@ -6,14 +6,9 @@ Nothing of the library takes part: what `fg.audit` reports is held against these
 from __future__ import annotations
 
 import math
-from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Z = float(stats.norm.ppf(0.975))
 Ends = tuple[float, float]
