@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fairgauge.api.running import answered
     from fairgauge.atomic_files import write_all
     from fairgauge.cli._command_group import Command, add_options
     from fairgauge.cli._output import (
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
         prints_report,
         shows_result,
     )
-    from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
+    from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options, question
     from fairgauge.cli._streams import print_message, print_result
+    from fairgauge.cli.commands.verbs import Verb, command_of
     from fairgauge.cube.build import Counted, build
     from fairgauge.cube.plan import plan
     from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         read_parameters,
         write_parameters,
     )
+    from fairgauge.results.counted import CountedResult
     from fairgauge.results.estimates import Estimate, WorstCase
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Interval
@@ -72,11 +75,13 @@ if TYPE_CHECKING:
     from fairgauge.values import Json, Saved, canonical, matches, name_of
 
 _MODULES = {
+    "api.running": "answered",
     "atomic_files": "write_all",
     "cli._command_group": "Command add_options",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
-    "cli._spec_flags": "Texts config_option flags_for given_options",
+    "cli._spec_flags": "Texts config_option flags_for given_options question",
     "cli._streams": "print_message print_result",
+    "cli.commands.verbs": "Verb command_of",
     "cube.build": "Counted build",
     "cube.plan": "plan",
     "enums": "IntervalMethod Outcome ReferenceRule",
@@ -103,6 +108,7 @@ _MODULES = {
     "render.words.verdict_sentences": "outcome_word",
     "results.codec": "Finite Form Inline Key Nullable Plain Share Version "
     "read_parameters write_parameters",
+    "results.counted": "CountedResult",
     "results.estimates": "Estimate WorstCase",
     "results.report": "Report",
     "results.scopes": "Interval",
@@ -119,20 +125,100 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_ROWS", "TONES", "Command", "Config", "Counted", "Estimate", "Feature",
-    "Finite", "Form", "Inline", "Interval", "IntervalMethod", "Json", "Key", "MetricValues",
-    "Neighbours", "Nullable", "Options", "Outcome", "Output", "Page", "Parameter", "Plain",
-    "Range", "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule",
-    "Saved", "Share", "ShownResult", "Side", "Spec", "Statement", "Texts",
-    "Unreadable", "Verdict", "Version", "WorstCase", "add_options", "build", "called", "canonical",
-    "check_outputs", "config_option", "count_codes", "describe_reason",
-    "document_tree", "fisher", "flags_for", "flat", "given_options", "interval_reached",
-    "is_total", "is_unknown", "loads", "local_path", "made_folder", "made_now", "matches",
-    "name_of", "numbered", "open_at_any_size", "outcome_word", "overall", "page",
-    "pair_bounds", "plain", "plan", "preset", "preset_names", "print_message",
-    "print_result", "prints_report", "published_range", "quotient", "ratio_bounds", "read_limited",
-    "read_parameters", "read_part", "render", "shows_result", "stated", "step",
-    "with_config", "write_all", "write_parameters",
+    "FEWEST_ROWS",
+    "TONES",
+    "Command",
+    "Config",
+    "Counted",
+    "CountedResult",
+    "Estimate",
+    "Feature",
+    "Finite",
+    "Form",
+    "Inline",
+    "Interval",
+    "IntervalMethod",
+    "Json",
+    "Key",
+    "MetricValues",
+    "Neighbours",
+    "Nullable",
+    "Options",
+    "Outcome",
+    "Output",
+    "Page",
+    "Parameter",
+    "Plain",
+    "Range",
+    "Reason",
+    "ReasonCode",
+    "ReferenceRule",
+    "Report",
+    "ResultKind",
+    "Rule",
+    "Saved",
+    "Share",
+    "ShownResult",
+    "Side",
+    "Spec",
+    "Statement",
+    "Texts",
+    "Unreadable",
+    "Verb",
+    "Verdict",
+    "Version",
+    "WorstCase",
+    "add_options",
+    "answered",
+    "build",
+    "called",
+    "canonical",
+    "check_outputs",
+    "command_of",
+    "config_option",
+    "count_codes",
+    "describe_reason",
+    "document_tree",
+    "fisher",
+    "flags_for",
+    "flat",
+    "given_options",
+    "interval_reached",
+    "is_total",
+    "is_unknown",
+    "loads",
+    "local_path",
+    "made_folder",
+    "made_now",
+    "matches",
+    "name_of",
+    "numbered",
+    "open_at_any_size",
+    "outcome_word",
+    "overall",
+    "page",
+    "pair_bounds",
+    "plain",
+    "plan",
+    "preset",
+    "preset_names",
+    "print_message",
+    "print_result",
+    "prints_report",
+    "published_range",
+    "question",
+    "quotient",
+    "ratio_bounds",
+    "read_limited",
+    "read_parameters",
+    "read_part",
+    "render",
+    "shows_result",
+    "stated",
+    "step",
+    "with_config",
+    "write_all",
+    "write_parameters",
 ]  # fmt: skip
 
 
