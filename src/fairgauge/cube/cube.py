@@ -119,10 +119,6 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
-    ends : the least and greatest numbers of columns that are cut or summed, and of scores, counts
-        and weights, each with its column, that are often codes of missing values; of all rows that
-        were read.
-    coded : of columns that are cut into groups, such a number with its column and its cases.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
@@ -146,8 +142,6 @@ class Cube:
     question: Spec | None = None
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
-    ends: frozenset[tuple[str, float]] = frozenset()
-    coded: tuple[tuple[str, float, int], ...] = ()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
@@ -280,8 +274,6 @@ class Cube:
         """Return the cube as plain values."""
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
-            "ends": [list(each) for each in sorted(self.ends)],
-            "coded": [list(each) for each in self.coded],
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
@@ -416,8 +408,7 @@ def pooled(one: Cube, other: Cube) -> Cube:
     held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
     return replace(
         one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-        unseen=unseen, ends=one.ends | other.ends, conflicts=(),
-        coded=values_together(each.coded for each in (one, other)),
+        unseen=unseen, conflicts=(),
         orders=tuple(orders.items()),
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
@@ -519,8 +510,6 @@ def _from_dict(found: Saved) -> Cube:
         question,
         min_cell,
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
-        ends=frozenset((column, float(end)) for column, end in found.get("ends", ())),
-        coded=tuple((column, float(end), rows) for column, end, rows in found.get("coded", ())),
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
         spellings=found.get("spellings", 0),
@@ -753,8 +742,6 @@ def cube_schema() -> Schema:
         "min_cell": _WHOLE,
         "clusters": _STRING,
         "unseen": _list(_list(_STRING)),
-        "ends": _list(_list({"type": ["string", "number"]})),
-        "coded": _list(_list({"type": ["string", "number"]})),
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),

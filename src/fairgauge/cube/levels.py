@@ -7,11 +7,8 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, TooManyValues, form_of, quote
-from fairgauge.question.category_words import FAR_BELOW
 from fairgauge.question.options import flag_of
 from fairgauge.values import (
     Value,
@@ -25,8 +22,6 @@ from fairgauge.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
 
     from fairgauge.cube.plan import Axis
 
@@ -210,16 +205,3 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
                 "make the column one type"
             )
         names[name] = level
-
-
-def is_of_scale(
-    code: float, others: NDArray[np.bool_], opposite: int, zero: int, near: slice
-) -> bool:
-    """Return whether other numbers show that one that is often a code is part of their scale.
-
-    Of negative numbers, one beside others or beside its opposite alone is; of those far from 0, one
-    with others nearby. ``others`` states which intervals have other numbers.
-    """
-    if FAR_BELOW < code < 0:
-        return bool(others[:zero].any() or not np.delete(others, opposite).any())
-    return bool(others[near].any())
