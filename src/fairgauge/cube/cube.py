@@ -375,7 +375,11 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
 
 def pooled(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
-    one, other = _about_one_centre(one, other)
+    # sums are about the centre that is furthest from 0
+    centre = max((centre_of(each.plan) for each in (one, other)), key=lambda c: (abs(c), c))
+    one, other = (
+        each if centre_of(each.plan) == centre else _about(each, centre) for each in (one, other)
+    )
     difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
     if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
@@ -414,12 +418,6 @@ def pooled(one: Cube, other: Cube) -> Cube:
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         undecided=values_together(each.undecided for each in (one, other)),
     )  # fmt: skip
-
-
-def _about_one_centre(*cubes: Cube) -> list[Cube]:
-    """Return cubes whose sums are about the centre that is furthest from 0."""
-    centre = max((centre_of(cube.plan) for cube in cubes), key=lambda each: (abs(each), each))
-    return [cube if centre_of(cube.plan) == centre else _about(cube, centre) for cube in cubes]
 
 
 def _about(cube: Cube, centre: float) -> Cube:

@@ -104,7 +104,11 @@ def placeholders(
         for i in np.flatnonzero(rows > 1).tolist()
         if name_of(identifiers[i]) not in stated
     ]
-    words = [each for each in repeated if _is_word_of_missing(each[0])]
+    words = [
+        each
+        for each in repeated
+        if means_missing(each[0]) and not re.search(r"[\d@]", str(each[0]))
+    ]
     others = [each for each in repeated if each not in words]
     codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
     names = sorted((each for each in others if each not in codes), key=lambda each: each[1])
@@ -117,10 +121,6 @@ def placeholders(
         words.append(("", most))
     typical = second if outlying else most
     return (*words, *(each for each in codes if is_outlying(each[1], typical)))
-
-
-def _is_word_of_missing(identifier: Value) -> bool:
-    return means_missing(identifier) and not re.search(r"[\d@]", str(identifier))
 
 
 def _hash(key: bytes, text: str) -> str:

@@ -157,7 +157,7 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
         # some may be codes of missing ones, such as NA
-        if axis.role is Role.LABEL and _has_number(levels):
+        if axis.role is Role.LABEL and any(plain_number(name_of(v)) is not None for v in levels):
             cut += ", or, without a score, compare its mean (task='regression', --task regression)"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"
@@ -168,10 +168,6 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
         options = cut_options(axis.column, map(name_of, cuts), flag)
         return f"cut its numbers into intervals, such as {options}"
     return f"choose a column of fewer {few}"
-
-
-def _has_number(levels: Iterable[Value]) -> bool:
-    return any(plain_number(name_of(each)) is not None for each in levels)
 
 
 def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> str:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.levels import identity, sorted_levels
@@ -123,11 +122,12 @@ def _recoded(
     table: CountTable, read: Mapping[Axis, tuple[Value, ...]], levels: tuple[Value, ...]
 ) -> CountTable:
     """Return the cells with both decisions in common codes."""
-    codes = table.codes.copy()
+    codes, position = table.codes.copy(), {identity(level): i for i, level in enumerate(levels)}
     for axis, own in read.items():
         column = table.axes.index(axis)
         if not axis.bins:
-            codes[:, column] = _positions(own, levels)[codes[:, column]]
+            place = np.array([*(position[identity(level)] for level in own), -1])  # of -1: missing
+            codes[:, column] = place[codes[:, column]]
     return CountTable(table.axes, codes, table.sums)
 
 
@@ -136,12 +136,6 @@ def _decided(table: CountTable, axes: tuple[Axis, Axis]) -> CountTable:
     both = [table.axes.index(axis) for axis in axes]
     kept = (table.codes[:, both] >= 0).all(axis=1)
     return CountTable(table.axes, table.codes[kept], {m: s[kept] for m, s in table.sums.items()})
-
-
-def _positions(old: tuple[Value, ...], new: tuple[Value, ...]) -> NDArray[np.int64]:
-    """Return the position of each old level among the new ones; the last, of -1, is missing."""
-    position = {identity(level): i for i, level in enumerate(new)}
-    return np.array([*(position[identity(level)] for level in old), -1], dtype=np.int64)
 
 
 def _view(
