@@ -88,6 +88,31 @@ class CountTable:
         """Return the cases of every cell: what its rows stand for, those of weight 0 apart."""
         return self.sums.get("n", self.sums["rows"])
 
+    def codes_of(self, axes: Sequence[Axis]) -> Codes:
+        """Return the columns of some axes."""
+        return self.codes[:, [self.axes.index(axis) for axis in axes]]
+
+    def over(self, axes: Sequence[Axis]) -> CountTable:
+        """Return the counts by some axes alone."""
+        return aggregate(tuple(axes), self.codes_of(axes), self.sums)
+
+    def recoded(self, axis: Axis, place: Codes, to: Axis | None = None) -> CountTable:
+        """Return the counts with other codes of an axis, or of the axis in its place.
+
+        ``place`` states the new code of each; its last entry is that of missing values.
+        """
+        if axis not in self.axes:
+            return self
+        at, codes = self.axes.index(axis), self.codes.copy()
+        codes[:, at] = place[codes[:, at]]
+        axes = tuple((to or axis) if each == axis else each for each in self.axes)
+        return aggregate(axes, codes, self.sums)
+
+    def known(self, axes: Sequence[Axis]) -> CountTable:
+        """Return the cells that have a value of some axes."""
+        held = np.asarray((self.codes_of(axes) >= 0).all(axis=1))
+        return CountTable(self.axes, self.codes[held], {m: s[held] for m, s in self.sums.items()})
+
 
 def _first_bits(sums: Sums) -> Sums:
     """Return sums that are not whole to 16 bits, in a unit in which none is between two steps.
@@ -221,9 +246,7 @@ class Cube:
         if not having:
             wanted = " x ".join(f"{axis.role} {axis.column}" for axis in axes)
             raise CubeError(f"this cube does not hold {wanted}; count the data again with it")
-        table = min(having, key=lambda each: len(each.codes))
-        columns = [table.axes.index(axis) for axis in axes]
-        return aggregate(tuple(axes), table.codes[:, columns], table.sums)
+        return min(having, key=lambda each: len(each.codes)).over(axes)
 
     @cached_property
     def cases_by_level(self) -> dict[Axis, Sums]:

@@ -68,7 +68,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
         levels = sorted_levels([*levels, *read[candidate]])
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
     recoded = [_recoded(table, read, levels) for table in tables]
-    known = [_decided(table, both) for table in recoded]
+    known = [table.known(both) for table in recoded]
     first = tables[0]
     rows = int(known[0].cases.sum())
     others = _without_models(cube)
@@ -131,13 +131,6 @@ def _recoded(
     return CountTable(table.axes, codes, table.sums)
 
 
-def _decided(table: CountTable, axes: tuple[Axis, Axis]) -> CountTable:
-    """Return the cells that both models decide."""
-    both = [table.axes.index(axis) for axis in axes]
-    kept = (table.codes[:, both] >= 0).all(axis=1)
-    return CountTable(table.axes, table.codes[kept], {m: s[kept] for m, s in table.sums.items()})
-
-
 def _view(
     cube: Cube,
     tables: list[CountTable],
@@ -157,8 +150,8 @@ def _view(
     made = []
     for table in tables:
         kept = [(read, named[stands]) for read, stands in columns if read in table.axes]
-        places = [table.axes.index(read) for read, _ in kept]
-        made.append(aggregate(tuple(axis for _, axis in kept), table.codes[:, places], table.sums))
+        codes = table.codes_of([read for read, _ in kept])
+        made.append(aggregate(tuple(axis for _, axis in kept), codes, table.sums))
     positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in made)
     levels = {named[stands]: cube.levels[read] for read, stands in columns}
     plan = replace(cube.plan, axes=axes, tables=positions, moments=(), asked=asked)
