@@ -72,7 +72,6 @@ from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
-from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.far_numbers import about_centre
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
@@ -496,7 +495,7 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = with_coded(about_centre(count(plan(spec, _median(source, spec))), count), count)[""]
+    cube = about_centre(count(plan(spec, _median(source, spec))), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -531,7 +530,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return count_by(source, asked, column, spec.max_groups)
 
-    cubes = with_coded(about_centre(count(plan(spec)), count), count)
+    cubes = about_centre(count(plan(spec)), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()

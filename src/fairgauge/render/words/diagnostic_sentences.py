@@ -237,20 +237,9 @@ def _uncounted_rows(d: Diagnostic) -> str:
 
 
 def _coded_numbers(d: Diagnostic) -> str:
-    column, value = quote(d["column"]), d["value"]
-    if role := d.get("role"):
-        return (
-            f"column {column}, the {role}, has {value}, as codes of missing values are, and rows "
-            "with a code outweigh all others; if it is one, leave these cells empty, or exclude "
-            f"the rows: --where {shlex.quote(d['line'])} (where)"
-        )
-    used = "whose numbers are compared, cut or averaged"
-    if condition := d.get("condition"):
-        used = f"on which a condition depends ({condition})"
     return (
-        f"column {column}, {used}, has {value}, as codes of "
-        "missing values are; if it means that the number is not known, list it as unknown: "
-        f"{recoding_flag(d['line'])}"
+        f"the score {quote(d['column'])} has {d['value']}, as codes of missing values are; if it "
+        f"means that the score is not known, list it as unknown: {recoding_flag(d['line'])}"
     )
 
 
