@@ -23,7 +23,7 @@ COUNTS = {
 METRICS = [f"{name}.difference" for pair in COMPLEMENTS for name in pair]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["others", "overall", "best", "largest", {"g": "C"}], ids=str)
 @pytest.mark.parametrize("method", [None, "bayes", "bootstrap", "exact"])
 def test_complements_mirror_each_other(method, reference):

@@ -15,16 +15,15 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from functools import cache
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.cases import one_of_each
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
@@ -285,7 +284,7 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("kind", "word", "special"),
     [
@@ -324,7 +323,7 @@ def test_renaming_strata_changes_names_alone(data: Any) -> None:
         check_renamed("binary", names, found, part)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @words_with("macro", "micro", "weighted", "worst")
 @ONCE
 @given(data=st.data())
@@ -355,7 +354,7 @@ def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
     return names, ask(kind, data.rename(names), **asked)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @PARTS
 def test_renaming_columns_changes_names_alone(kind: str, part: str) -> None:
@@ -370,7 +369,7 @@ def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
     return by_identity(numbers(renamed_values(kind, ["group"], PERMUTED).to_dict()))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @PARTS
 def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
@@ -408,7 +407,7 @@ def test_renaming_values_of_an_intersection_changes_names_alone(words: tuple[str
     same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("kind", "column", "words"),
     [
@@ -602,7 +601,6 @@ def test_counts_answer_the_question_that_they_were_made_for(
     assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"]
 
 
-@pytest.mark.one_in(6)
 @KINDS
 def test_counts_and_rows_have_one_answer(kind: str) -> None:
     """Every metric that counts hold, asked again by name."""
@@ -645,7 +643,7 @@ def whole_range(metric: str) -> tuple[float, float]:
     return float(np.nextafter(low, high)), high
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("decide", ["interval", "point"])
 @ONCE
@@ -669,8 +667,12 @@ def test_no_metric_passes_without_an_estimate(
     check_no_pass_by_absence(ask(kind, few, rules=rules), rules)
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("metric", METRICS)
+def kind_of_metric(name: str) -> tuple[Any, ...]:
+    metric = BUILT_IN.metric(name)
+    return type(metric), metric.set, getattr(metric, "by", None)
+
+
+@pytest.mark.parametrize("metric", one_of_each(kind_of_metric, METRICS))
 def test_each_rule_alone_does_not_pass_by_absence(metric: str) -> None:
     """One group alone: a rule about a comparison of groups has nothing to be judged by."""
     rules = [fg.rule(metric, between=whole_range(metric))]
@@ -721,108 +723,15 @@ def test_a_rule_that_matches_nothing_is_no_pass(
 # (e) what never changes a number
 
 
-@KINDS
-@ONCE
-@given(random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_columns_changes_nothing(kind: str, random: Any) -> None:
-    data = table(0, 90)
-    order = random.sample(range(len(data)), len(data))
-    columns = random.sample(data.columns, len(data.columns))
-    found = numbers(ask(kind, data[order].select(columns)).to_dict())
-    same(stable(rows_of(kind)), stable(found))
-
-
-def stable(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return rows without one p-value that rounding errors decide.
-
-    Its own test is in tests/unit/results/test_contradictions.py.
-    """
-    dropped = {"p_value": None, "p_adjusted": None}
-    return [row | dropped if row.get("metric") == "r2.difference" else row for row in rows]
-
-
-ENGINES: dict[str, Any] = {
-    "lazy": lambda data, _: data.lazy(),
-    "pandas": lambda data, _: data.to_pandas(),
-    "arrow": lambda data, _: data.to_arrow(),
-    "duckdb": lambda data, _: duckdb.from_arrow(data.to_arrow()),
-    "csv": lambda data, folder: written(data.write_csv, folder / "rows.csv"),
-    "parquet": lambda data, folder: written(data.write_parquet, folder / "rows.parquet"),
-    "json lines": lambda data, folder: written(data.write_ndjson, folder / "rows.jsonl"),
-}
-
-
 def written(write: Any, path: Path) -> str:
     write(path)
     return str(path)
-
-
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize(
-    ("kind", "engine"),
-    [*product(("binary", "regression"), ENGINES), ("multiclass", "pandas")],
-)
-def test_the_engine_changes_nothing(kind: str, engine: str, tmp_path: Path) -> None:
-    data = ENGINES[engine](table(0, 90), tmp_path)
-    same(rows_of(kind), numbers(ask(kind, data).to_dict()))
-
-
-@cache
-def answer_of_counts(kind: str) -> list[dict[str, Any]]:
-    asked = {**COMMON, **QUESTIONS[kind], "score": None}
-    return numbers(fg.audit(fg.count(table(0, 90), **asked), **unasked(kind)).to_dict())
 
 
 def unasked(kind: str) -> dict[str, Any]:
     """Return what is asked of counts, which hold the rest."""
     names = ("metrics", "replicates")
     return {name: {**COMMON, **QUESTIONS[kind]}[name] for name in names}
-
-
-@pytest.mark.parametrize("kind", ["binary", "multiclass"])
-@ONCE
-@given(cut=st.integers(1, 89))
-def test_sharding_and_merging_change_nothing(kind: str, cut: int) -> None:
-    asked = {**COMMON, **QUESTIONS[kind], "score": None}
-    data = table(0, 90)
-    one, other = fg.count(data[:cut], **asked), fg.count(data[cut:], **asked)
-    assert one + other == other + one
-    same(answer_of_counts(kind), numbers(fg.audit(one + other, **unasked(kind)).to_dict()))
-
-
-@KINDS
-def test_files_together_are_one_table(kind: str, tmp_path: Path) -> None:
-    data = table(0, 90)
-    paths = [
-        written(data[part].write_csv, tmp_path / f"{i}.csv")
-        for i, part in enumerate((slice(0, 31), slice(31, 90)))
-    ]
-    same(stable(rows_of(kind)), stable(numbers(ask(kind, paths).to_dict())))
-
-
-@pytest.mark.one_in(6)
-@KINDS
-def test_a_count_column_is_repeated_rows(kind: str) -> None:
-    data = table(0, 60)
-    repeated = data[np.repeat(np.arange(len(data)), data["n"].to_numpy())]
-    same(numbers(ask(kind, data, count="n").to_dict()), numbers(ask(kind, repeated).to_dict()))
-
-
-@cache
-def answer_of_weights(kind: str, factor: float) -> list[dict[str, Any]]:
-    data = table(0, 90).with_columns(pl.col("w") * factor)
-    return numbers(ask(kind, data, weight="w").to_dict(), "groups", "estimates", "pairs")
-
-
-@pytest.mark.one_in(6)
-@KINDS
-@pytest.mark.parametrize("factor", [0.25, 1e40, 0.001])
-def test_scaling_all_weights_changes_nothing(kind: str, factor: float) -> None:
-    """Weights say how much rows count against each other, not how many there are."""
-    same(
-        without_sums_of_weights(answer_of_weights(kind, 1.0)),
-        without_sums_of_weights(answer_of_weights(kind, factor)),
-    )
 
 
 def without_sums_of_weights(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -839,7 +748,7 @@ SUMS_OF_WEIGHTS = (
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -857,7 +766,7 @@ def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed
     assert not disagree
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_equal_weights_are_no_weights(kind: str, weight: float) -> None:
@@ -888,7 +797,7 @@ def check_defined_or_explained(row: Mapping[str, Any], where: object) -> None:
         assert row.get("high") is None, where
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @KINDS
 @pytest.mark.parametrize("profile", ["documented", "clarify"])
 @ONCE
@@ -957,19 +866,4 @@ def test_some_metrics_have_the_numbers_that_they_have_among_all(
 ) -> None:
     some = fg.audit(CUBE, metrics=metrics, replicates=50, method=method).to_dict()
     expected = [row for name in metrics for row in all_of_cube(method)[name]]
-    same_but_for_the_family(expected, numbers(some, "estimates"))
-
-
-@pytest.mark.parametrize("kind", ["binary", "multiclass"])
-@PROPERTY
-@given(data=st.data())
-def test_some_metrics_of_rows_have_the_numbers_that_they_have_among_all(
-    kind: str, data: Any
-) -> None:
-    among = ASKED if kind == "binary" else AMONG_CLASSES
-    metrics = data.draw(st.lists(st.sampled_from(among), min_size=1, max_size=25, unique=True))
-    some = ask(kind, table(0, 90), metrics=metrics).to_dict()
-    expected = [
-        row for row in rows_of(kind) if row["part"] == "estimates" and row["metric"] in metrics
-    ]
     same_but_for_the_family(expected, numbers(some, "estimates"))

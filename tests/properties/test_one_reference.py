@@ -110,7 +110,7 @@ VERBS = {
 }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("verb", VERBS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import runpy
 import tokenize
 import tomllib
 from typing import TYPE_CHECKING
@@ -150,9 +149,3 @@ def test_a_word_that_is_never_used_is_found():
     ]
     assert offences("it says so") == ["'says': write reports, describes, states"]
     assert not offences("3.1 percentage points lower than other groups; estimate.says, says=")
-
-
-def test_the_glossary_is_made_from_the_same_terms():
-    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
-    made = runpy.run_path(str(ROOT / "docs" / "make_glossary_page.py"))["page"]()
-    assert page == made, "run make docs"

@@ -29,6 +29,7 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
+from fairgauge.measure.adverse_impact import adverse_impact
 from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
@@ -215,7 +216,12 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         *composition_notes(findings, cube, spec, measured.task),
     )
     report = replace(report, diagnostics=(*report.diagnostics, *notes))
-    return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
+    return replace(
+        defined_by(report.catalogue, report),
+        findings=findings,
+        adverse_impact=adverse_impact(report, spec),
+        counts=cube,
+    )
 
 
 def _counted_so_far(

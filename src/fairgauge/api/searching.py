@@ -398,7 +398,7 @@ def _problems_of_search() -> Iterator[None]:
     except SpecError as error:
         ours = {"sensitive": "features", "metrics[0]": "rate"}
         named = (
-            replace(problem, path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
+            problem._replace(path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
             for problem in error.problems
         )
         raise SpecError(named) from None

@@ -401,6 +401,8 @@ _OF_ROWS = {
     DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES,
     DiagnosticCode.SKIPPED_FILES,
+    DiagnosticCode.LINES_ABOVE,
+    DiagnosticCode.DECLARED_MISSING,
     DiagnosticCode.DOUBLED_ROWS,
 }
 """Diagnostics that only the rows give."""

@@ -25,13 +25,9 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
-from fairgauge.inference.missing_values import (
-    RowsWithoutStratum,
-    metric_cases,
-    most_unknown,
-    rate_cases,
-)
+from fairgauge.inference.missing_values import RowsWithoutStratum, most_unknown
 from fairgauge.inference.one.statistic_intervals import EveryGroup
+from fairgauge.inference.possible import metric_cases, rate_cases
 from fairgauge.inference.protected_counts import (
     Range,
     bounds_at,

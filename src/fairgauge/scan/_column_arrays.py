@@ -26,7 +26,7 @@ from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.source import Source, check_unique_names
-from fairgauge.values import Value, canonical
+from fairgauge.values import Value, canonical, name_of
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -365,18 +365,29 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
     return nw.new_series(name, plain, backend=engine)
 
 
-def _relation(columns: Mapping[str, Values]) -> Source:
+def open_columns(columns: Mapping[str, Sequence[object]], name: str) -> Source:
+    """Open columns of plain values; one of several types holds them as texts."""
+    arrays = {}
+    for column, values in columns.items():
+        plain = [canonical(each) for each in values]
+        if len({_kind(each) for each in plain if each is not None}) > 1:
+            plain = [None if each is None else name_of(each) for each in plain]
+        arrays[column] = _of_one_type(plain, column)
+    return _relation(arrays, name)
+
+
+def _relation(columns: Mapping[str, Values], name: str = _NAME) -> Source:
     """Return a DuckDB relation of arrays."""
     names = {name.casefold(): name for name in columns}
     for name in columns:
         if names[name.casefold()] != name:
             both = f"{quote(name)} and {quote(names[name.casefold()])}"
-            raise DataError(f"the arrays {both} have names that differ only in case; rename one")
+            raise DataError(f"the columns {both} have names that differ only in case; rename one")
     from fairgauge.scan._duckdb_relation import Relation
 
     connection = _arrays().cursor()  # sees its own arrays alone
     connection.register(_NAME, dict(columns))
-    return Relation(_NAME, tuple(columns), connection.table(_NAME), connection)
+    return Relation(name, tuple(columns), connection.table(_NAME), connection)
 
 
 @cache

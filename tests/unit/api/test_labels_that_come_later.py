@@ -72,49 +72,9 @@ def test_rules_wait_for_labels_that_come_later(labels, form, tmp_path):
                                   ["selection_rate.ratio", "sex", "F"].value)  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", ["absent", "empty"])
-def test_a_label_that_comes_later_may_be_recoded(labels, tmp_path):
-    """Its words were stated, and the audit of a day without the column was refused for that."""
-    config = tmp_path / "monitor.toml"
-    config.write_text(f"{CONFIG}\n[recode.repaid]\n1 = ['Y']\n0 = ['N']\n")
-    report = fg.audit(day(labels), config=config)
-    assert {each.rule: str(each.outcome) for each in report.verdicts} == RULES | WAITING
-
-
 def test_a_label_that_no_monitor_expects_later_is_an_error(tmp_path):
     now = tmp_path / "monitor.toml"
     now.write_text(CONFIG.replace('labels = "later"\n', ""))
     for labels in ("absent", "empty"):
         with pytest.raises(fg.FairgaugeError, match="repaid"):
             fg.audit(day(labels), config=now)
-
-
-def test_a_column_of_nearly_the_name_is_named(tmp_path):
-    (tmp_path / "monitor.toml").write_text(CONFIG)
-    rows = day("all").rename({"repaid": "repayed"})
-    report = fg.audit(rows, config=tmp_path / "monitor.toml")
-    assert "the nearest column is 'repayed'" in report.diagnostics[0].message
-
-
-@pytest.mark.parametrize("recoded", [False, True])
-@pytest.mark.parametrize("form", ["pandas", "polars", "file", "command", "by"])
-def test_rows_without_a_column_of_labels_are_counted(form, recoded, tmp_path):
-    """They were refused, where an audit and a run of the monitor took them."""
-    config, today = tmp_path / "monitor.toml", tmp_path / "today.csv"
-    config.write_text(CONFIG + "\n[recode.repaid]\n1 = ['Y']\n0 = ['N']\n" * recoded)
-    rows = day("absent").with_columns(day=pl.lit("2026-01-01"))
-    rows.write_csv(today)
-    if form in ("command", "by"):
-        out = tmp_path / ("out" if form == "by" else "a.cube.json")
-        asked = ["count", today, "-c", config, "-o", out, *(["--by", "day"] * (form == "by"))]
-        result = CliRunner().invoke(main, [str(each) for each in asked], catch_exceptions=False)
-        assert result.exit_code == 0
-        assert "has no column 'repaid', so that no row has its label yet" in result.stderr
-        cube = fg.load(out / "2026-01-01.cube.json" if form == "by" else out)
-    else:
-        data = {"pandas": rows.to_pandas(), "polars": rows, "file": today}[form]
-        with pytest.warns(UserWarning, match="no row has its label yet"):
-            cube = fg.count(data, config=config)
-    report = fg.monitor({"2026-01-01": cube}, config)
-    assert report.waiting == ("2026-01-01",)
-    assert report.periods == ("2026-01-01",)

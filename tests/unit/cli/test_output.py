@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from loan_cases import SEX, table
-from tests.needs import NOT_ROOT, POSIX
+from tests.needs import POSIX
 
 import fairgauge
-from fairgauge.atomic_files import write_all, write_whole
-from fairgauge.errors import DataError
+from fairgauge.atomic_files import write_whole
 
 LINE = import_module("fairgauge.api.audit")  # the package has a function of that name
 FULL = Path("/dev/full")
@@ -49,16 +48,6 @@ def test_outputs_that_are_refused(fails, loans, tmp_path, output, said):
     assert fails("audit", loans, *SEX, "-c", "audit.json", "-o", output).startswith(said)
     assert names(tmp_path) == before
     assert (tmp_path / loans).read_text() == table()
-
-
-def test_an_output_in_a_glob_of_inputs(fails, loans, tmp_path):
-    said = fails("audit", "*.csv", *SEX, "-o", "loans.csv")
-    assert said == "the output 'loans.csv' is also an input; choose another name"
-
-
-def test_an_output_named_twice(fails, loans):
-    said = fails("audit", loans, *SEX, "-o", "a.json", "-o", "./a.json")
-    assert said == "the output './a.json' is named twice"
 
 
 def test_nothing_is_written_when_the_audit_fails(fails, loans, tmp_path):
@@ -95,32 +84,6 @@ def test_an_output_is_replaced_whole_and_keeps_its_rights(run, loans, tmp_path):
     assert target.read_text().startswith("{")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert (tmp_path / "link.json").is_symlink()
-
-
-@pytest.mark.parametrize("name", ["no/a", "a\0b", "n" * 300])
-def test_paths_that_cannot_be_written(tmp_path, name):
-    with pytest.raises(DataError, match="cannot write"):
-        write_all({tmp_path / "first": "x", tmp_path / name: "y"})
-    assert names(tmp_path) == []
-
-
-@NOT_ROOT
-def test_a_protected_file_is_kept(tmp_path):
-    target = tmp_path / "a"
-    target.write_text("old")
-    target.chmod(0o400)
-    with pytest.raises(DataError, match="the file is write-protected"):
-        write_whole(target, "new")
-    assert target.read_text() == "old"
-
-
-@POSIX
-def test_a_pipe_is_written_to_as_it_is(tmp_path):
-    os.mkfifo(tmp_path / "p")
-    with subprocess.Popen(["cat", tmp_path / "p"], stdout=subprocess.PIPE) as reader:
-        write_whole(tmp_path / "p", "x\ny")
-        assert reader.communicate()[0] == b"x\ny"
-    assert (tmp_path / "p").is_fifo()
 
 
 def test_lone_surrogates_are_escaped(tmp_path):
@@ -166,20 +129,6 @@ def test_an_interrupt_while_reading(shell, loans, tmp_path):
         assert process.stderr.read().strip() == b"Interrupted"
         assert process.stdout.read() == b""
     assert names(tmp_path) == [loans]
-
-
-@pytest.mark.usefixtures("interrupts")
-def test_an_interrupt_that_an_engine_turns_into_its_own_error(run, loans, monkeypatch):
-    def interrupted(*_, **__):
-        try:
-            signal.raise_signal(signal.SIGINT)
-        except KeyboardInterrupt:
-            raise RuntimeError("Query interrupted") from None
-
-    monkeypatch.setattr(LINE, "audited", interrupted)
-    result = run("audit", loans, *SEX)
-    assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 STUCK = """

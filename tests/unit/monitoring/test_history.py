@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -55,51 +53,6 @@ def test_protected_counts_are_no_period(tmp_path):
     assert history.periods == []
 
 
-def test_periods_of_two_lengths_do_not_mix(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    with pytest.raises(fg.DataError, match="2026-W47 is a week"):
-        history.add("2026-W47", cube(40))
-
-
-def test_folders_of_two_lengths_are_named_and_other_folders_are_not_read(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    (tmp_path / "notes").mkdir()
-    shutil.copy(tmp_path / "period=2026-11-20" / "counts.cube.json", tmp_path / "notes")
-    assert [str(each) for each in history.periods] == ["2026-11-20"]
-    shutil.copytree(tmp_path / "period=2026-11-20", tmp_path / "period=2026-W47")
-    with pytest.raises(fg.DataError, match="mixes periods of different lengths: day, week"):
-        _ = history.periods
-
-
-def test_a_period_that_a_history_lacks_is_named(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    with pytest.raises(fg.DataError, match="has no period 2026-11-21"):
-        history.cubes([parse_period("2026-11-20"), parse_period("2026-11-21")])
-
-
-@pytest.mark.parametrize("taken", [False, True])
-def test_a_file_system_without_links_keeps_the_first_counts_too(tmp_path, monkeypatch, taken):
-    history = fg.History(tmp_path)
-
-    def no_links(*_):
-        raise OSError("links are not supported")
-
-    if taken:
-        history.add("2026-11-20", cube(41))
-    monkeypatch.setattr("os.link", no_links)
-    if taken:
-        with pytest.raises(fg.CubeError, match="--replace"):
-            history.add("2026-11-20", cube(40))
-    else:
-        assert history.add("2026-11-20", cube(40))
-    kept = cube(41) if taken else cube(40)
-    assert history.cube(parse_period("2026-11-20")) == kept
-    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
-
-
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])
 def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     history = fg.History(tmp_path)
@@ -113,17 +66,6 @@ def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     assert {p: p.read_bytes() for p in others} == others
     held.write_bytes(next(iter(others.values())))
     fg.monitor(history, asked(RATIO))
-
-
-def test_a_changed_count_is_damage(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-01-01", cube(40))
-    held = tmp_path / "period=2026-01-01" / "counts.cube.json"
-    found = json.loads(held.read_text())
-    found["rows"] += 1
-    held.write_text(json.dumps(found))
-    with pytest.raises(fg.CubeError, match="their digest does not fit"):
-        history.cube(parse_period("2026-01-01"))
 
 
 def test_of_two_runs_at_once_one_wins(tmp_path):
@@ -230,14 +172,6 @@ def test_periods_follow_each_other(first):
         assert gaps([period, after]) == []
         assert gaps([period, after.following()]) == [after]
         period = after
-
-
-def test_a_folder_that_names_no_period_is_an_error(tmp_path):
-    fg.History(tmp_path).add("2026-01-01", cube(40))
-    (tmp_path / "period=today").mkdir()
-    (tmp_path / "period=today" / "counts.cube.json").write_text("{}")
-    with pytest.raises(fg.SpecError, match="'today' is no period"):
-        _ = fg.History(tmp_path).periods
 
 
 def test_duckdb_reads_the_history_as_a_partitioned_table(tmp_path):

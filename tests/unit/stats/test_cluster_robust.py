@@ -84,11 +84,6 @@ def test_the_degrees_are_bell_and_mccaffreys(sizes):
     assert satterthwaite_degrees(m) == pytest.approx(expected, rel=1e-9)
 
 
-def test_equal_clusters_have_one_degree_less_than_clusters():
-    np.testing.assert_allclose(satterthwaite_degrees(np.full(17, 8.0)), 16)
-    assert variance_of(np.arange(17) % 5, np.full(17, 8)).clusters == pytest.approx(17)
-
-
 def test_single_rows_as_clusters_are_independent_rows():
     x = np.repeat([1, 0], [30, 70])
     share = variance_of(x, np.ones(100))
@@ -123,10 +118,6 @@ def test_edges():
     np.testing.assert_allclose(list(padded), list(bare))
 
 
-def test_clusters_are_never_worth_more_than_their_rows():
-    assert effective_rows(variance_of([3] * 9 + [4], [6] * 10), 60) == 60
-
-
 def test_sides_that_share_clusters():
     assert float(shared_correlation(0.04, 0.04, 0.04)) == 1
     assert float(shared_correlation(0.04, 0.09, -0.03)) == pytest.approx(-0.5)
@@ -149,19 +140,6 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     assert np.isnan(alone).all()
 
 
-def test_a_correlation_raises_what_few_clusters_show():
-    rng = np.random.default_rng(0)
-    m = np.full(30, 10)
-    found = variance_of(rng.binomial(10, 0.2, 30), m)
-    alone, raised = (float(effective_rows(found, 300, r)) for r in (0.0, 0.3))
-    independent = found.rate * (1 - found.rate)
-    expected = independent * (1 + 9 * 0.3) / 300
-    assert raised == pytest.approx(independent / np.sqrt(expected * found.variance))
-    assert raised < alone
-    extreme = variance_of(np.repeat([10, 0], 15), m)
-    assert effective_rows(extreme, 300, 0.1) == effective_rows(extreme, 300)
-
-
 def test_the_pooled_correlation_is_that_of_the_clusters():
     rng = np.random.default_rng(0)
     m = rng.integers(5, 30, (3, 400))
@@ -180,11 +158,3 @@ def test_the_pooled_correlation_is_that_of_the_clusters():
         [*rng.binomial(m, 0.3)[:1], (np.arange(400) < 2) * 1], [m[0], (np.arange(400) < 4) * 1]
     )
     assert few == pytest.approx(0, abs=0.02)
-
-
-def test_the_unit_of_weights_is_free():
-    x, m = np.array([1.0, 0, 3, 2]), np.array([2.0, 2, 4, 2])
-    here, there = variance_of(x, m), variance_of(x * 1e-3, m * 1e-3)
-    for name in ("degrees", "clusters", "variance"):
-        assert getattr(there, name) == pytest.approx(float(getattr(here, name)))
-    assert effective_rows(there, 10) == pytest.approx(float(effective_rows(here, 10)))

@@ -16,7 +16,6 @@ from fairgauge.stats.cumulative import (
     cumulative_errors,
     cumulative_test,
 )
-from fairgauge.stats.divergences import norm_interval
 
 RNG = np.random.default_rng
 KINDS = ("ks", "wasserstein")
@@ -26,17 +25,6 @@ def cells(x, y):
     """Return the counts of two samples over their distinct values, and the steps between them."""
     found = TwoSamples.of(x, y)
     return found.a, found.d, found.widths
-
-
-def interval(a, d, widths, kind, confidence, rng, draws=2000):
-    """Return the limits that metrics make of a distance and its radius, inside its range."""
-    distance = cumulative_distance(a, d, widths, kind)
-    errors = cumulative_errors(a, d, widths, kind, rng, draws)
-    radius = np.quantile(errors, confidence, axis=0, method="higher")
-    most = 1.0 if kind == "ks" else math.inf
-    unknown = np.isnan(distance) | np.isinf(radius)
-    low, high = np.maximum(distance - radius, 0.0), np.minimum(distance + radius, most)
-    return np.where(unknown, 0.0, low), np.where(unknown, most, high)
 
 
 def test_values_by_hand():
@@ -121,59 +109,3 @@ def test_the_p_value_is_that_of_permuted_rows(kind):
         assert cumulative_test(a, d, widths, kind, RNG(0), 4000)[0] == pytest.approx(
             exact, abs=0.06
         )
-
-
-def test_two_cells_are_one_difference_of_shares():
-    """The largest gap of two cells is |p1 - p2|, the norm of two categories."""
-    low, high = interval([300, 700], [400, 600], [1], "ks", 0.95, RNG(0), 8000)
-    folded = norm_interval([300, 700], [400, 600], "ks", 0.95, RNG(0))[:2]
-    assert [low, high] == pytest.approx(folded, abs=0.004)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_laws_of_the_limits(kind):
-    a, d, widths = [30, 40, 30, 0], [10, 30, 40, 20], [1.0, 2.0, 1.0]
-    value = cumulative_distance(a, d, widths, kind)
-
-    def limits(times, level):
-        return interval(np.multiply(a, times), np.multiply(d, times), widths, kind, level, RNG(0))
-
-    low, high = limits(1, 0.95)
-    assert 0 <= low < value < high
-    wide, narrow = limits(1, 0.99), limits(25, 0.95)
-    assert wide[0] < low
-    assert wide[1] > high
-    assert high - low == pytest.approx(5 * (narrow[1] - narrow[0]), rel=0.05)
-    turned = interval(d, a, widths, kind, 0.95, RNG(0))
-    assert turned[1] == pytest.approx(high, rel=0.03)
-    same = interval(a, a, widths, kind, 0.95, RNG(0))
-    assert same[0] == 0 < same[1]
-    scaled = interval(a, d, [10.0, 20.0, 10.0], kind, 0.95, RNG(0))
-    times = 1 if kind == "ks" else 10
-    assert scaled == pytest.approx((low * times, high * times))
-
-
-@pytest.mark.parametrize(("kind", "highest"), [("ks", 1.0), ("wasserstein", np.inf)])
-def test_a_side_of_one_row_says_nothing(kind, highest):
-    for side in ([1, 0], [0, 0]):
-        limits = interval(side, [3, 4], [1], kind, 0.95, RNG(0))
-        assert tuple(map(float, limits)) == (0.0, highest)
-    assert np.isnan(cumulative_test([0, 0], [3, 4], [1], kind, RNG(0))[1])
-
-
-def test_strata_are_worked_off_at_once():
-    a, d = RNG(4).integers(5, 30, (2, 2, 3, 6))
-    p, expected = cumulative_test(a, d, np.ones(5), "ks", RNG(0), 4000)
-    assert p.shape == expected.shape == (2, 3)
-    limits = interval(a, d, np.ones(5), "ks", 0.95, RNG(0), 4000)
-    assert limits[0].shape == (2, 3)
-
-
-def test_half_the_rows_count_half():
-    """Effective rows need not be whole."""
-    a, d = np.array([15.0, 20, 15, 0]), np.array([5.0, 15, 20, 10])
-    halved, whole = (
-        np.quantile(cumulative_errors(a / by, d / by, [1, 1, 1], "ks", RNG(0), 8000), 0.95)
-        for by in (2.5, 1)
-    )
-    assert halved == pytest.approx(whole * math.sqrt(49 / 19), rel=1e-9)

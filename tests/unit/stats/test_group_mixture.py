@@ -12,9 +12,7 @@ from fairgauge.stats.group_probabilities import (
     design_effect,
     lack_of_fit_test,
     least_slope,
-    merged_cells,
     sharp_bounds,
-    validated_rates,
 )
 
 
@@ -88,31 +86,6 @@ def test_the_limits_of_a_difference_are_where_the_likelihood_has_fallen(seed):
         assert 2 * (top - largest(limit)) == pytest.approx(1.96**2, rel=0.01)
 
 
-def test_the_ratio_has_the_limits_of_its_angle_where_a_rate_is_zero():
-    mixture = GroupMixture(np.eye(2), np.array([[0.0, 40.0], [20.0, 20.0]]))
-    one = np.eye(2, dtype=bool)
-    low, high = np.tan(mixture.angle_curve(one[0], one[1]).limits(1.96))
-    assert low == 0
-    assert 0.05 < high < 0.2
-
-
-def test_probabilities_in_a_fixed_proportion_are_not_identified():
-    p = np.array([[0.2, 0.4, 0.4], [0.6, 0.2, 0.2], [0.1, 0.45, 0.45]])
-    n = np.array([[10.0, 20.0], [30.0, 5.0], [9.0, 9.0]])
-    assert GroupMixture(p, n).unidentified.tolist() == [False, True, True]
-    assert GroupMixture(np.full((1, 2), 0.5), np.array([[5.0, 5.0]])).unidentified.all()
-
-
-def test_a_group_that_is_hardly_distinguished_leaves_the_others_their_correlation():
-    p, n = table(0)
-    hardly = 0.02 * p[:, 0] * (1 + 1e-3 * np.sin(np.arange(len(p))))
-    with_it = np.column_stack([p[:, 0] - hardly, p[:, 1:], hardly])
-    one, other = np.eye(4, dtype=bool)[:2]
-    without = GroupMixture(p, n).correlation(one[:3], other[:3])
-    assert without < -0.1
-    assert GroupMixture(with_it, n).correlation(one, other) == pytest.approx(without, abs=0.05)
-
-
 def test_weights_widen_the_interval_by_the_robust_variance():
     p, n = table(4)
     one = np.eye(3, dtype=bool)
@@ -165,25 +138,6 @@ def test_bounds_of_known_groups_are_their_rates():
     found = sharp_bounds(np.eye(2), n, np.eye(2, dtype=bool))
     assert found.ends[0] == pytest.approx([0.3, 0.5], abs=1e-6)
     assert found.ends[1] == pytest.approx([0.3, 0.5], abs=1e-6)
-
-
-def test_a_sample_that_knows_all_rows_gives_their_rates():
-    rng = np.random.default_rng(7)
-    p, n = table(7)
-    known = np.stack([rng.multinomial(int(k), q) for row, q in zip(n, p, strict=True) for k in row])
-    known = known.reshape(len(p), 2, 3).astype(float)
-    theta = np.full((2, 3), 0.5)  # whatever it is
-    found = validated_rates(theta, p, n, known, np.eye(3, dtype=bool))
-    of_group = known.sum(axis=0)
-    assert found.rates == pytest.approx(of_group[0] / of_group.sum(axis=0))
-
-
-def test_merged_cells_have_enough_rows_and_join_neighbours():
-    digits = np.array([[0, 19], [1, 18], [10, 9], [11, 8], [20, 0]])
-    which = merged_cells(digits, np.array([3.0, 60.0, 20.0, 40.0, 2.0]), 50)
-    rows = np.bincount(which, [3.0, 60.0, 20.0, 40.0, 2.0])
-    assert which[2] == which[3]
-    assert sorted(rows)[-2:] == [60.0, 60.0]
 
 
 def draw_tests(rng, overconfident=1.0, quadratic=0.0):

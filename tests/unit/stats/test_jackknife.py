@@ -60,15 +60,6 @@ def test_difference_and_ratio_agree_on_no_difference(sides):
         assert np.array_equal(high < 0, above < 1)
 
 
-@pytest.mark.parametrize("r", [-1.0, 0.0, 0.5, 1.0])
-def test_an_infinite_limit_stays_infinite_and_an_unknown_one_unknown(r):
-    low, high = contrasts.mover_difference(1.0, 0.5, np.inf, 1.0, 0.5, np.inf, correlation=r)
-    assert (float(low), float(high)) == (-np.inf, np.inf)
-    low, high = contrasts.mover_difference(1.0, np.nan, np.nan, 1.0, 0.5, np.inf, correlation=r)
-    assert np.isnan(low)
-    assert np.isnan(high)
-
-
 # jackknife
 
 
@@ -97,16 +88,6 @@ def test_the_scale_stays_in_the_range():
     assert (low, high) == (pytest.approx(value - 0.1), pytest.approx(value + 0.1))
 
 
-def test_nothing_is_known_at_an_end_without_spread_or_degrees():
-    value, error = np.array([0.0, 1.0, 0.5, 0.5]), np.array([0.1, 0.1, 0.0, np.nan])
-    for limit in jackknife.scaled_limits(value, error, np.full(4, 2.0), 0.0, 1.0):
-        assert np.isnan(limit).all()
-    low, high = jackknife.scaled_limits(
-        np.array([0.5]), np.array([0.1]), np.array(np.inf), 0.0, 1.0
-    )
-    assert (low[0], high[0]) == (0, 1)
-
-
 # blocks
 
 
@@ -128,11 +109,3 @@ def test_clusters_are_ranked_by_what_they_hold():
     shuffled = np.stack([renamed[pairs[0]], pairs[1]])[:, order]
     assert np.array_equal(contents(shuffled, counts[order])[0], sums)
     assert not np.array_equal(contents(pairs, counts, seed=1)[0], sums)
-
-
-@pytest.mark.parametrize(("clusters", "number"), [(40, 40), (41, 40), (100, 40), (12, 12)])
-def test_blocks_are_of_one_size_and_by_chance(clusters, number):
-    dealt = jackknife.assign_blocks(np.arange(clusters), number, 0)
-    assert set(np.bincount(dealt, minlength=number)) <= {clusters // number, -(-clusters // number)}
-    if clusters > number:  # neighbours, which are alike, do not keep company
-        assert len(set(np.diff(dealt).tolist())) > 2

@@ -7,13 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from bench.verdict_families import VerdictP, family_verdicts, verdict_p
+from bench.verdict_families import verdict_p
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import simultaneous_level
 from fairgauge.stats.rows_to_decide import rows_for_verdict, verdict_power
 from fairgauge.stats.stratified import conditional_disparity, stratified_difference
 
@@ -100,27 +99,6 @@ def test_p_values_at_the_limits_agree_with_the_verdict(x1, x2, lower, upper):
     assert (p.passes < 0.025) == (low >= lower and high <= upper)
 
 
-def test_an_infinite_limit_is_never_reached():
-    p = verdict_p(lambda z: newcombe(30, 100, 50, 100, z), -0.2, -np.inf, 0.0)
-    assert float(p.fails) == 1
-    assert p.passes == pytest.approx(0.0018, abs=2e-4)
-    unknown = verdict_p(lambda z: newcombe(0, 0, 50, 100, z), np.nan, -0.1, 0.1)
-    assert np.isnan(unknown.fails)
-
-
-def test_a_family_of_one_is_a_single_verdict():
-    found = family_verdicts(VerdictP(np.array([0.02]), np.array([1.0])), 0.95)
-    assert found.fails.tolist() == [True]
-    more = family_verdicts(VerdictP(np.array([0.02, 0.4, np.nan]), np.ones(3)), 0.95)
-    assert more.fails.tolist() == [False, False, False]
-    assert not more.passes.any()
-
-
-def test_several_comparisons_at_once():
-    assert simultaneous_level(1, 0.95) == pytest.approx(0.95)
-    assert simultaneous_level(7, 0.9) ** 7 == pytest.approx(0.9)
-
-
 def test_conditional_disparity_is_a_pooled_difference():
     group, others = np.array([[20, 30], [10, 40]]), np.array([[40, 30], [60, 60]])
     found = conditional_disparity(group, others, Z)
@@ -130,16 +108,3 @@ def test_conditional_disparity_is_a_pooled_difference():
     np.testing.assert_allclose(found, expected)
     mirrored = conditional_disparity(others, group, Z)
     np.testing.assert_allclose([-mirrored.high, -mirrored.low], [found.low, found.high])
-
-
-def test_a_stratum_without_accepted_rows_takes_no_part():
-    group, others = [[20, 30], [0, 40]], [[40, 30], [0, 60]]
-    np.testing.assert_allclose(
-        conditional_disparity(group, others, Z), conditional_disparity(group[:1], others[:1], Z)
-    )
-    assert np.isnan(conditional_disparity(group[1:], others[1:], Z)).all()
-
-
-def test_no_number_of_rows_shows_a_rate_on_the_limit_itself():
-    on_the_limit = rows_for_verdict(0.3, 0.3, 0.0, math.inf, "pass", "difference")
-    assert math.isinf(on_the_limit)

@@ -12,10 +12,8 @@ from scipy import optimize, stats
 
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
-    detectable_gap,
     fewest_exceeding,
     hypergeometric_tail,
-    largest_upper_end,
     lower_end,
     signed_root,
     upper_end,
@@ -165,16 +163,3 @@ def test_the_family_wise_error_of_two_by_two_values_is_below_alpha_by_enumeratio
             if (signed_root(x, n, events - x, total - n) > c).any():
                 wrong += probability
         assert 0 < wrong / whole <= alpha
-
-
-def test_nothing_is_detectable_where_no_count_exceeds():
-    assert detectable_gap(20, 100, 0.9, 4.0, 0.0, 0.8) is None
-
-
-def test_the_largest_end_is_that_of_all():
-    rng = np.random.default_rng(11)
-    n1 = rng.integers(20, 500, 400).astype(float)
-    x1 = rng.binomial(n1.astype(int), 0.2).astype(float)
-    n2, x2 = 3_000 - n1, 600 - x1
-    ends = upper_end(x1, n1, x2, n2, 3.0)
-    assert largest_upper_end(x1, n1, x2, n2, 3.0) == pytest.approx(ends.max())

@@ -270,8 +270,8 @@ VERBS = {
             },
         },
         fail_on="remains",
-        fails="Exit with 1 if a difference remains within strata, or with --control by "
-        "regression, in either direction (a reversal too), otherwise with 3 if either is "
+        fails="Exit with 1 if a difference remains within strata, with --control by the "
+        "regression with both, in either direction (a reversal too), otherwise with 3 if that is "
         "inconclusive.",
         code=lambda found: _GAPS.get(found.verdict, 0),
         help="""Decompose the gap between groups into composition and what remains within strata.
