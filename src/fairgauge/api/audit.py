@@ -13,7 +13,6 @@ from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
@@ -41,7 +40,6 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
-from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
@@ -65,7 +63,6 @@ from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
-from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -459,18 +456,6 @@ def check_groups(
         *rules_on_references(of_monitor, features, "monitor.rules"),
         *limits_outside_range(spec),
     )
-
-
-def propose_recodings(data: object, **options: Unpack[Options]) -> Recodings:
-    """Return which values are probably spellings of one, no decision, or mean that it is unknown.
-
-    Raises
-    ------
-    SpecError, DataError
-        As for `count`.
-    """
-    cube, _, spec = counted(data, (), options)
-    return proposed_recodings([*doubtful_names(cube, spec), *undecided_outcomes(cube, spec)])
 
 
 def counted(
