@@ -162,24 +162,3 @@ def test_intervals_hold_their_level(strata, rows, rates, difference):
         part = getattr(found, name)
         covered = ((part.low <= value) & (value <= part.high)).mean()
         assert 0.94 <= covered <= 0.985, name
-
-
-def laws(rows, within):
-    """Draw 500 tables of six strata with a tilted composition; return also the true share."""
-    rng, places = np.random.default_rng(5), np.linspace(-1, 1, 6)
-    tilted = [np.exp(places * tilt) for tilt in (-0.8, 0.4)]
-    w_d, w_a = (each / each.sum() for each in tilted)
-    r_a = np.linspace(0.25, 0.8, 6)
-    r_d = r_a + within
-    n_d, n_a = (rng.multinomial(n, w, 500) for n, w in zip(rows, (w_d, w_a), strict=True))
-    tables = rng.binomial(n_d, r_d), n_d, rng.binomial(n_a, r_a), n_a
-    gap = (w_d * r_d).sum() - (w_a * r_a).sum()
-    return tables, ((w_d - w_a) * (r_d + r_a) / 2).sum() / gap
-
-
-def test_swapped_sides_keep_the_shares():
-    (x_d, n_d, x_a, n_a), _ = laws((300, 900), -0.05)
-    one, other = decompose(x_d, n_d, x_a, n_a, Z), decompose(x_a, n_a, x_d, n_d, Z)
-    for name in ("composition", "within"):
-        ours, theirs = getattr(one, name).share, getattr(other, name).share
-        assert np.allclose(ours, theirs, rtol=0, atol=1e-9, equal_nan=True)
