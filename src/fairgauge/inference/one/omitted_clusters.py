@@ -24,6 +24,7 @@ from fairgauge.inference.interval import (
     JACKKNIFE,
     JACKKNIFE_UNDEFINED,
     THIN_STRATA,
+    At,
     Intervals,
     NoInterval,
     StatisticInterval,
@@ -136,9 +137,16 @@ def share_jackknife_interval(
 ) -> Intervals:
     """Return the interval of groups' shares of the rows against given ones."""
     sizes = [_clusters_of(each, metric).leave_out(lambda side: side.size) for each in (ours, every)]
-    by_block = metric.value(quotient(*sizes), target)
+    shares = quotient(*sizes)
     blocks = [_clusters_of(every, metric).block_sizes(lambda side: side.size)]
-    return _of_values(metric, by_block[0], by_block, blocks, every.cases.size, spec)
+    at = _limits(shares[0], shares, blocks, (0.0, 1.0))
+
+    def limits(z: Array) -> Limits:
+        # on the scale of the share itself: of small shares that of its difference covers too little
+        low, high = at(z)
+        return metric.value(low, target), metric.value(high, target)
+
+    return _intervals(metric, limits, blocks, every.cases.size, spec)
 
 
 def effective_number(sizes: Array) -> Array:
@@ -155,33 +163,47 @@ def effective_clusters(statistic: Statistic, clusters: Clusters) -> Array:
 
 
 def _of_values(
-    metric: ComparisonMetric | Representation,
+    metric: ComparisonMetric,
     value: Array,
     by_block: Array,
+    sizes: Sequence[Array],
+    rows: tuple[Array, Array],
+    spec: Spec,
+    reasons: Sequence[Reason | None] | None = None,
+) -> Intervals:
+    """Return the interval of a metric from its values with no block omitted, and without each."""
+    if metric.neutral != 1 or metric.range != (0, np.inf):
+        limits = _limits(value, by_block, sizes, metric.range)
+        return _intervals(metric, limits, sizes, rows, spec, reasons)
+    with np.errstate(divide="ignore"):
+        logs = _limits(np.log(value), np.log(by_block), sizes, (-np.inf, np.inf))
+
+    def of_ratio(z: Array) -> Limits:
+        low, high = logs(z)
+        return np.exp(low), np.exp(high)
+
+    return _intervals(metric, of_ratio, sizes, rows, spec, reasons)
+
+
+def _limits(value: Array, by_block: Array, sizes: Sequence[Array], ends: tuple[float, float]) -> At:
+    """Return limits at any critical value, by t; nan without degrees of freedom.
+
+    ``sizes`` are the rows of every block on each side, of which the one with fewer degrees counts.
+    """
+    degrees = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
+    with np.errstate(invalid="ignore"):
+        error = np.where(degrees > 0, np.sqrt((deviations(by_block) ** 2).sum(axis=0)), np.nan)
+    return lambda z: scaled_limits(value, error, as_critical_t(z, degrees), *ends)
+
+
+def _intervals(
+    metric: ComparisonMetric | Representation,
+    limits: At,
     sizes: Sequence[Array],
     rows: Array | tuple[Array, Array],
     spec: Spec,
     reasons: Sequence[Reason | None] | None = None,
 ) -> Intervals:
-    """Return the interval of a metric from its values with no block omitted, and without each.
-
-    ``sizes`` are the rows of every block on each side; its t has the degrees of freedom of the side
-    that has fewer. A ratio is compared on the log scale.
-    """
-    degrees = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
-    ratio = metric.neutral == 1 and metric.range == (0, np.inf)
-    ends = metric.range
-    if ratio:
-        with np.errstate(divide="ignore"):
-            value, by_block, ends = np.log(value), np.log(by_block), (-np.inf, np.inf)
-    deviation = deviations(by_block)
-    with np.errstate(invalid="ignore"):
-        error = np.where(degrees > 0, np.sqrt((deviation**2).sum(axis=0)), np.nan)
-
-    def limits(z: Array) -> Limits:
-        low, high = scaled_limits(value, error, as_critical_t(z, degrees), *ends)
-        return (np.exp(low), np.exp(high)) if ratio else (low, high)
-
     low, high = limits(np.asarray(critical(spec.confidence)))
     inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
     p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
