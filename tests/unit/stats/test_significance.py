@@ -92,21 +92,7 @@ def test_exact_tests_refuse_what_they_cannot_count():
         exact.boschloo(1.5, 10, 2, 10)
     with pytest.raises(ValueError, match="Boschloo's test needs no more successes than trials"):
         exact.boschloo(11, 10, 2, 10)
-    with pytest.raises(ValueError, match="9000 and 9000 rows are too many to enumerate"):
-        exact.boschloo(1, 9000, 2, 9000)
     assert np.isnan(exact.boschloo(0, 0, 2, 10))
-
-
-@pytest.mark.parametrize(
-    "table", [(7, 12, 1, 9), (0, 5, 3, 8), (5, 5, 0, 6), (4, 10, 4, 10), (14, 50, 6, 50)]
-)
-def test_boschloo_agrees_with_scipy(table):
-    """Twice the smaller one-sided p, which scipy takes as the two-sided one too."""
-    from scipy.stats import boschloo_exact
-
-    x1, n1, x2, n2 = table
-    expected = boschloo_exact([[x1, x2], [n1 - x1, n2 - x2]], n=128).pvalue
-    assert exact.boschloo(*table) == pytest.approx(min(expected, 1.0), abs=1e-6)
 
 
 def test_boschloo_is_never_above_fisher():
