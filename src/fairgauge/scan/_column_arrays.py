@@ -25,7 +25,7 @@ from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.source import Source, check_unique_names
-from fairgauge.values import Value, canonical
+from fairgauge.values import Value, canonical, name_of
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -354,3 +354,14 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
         values = _of_one_type([canonical(each) for each in values.to_list()], name)
     plain = values.tolist() if values.dtype.kind == "O" else values
     return nw.new_series(name, plain, backend=engine)
+
+
+def open_columns(columns: Mapping[str, Sequence[object]], name: str) -> Source:
+    """Open columns of plain values; one of several types holds them as texts."""
+    arrays = {}
+    for column, values in columns.items():
+        plain = [canonical(each) for each in values]
+        if len({_kind(each) for each in plain if each is not None}) > 1:
+            plain = [None if each is None else name_of(each) for each in plain]
+        arrays[column] = _of_one_type(plain, column)
+    return Arrays(arrays, name)
