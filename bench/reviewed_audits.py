@@ -4,7 +4,7 @@
 audited (and compared) as users do it, and what a user reads is counted: one table after the other,
 or, where nothing needs all rows at once, many as the strata of one audit. Data sets are drawn in
 chunks, each from its own seed; the command adds chunks to those counted in
-docs/coverage_of_audits.json until every design has enough, and may be stopped at any time.
+evidence/coverage_of_audits.json until every design has enough, and may be stopped at any time.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from bench.last_round import hostile_designs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
+_COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_audits.json"
 
 
 def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:

@@ -16,10 +16,10 @@ if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
     del sys.path[0]
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
 
+TYPE_CHECKING = False  # that of typing, whose import takes longer than all else here
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.api.audit import audit, count
@@ -188,11 +188,11 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOME:
-        from importlib.metadata import entry_points  # which costs as much as all that Python loads
+        from fairgauge.entry_points import entry_points
 
-        for command in entry_points(group="fairgauge.commands"):
-            if command.name == name:  # the function of a plug-in's command, such as `check`
-                return getattr(import_module(command.module.partition(".")[0]), name)
+        # the function of a plug-in's command, such as `check`
+        if point := entry_points("fairgauge.commands").get(name):
+            return getattr(import_module(point.package), name)
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)
     globals()[name] = value

@@ -217,14 +217,6 @@ class Decide(StrEnum):
     SIGNIFICANT = "significant"
 
 
-class RateTest(StrEnum):
-    """A test of two equal rates: Fisher's exact one, or chi-square without and with correction."""
-
-    FISHER = "fisher"
-    PEARSON = "pearson"
-    YATES = "yates"
-
-
 class Insufficient(StrEnum):
     """What a rule comes to where the data are insufficient to decide it."""
 
@@ -432,6 +424,7 @@ class DiagnosticCode(StrEnum):
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others, negative, preset
+    CODE_AS_FAVOURABLE = "code_as_favourable"  # column, values, rows, preset: its word
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several
@@ -471,6 +464,8 @@ class DiagnosticCode(StrEnum):
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
+    LINES_ABOVE = "lines_above"  # lines: above the header; file
+    DECLARED_MISSING = "declared_missing"  # column; reasons; rows_of: of each reason
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
@@ -500,7 +495,8 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.ALIKE_IDENTIFIERS,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,
+    DiagnosticCode.ALIKE_IDENTIFIERS,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
@@ -583,7 +579,9 @@ class WhyNoRegression(StrEnum):
     TOO_MANY_LEVELS = "too many levels"
     TOO_FEW = "too few"  # as few rows as levels
     ONE_OUTCOME = "one outcome"
-    NOT_CONVERGED = "not converged"
+    SEPARATED = "separated"  # columns, or the side, separate the outcomes
+    TOO_FEW_EVENTS = "too few events"  # of either outcome on a side
+    NOT_INSTALLED = "not installed"
     MISSING_ROWS = "missing rows"  # without an outcome, a group or a weight could change it
 
 

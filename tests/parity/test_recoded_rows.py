@@ -94,7 +94,7 @@ OF_NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("asked", OF_NUMBERS)
 def test_listed_values_are_no_numbers(rows_as, asked):
     before = open_source(loans(**READ))

@@ -100,7 +100,6 @@ def test_every_command_is_entered():
     assert set(main.list_commands(click.Context(main))) == set(COMMANDS) | OF_OTHERS
 
 
-@pytest.mark.one_in(8)
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_every_command_works_or_refuses_by_name(verb, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -62,6 +62,7 @@ from fairgauge.resolve.question_checks import (
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve, resolve_groups
+from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
 from fairgauge.results.proposed_recodings import proposed_recodings
@@ -215,7 +216,20 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         *composition_notes(findings, cube, spec, measured.task),
     )
     report = replace(report, diagnostics=(*report.diagnostics, *notes))
-    return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
+    return replace(
+        defined_by(report.catalogue, report),
+        findings=findings,
+        adverse_impact=_adverse_impact(report, spec),
+        counts=cube,
+    )
+
+
+def _adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
+    if spec.preset is None:
+        return ()
+    from fairgauge.measure.adverse_impact import adverse_impact
+
+    return adverse_impact(report, spec)
 
 
 def _counted_so_far(

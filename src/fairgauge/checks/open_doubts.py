@@ -152,6 +152,7 @@ _CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt
     DiagnosticCode.REVERSED_PREDICTIONS: _reversed,
     DiagnosticCode.REVERSED_SCORES: _reversed,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _adverse,
+    DiagnosticCode.CODE_AS_FAVOURABLE: _of_outcome,
     DiagnosticCode.ALIKE_IDENTIFIERS: _people,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _people,
 }

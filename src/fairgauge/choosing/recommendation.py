@@ -463,7 +463,7 @@ def _answers_needed() -> Iterator[str]:
     """Yield what rules on groups from probabilities need to pass, which is no number of rows."""
     yield from _comment(
         "No number of rows makes a rule pass on groups that are known by probabilities alone: name "
-        "the column of people's own answers (known). `fairgauge plan` states how many to ask."
+        "the column of people's own answers (known)."
     )
 
 

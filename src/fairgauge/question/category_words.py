@@ -225,6 +225,20 @@ def is_no(name: str) -> bool:
     return bool(_NO.fullmatch(name))
 
 
+def is_unclear_code(outcome: str) -> bool:
+    """Return whether an outcome is a code of which only a codebook states whether it is a denial.
+
+    >>> [is_unclear_code(name) for name in ("3", "D", "REJ", "R2", "0", "n", "no")]
+    [True, True, True, True, True, True, True]
+    >>> [is_unclear_code(name) for name in ("1", "yes", "Y", "A", "APPR", "hired", "Denied", "ok")]
+    [False, False, False, False, False, False, False, False]
+    """
+    text = outcome.strip()
+    if is_yes(text) or _pattern("favourable_code").match(text.casefold()):
+        return False
+    return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
+
+
 CODE_OF_FACTORS = 99
 """A code among small counts and weights; other numbers, as ages, may end there."""
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")

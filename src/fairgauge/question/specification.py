@@ -26,7 +26,7 @@ from fairgauge.question._argument_syntax import parse_sensitive
 from fairgauge.question.features import Above, ByColumn, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import find_preset, preset
 from fairgauge.question.probabilities import proposal, separated
 from fairgauge.question.spec_file import toml_value
 from fairgauge.values import Json, name_of
@@ -167,10 +167,8 @@ def _unknown_option(name: str) -> Problem:
 
 
 def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
-    name = options.get("preset")
-    if not isinstance(name, str) or name not in preset_names():
-        return options
-    return {**options, **preset(name).options_for(options)}
+    found = find_preset(options.get("preset"))
+    return options if found is None else {**options, **found.options_for(options)}
 
 
 def _contradictions(
@@ -250,7 +248,7 @@ def _wrong_favourable(spec: Spec) -> Iterator[Problem]:
     about = preset(spec.preset)
     stated = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
     unnamed = dict.fromkeys([name for name in spec.recorded if name not in stated], "GROUP")
-    if about.compared_with and unnamed:
+    if about.compared_with and unnamed and not (of_amounts and about.with_amounts):
         message = (
             f"the preset {quote(about.name)} compares with {about.compared_with}: name their group "
             f"({flag_of('reference', unnamed)})"

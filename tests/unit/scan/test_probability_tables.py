@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.cli import main
 
 GROUPS = {"Black": "black", "White": "white", "other": "rest"}
 ZIPS = ["02139", "10001", "60614", "94110", "73301"]
@@ -64,49 +62,6 @@ def test_a_joined_table_is_counted_as_its_columns_in_the_data_are(folder, engine
         assert [e["on"] for e in report.diagnostics if e.code == "place_proxy"] == ["zip"]
 
 
-def test_whole_numbers_beside_a_missing_one_are_the_keys_that_they_were(folder):
-    data = rows().with_columns(zip=pl.col("zip").cast(pl.Float64))
-    exact = fg.count(rows().filter(pl.col("zip") != "02139"), sensitive=race(), **ASKED)
-    for made in (data, ENGINES["parquet"](data), ENGINES["pandas"](data)):
-        cube = fg.count(made, sensitive=race(), **ASKED)
-        assert fg.audit(cube).estimates == fg.audit(exact).estimates
-
-
-def test_shards_counted_from_other_folders_add_up(folder):
-    (folder / "other").mkdir()
-    copied = (folder / "race.csv").read_bytes()
-    (folder / "other" / "race.csv").write_bytes(copied)
-    data = rows()
-    one = fg.count(data[:250], sensitive=race(), **ASKED)
-    two = fg.count(data[250:], sensitive=race("other/race.csv"), **ASKED)
-    assert (one + two).digest == fg.count(data, sensitive=race(), **ASKED).digest
-    wrong = fg.count(data, sensitive=race("race.parquet"), **ASKED)
-    with pytest.raises(fg.CubeError, match=r"race\.parquet"):
-        one + wrong
-
-
-def test_the_command_line_and_a_specification_ask_as_python_does(folder):
-    data = rows()
-    data.write_csv("rows.csv")
-    wanted = fg.audit("rows.csv", sensitive=race(assume="given_group"), **ASKED).estimates
-    (folder / "specs").mkdir()
-    (folder / "specs" / "audit.toml").write_text(
-        'prediction = "chosen"\npositive = 1\nmetrics = ["selection_rate.difference"]\n'
-        '[[sensitive]]\nname = "race"\ntable = "../race.csv"\non = "zip"\n'
-        'assume = "given_group"\n'
-        'probabilities = {Black = "black", White = "white", other = "rest"}\n'
-    )
-    assert fg.audit("rows.csv", config="specs/audit.toml").estimates == wanted
-    feature = (
-        "race: Black=black, White=white, other=rest; table=race.csv; on=zip; assume=given_group"
-    )
-    asked = ["--prediction", "chosen", "--positive", "1", "--probabilities", feature]
-    asked += ["--metrics", "selection_rate.difference", "-o", "report.json"]
-    result = CliRunner().invoke(main, ["audit", "rows.csv", *asked])
-    assert result.exit_code == 0, result.output
-    assert fg.load("report.json").estimates == wanted
-
-
 WRONG = {
     "twice": ("'zip' = '10001' is in 'race.csv' twice", lambda t: pl.concat([t, t[1:2]])),
     "sum": (
@@ -139,20 +94,3 @@ def test_a_table_needs_the_column_that_both_have():
         fg.probabilities(GROUPS, table="race.csv")
     with pytest.raises(fg.SpecError, match="name the file that has the probabilities"):
         fg.probabilities(GROUPS, on="zip")
-
-
-def test_rows_of_a_relation_are_to_be_joined_before(folder):
-    duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.connect().from_arrow(rows().to_arrow())
-    with pytest.raises(fg.DataError, match="join it before, and name the columns"):
-        fg.audit(relation, sensitive=race(), **ASKED)
-
-
-def test_json_has_no_probabilities(folder):
-    """Its keys are texts of JSON, which no key of a table is."""
-    rows().write_ndjson("rows.jsonl")
-    with pytest.raises(fg.DataError, match="join it before, and name the columns"):
-        fg.audit("rows.jsonl", sensitive=race(), **ASKED)
-    pl.read_csv("race.csv").write_ndjson("race.jsonl")
-    with pytest.raises(fg.DataError, match="neither a CSV nor a Parquet file"):
-        fg.audit(rows(), sensitive=race("race.jsonl"), **ASKED)

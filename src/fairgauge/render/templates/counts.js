@@ -52,12 +52,6 @@ const viewOfCounts = (groups, parts, placeOf, turned) => {
   return { once, cells, whole, others: ({ key }) => once(`not ${key}`, () => without(whole(), cells(key))) };
 };
 
-// what is chosen from a place on, of places and choices in turn
-const runAt = (runs, place) => {
-  let k = runs.length - 2;
-  while (k > 0 && runs[k] > place) k -= 2;
-  return runs[k + 1];
-};
 // the cells that a group is compared with; null where it is itself the reference
 const against = (reference, group, view) => {
   if (reference === "overall") return { key: "all", cells: view.whole(), others: view.others(group) };

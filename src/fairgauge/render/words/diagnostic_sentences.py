@@ -1111,6 +1111,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: _unfavourable_positive,
+    DiagnosticCode.CODE_AS_FAVOURABLE: lambda d: (
+        f"{quote(d['column'])} = {alternatives(d['values'])} is a code, and the preset calls it "
+        f"{quote(d['preset'])}; if the codebook states the opposite, state the other value "
+        f"(--positive); if not, accept it: --accept {d.code}:{d['column']}"
+    ),
     DiagnosticCode.NOT_CROSSED: _not_crossed,
     DiagnosticCode.NO_PAIRS_CROSSED: _no_pairs_crossed,
     DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
@@ -1173,6 +1178,15 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
         f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
         "with _ or a dot is no part of a table; name it to count its rows"
+    ),
+    DiagnosticCode.LINES_ABOVE: lambda d: (
+        f"the header of {quote(d['file'])} is line {d['lines'] + 1:,}: what is above it is no row"
+    ),
+    DiagnosticCode.DECLARED_MISSING: lambda d: (
+        f"{quote(d['column'])} is missing where the file declares it: "
+        + ", ".join(
+            f"{of} {rows:,.0f}" for of, rows in zip(d["reasons"], d["rows_of"], strict=True)
+        )
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (
