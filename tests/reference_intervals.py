@@ -45,8 +45,6 @@ def mover(e1: float, ends1: Ends, e2: float, ends2: Ends) -> Ends:
     )
 
 
-
-
 def newcombe(x1: float, n1: float, x2: float, n2: float, z: float = Z) -> Ends:
     """Newcombe (1998), Statistics in Medicine 17, 873-890, method 10."""
     return mover(x1 / n1, wilson(x1, n1, z), x2 / n2, wilson(x2, n2, z))
@@ -129,8 +127,6 @@ def welch(a: np.ndarray, b: np.ndarray) -> tuple[Ends, float]:
     found = stats.ttest_ind(a, b, equal_var=False)
     ends = found.confidence_interval(0.95)
     return (ends.low, ends.high), found.pvalue
-
-
 
 
 def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:

@@ -217,14 +217,6 @@ class Decide(StrEnum):
     SIGNIFICANT = "significant"
 
 
-class RateTest(StrEnum):
-    """A test of two equal rates: Fisher's exact one, or chi-square without and with correction."""
-
-    FISHER = "fisher"
-    PEARSON = "pearson"
-    YATES = "yates"
-
-
 class Insufficient(StrEnum):
     """What a rule comes to where the data are insufficient to decide it."""
 
@@ -472,6 +464,8 @@ class DiagnosticCode(StrEnum):
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
+    LINES_ABOVE = "lines_above"  # lines: above the header; file
+    DECLARED_MISSING = "declared_missing"  # column; reasons; rows_of: of each reason
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"

@@ -69,14 +69,6 @@ _ROLES = {
     help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
     "of each table the first one that it has.",
 )
-@click.option(
-    "--test",
-    type=click.Choice(["fisher", "pearson", "yates"]),
-    default="fisher",
-    show_default=True,
-    help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
-    "with continuity correction (yates).",
-)
 def command(
     tables: tuple[str, ...],
     config: str | None,
@@ -85,7 +77,6 @@ def command(
     mapping: str | None,
     csv_table: str | None,
     references: tuple[str, ...],
-    test: str,
     **flags: Texts,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
@@ -99,8 +90,7 @@ def command(
     no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
     rule and the smallest reference of a preset hold unless they are given.
 
-    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing,
-    verdicts by a control group that a header means (AIR) would be others by the highest rate, a
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, a
     printed ratio could not be checked, no printed number could be and there is no rule, or a file
     or a table of a folder cannot be read (one that holds no table is listed, and changes no exit
     code).
@@ -119,7 +109,6 @@ def command(
         config=config,
         columns=_stated({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
         reference=references,
-        test=test,
         **given_options(flags),
     )
     return out.show(found)
@@ -133,7 +122,7 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
 
     if len(tables) > 1:
         raise DataError("standard input (-) is read alone, without other tables")
-    from fairgauge_check.sources import MOST_BYTES
+    from fairgauge_check.table_files import MOST_BYTES
 
     text = "" if sys.stdin is None else sys.stdin.read(MOST_BYTES + 1)
     if not text.strip():

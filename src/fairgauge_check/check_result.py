@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from fairgauge.plugins import (
     Outcome,
     Parameter,
     Plain,
-    RateTest,
     ResultKind,
     Saved,
     Share,
@@ -28,7 +26,6 @@ from fairgauge.plugins import (
     Verdict,
     Version,
     overall,
-    parted,
     read_parameters,
     write_parameters,
 )
@@ -43,40 +40,22 @@ class FaultCode(StrEnum):
     PARTS_EXCEED_N = "parts_exceed_n"  # selected, not_selected, n, parts
     PARTS_BELOW_N = "parts_below_n"  # selected, not_selected, n, parts
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
-    RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
-    RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
-    MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of
     # of ratios of denials: of, beside the others of these and of what is not checked
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
-    RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
-    RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
     REPEATED_CATEGORY = "repeated_category"  # other
-    REPEATED_ROW = "repeated_row"  # other
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, others
-    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high; "_with_unknown", too
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown
+    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, rate
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
-    # column, printed, total, most, unknown, other, others; of several rows: categories
-    MARGIN_MISMATCH = "margin_mismatch"
-    PEOPLE_DIFFER = "people_differ"  # people, others, other
-    TOTALS_DIFFER = "totals_differ"  # people, others, other
-    NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
-    RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
-    NO_REFERENCE = "no_reference"  # taken
-    OTHER_PRINTED_REFERENCE = "other_printed_reference"  # printed, named
-    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories; of a column that is not read, column
+    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
-    HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
-    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
-    REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
-    REFERENCE_NOT_SHOWN = "reference_not_shown"  # chosen, others, by
-    SEVERAL_REFERENCES = "several_references"  # other
-    RATIO_MISSING = "ratio_missing"  # n, share, all_stated
+    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
+    RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
-    NOT_STATED = "not_stated"  # columns, printed, rows
+    NOT_STATED = "not_stated"  # columns, printed
     COLUMNS_IGNORED = "columns_ignored"  # columns
-    CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
 
@@ -87,25 +66,11 @@ class FaultLevel(StrEnum):
     NOTE = "note"
 
 
-_NOTES = frozenset(
-    {
-        FaultCode.PARTS_BELOW_N,
-        FaultCode.TOTALS_DIFFER,
-        FaultCode.TOTAL_NOT_CHECKED,
-        FaultCode.REPEATED_ROW,
-        FaultCode.HIGHER_RATE,
-        FaultCode.REFERENCE_IS_SMALL,
-        FaultCode.REFERENCE_TIED,
-        FaultCode.REFERENCE_NOT_SHOWN,
-        FaultCode.NO_REFERENCE,
-        FaultCode.OTHER_PRINTED_REFERENCE,
-        FaultCode.RATIOS_NOT_CHECKED,
-        FaultCode.CATEGORY_MISSING,
-        FaultCode.NOT_STATED,
-        FaultCode.COLUMNS_IGNORED,
-        FaultCode.UNKNOWN_NOT_STATED,
-    }
-)
+_NOTES = {
+    FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_NOT_CHECKED, FaultCode.REFERENCE_IS_SMALL,
+    FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED, FaultCode.COLUMNS_IGNORED,
+    FaultCode.UNKNOWN_NOT_STATED,
+}  # fmt: skip
 """What may have a good reason: it is noted, and is no error."""
 
 
@@ -177,15 +142,11 @@ SavedFault = Annotated[
 Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""
 
-_PLAUSIBILITY = frozenset(
-    {
-        FaultCode.NOT_WHOLE,
-        FaultCode.NEGATIVE,
-        FaultCode.SELECTED_EXCEEDS_N,
-        FaultCode.RATE_OUT_OF_RANGE,
-        FaultCode.TOTAL_NOT_CHECKED,
-    }
-)
+_PLAUSIBILITY = {
+    FaultCode.NOT_WHOLE, FaultCode.NEGATIVE, FaultCode.SELECTED_EXCEEDS_N,
+    FaultCode.RATE_OUT_OF_RANGE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
+    FaultCode.RATIO_OF_UNKNOWN,
+}  # fmt: skip
 """What is seen of a number by itself, or of one that could not be held against others."""
 
 
@@ -283,22 +244,15 @@ class CheckedGroup:
     ----------
     name : the category.
     n, selected, rate : the people, those selected, and their share; None where not printed.
-    selected_range : the least and the greatest number of selected people that agree with the
-        printed rate; None where their number is printed, or nothing is known of it. The interval,
-        the p-value (the largest) and the verdict then hold for all numbers in between.
     printed : the printed ratio as it stands, None without one.
     is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
-    p_value : of the test of equal selection rates; None of the reference.
-    flips : whether one more selection here and one fewer in the reference would make this the
-        higher rate; None where the ratio is 1 or more, or the counts do not decide it.
-    possible : the smallest and the largest ratio to the highest rate over everything that is not
-        printed: the category of unknown people, and selected people of whom only the rate is
-        printed; None where the counts are known.
+    p_value : of Fisher's exact test of equal selection rates; None of the reference.
+    possible : the smallest and the largest ratio wherever the people of unknown category belong;
+        None without such people.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
-        the data; None without a limit, and of the reference, unless printed rates allow that
-        another rate is the highest, or it would be no reference of the people decided alone.
+        the data; None without a limit, and of the reference.
     """
 
     DERIVED: ClassVar = ("decision",)
@@ -309,10 +263,8 @@ class CheckedGroup:
     rate: Finite | None
     printed: str | None
     ratio: float | None = None
-    selected_range: tuple[int, int] | None = None
     interval: Inline[Interval | None] = None
     p_value: Share | None = None
-    flips: bool | None = None
     possible: tuple[float, float] | None = None
     is_reference: bool = False
     verdict: Verdict | None = None
@@ -347,105 +299,6 @@ class CheckedGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlternativeReference:
-    """Another category that a rule could name as the reference.
-
-    Attributes
-    ----------
-    name : the category.
-    same_rate : whether its selection rate is that of the reference.
-    changes : the categories whose verdict would be another one of pass, fail and inconclusive; a
-        chosen group, of which the printed ratios are, is one if it would not pass.
-    not_evaluated : those that would have no verdict, because too few people are in this category.
-    """
-
-    name: Annotated[str, Key("category")]
-    same_rate: bool
-    changes: tuple[str, ...]
-    not_evaluated: tuple[str, ...]
-
-
-_CHOSEN_GROUP = re.compile(r"\bair\b|^\s*ratio to ", re.IGNORECASE)
-_BEST = re.compile(r"\b(most|highest|best)\b", re.IGNORECASE)
-_BASE = re.compile(
-    r"\b(?:to|vs\.?|versus|with|against|reference(?: group)?:|ref\.:?)\s+"
-    r"(?:the\s+|an?\s+)?([^()\[\]=,;:]+)"
-    r"|([^()\[\]=,;:]+?)\s*=\s*1",
-    re.IGNORECASE,
-)
-"""What a ratio is to, by its header: "Ratio vs. White", "Ratio (White = 1.00)"."""
-
-
-def means_chosen_group(header: str, reference: Iterable[str] = ()) -> bool:
-    """Return whether a header of ratios means a chosen group, not that of the highest rate.
-
-    The adverse impact ratio of lending (AIR) compares with a control group. Other headers name it:
-    as the control group, or as a category of the ``reference`` that the printed ratios are to.
-
-    Examples
-    --------
-    >>> headers = ["air", "Approval_ratio_to_White", "Impact ratio", "Impact ratio to the highest"]
-    >>> [means_chosen_group(header, ["White"]) for header in headers]
-    [True, True, False, False]
-    """
-    header = parted(header)
-    if _BEST.search(header):
-        return False
-    names = ("control", *filter(None, reference))
-    return bool(_CHOSEN_GROUP.search(header)) or any(
-        _names(base, name) or _names(name, base) for base in _bases(header) for name in names
-    )
-
-
-def named_reference(header: str, categories: Iterable[str]) -> str | None:
-    """Return the one category that a header of ratios names as what they are to; None without it.
-
-    Examples
-    --------
-    >>> headers = ["Ratio to White", "Ratio (Non-White = 1.00)", "Ratio to non-Hispanic White"]
-    >>> [named_reference(header, ["White", "Non-White", "Hispanic"]) for header in headers]
-    ['White', 'Non-White', 'White']
-    >>> named_reference("Ratio to men", ["White"]), named_reference("Impact ratio", ["White"])
-    (None, None)
-    """
-    header = parted(header)
-    if _BEST.search(header):
-        return None
-    bases, names = _bases(header), [name for name in categories if name]
-    stated = {base.casefold() for base in bases}
-    same = {name for name in names if parted(name).casefold() in stated}
-    found = same or {
-        name
-        for name in names
-        if name.casefold() not in _OTHERS
-        and any(_names(base, name) or _names(name, base) for base in bases)
-    }
-    return found.pop() if len(found) == 1 else None
-
-
-_OTHERS = ("other", "others", "all other")
-"""Categories that "ratio to other groups" does not name."""
-
-
-def _bases(header: str) -> list[str]:
-    return [base for found in _BASE.findall(header) if (base := "".join(found).strip())]
-
-
-def _names(text: str, name: str) -> bool:
-    own = rf"(?<!\w)(?<!\bnon )(?<!\bnot ){re.escape(parted(name))}(?!\w)"
-    return bool(re.search(own, parted(text), re.IGNORECASE))
-
-
-def means_unweighted(header: str) -> bool:
-    """Return whether a header of numbers of people means that the rates beside them are weighted.
-
-    >>> means_unweighted("unweighted rows"), means_unweighted("applicants")
-    (True, False)
-    """
-    return "unweighted" in header.casefold()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTable:
     """A published table that was checked.
 
@@ -455,9 +308,8 @@ class CheckedTable:
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
-    compares_as_printed : whether ratios are computed to the printed reference as a chosen group,
-        because their header means one (AIR).
-    other_reference : another category that a rule could name as the reference.
+    is_chosen : whether the reference is named, or the one of printed ratios to a chosen group
+        (AIR), so that intervals allow for no choice by the data.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
@@ -470,36 +322,16 @@ class CheckedTable:
     columns: Mapping[str, str]
     reference: str | None
     printed_reference: str | None
-    other_reference: AlternativeReference | None
+    is_chosen: bool
     unknown: int | None
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
-    compares_as_printed: bool = False
 
     @property
     def people(self) -> int:
         """Return the people that shares are of, as far as their number is printed."""
         return sum(group.n or 0 for group in self.groups) + (self.unknown or 0)
-
-    @property
-    def equal_references(self) -> tuple[str, ...]:
-        """Return the categories that fit the printed ratios equally, where several do."""
-        names = ((f["chosen"], *cast("tuple[str, ...]", f["others"]))
-                 for f in self.faults if f.code is FaultCode.REFERENCE_NOT_SHOWN)  # fmt: skip
-        return cast("tuple[str, ...]", next(names, ()))
-
-    @property
-    def changed_by_highest(self) -> bool:
-        """Return whether verdicts by a chosen group would be others by the highest rate."""
-        return self.compares_as_printed and bool(
-            self.other_reference and self.other_reference.changes
-        )
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether rates are not those of its people, because these have weights."""
-        return means_unweighted(self.columns.get("n", ""))
 
     @property
     def leaves_open(self) -> bool:
@@ -556,14 +388,13 @@ class Check(ShownResult):
     level : the confidence level of intervals and verdicts.
     smallest_reference : how many people a category must have to be the reference.
     references : the categories that were named to compare with, empty for the highest rates.
-    test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
-    unread : what could not be read: files and tables of a folder, lines with numbers.
+    unread : what could not be read: files and tables of a folder.
     """
 
     KIND: ClassVar = ResultKind(
         name="check",
-        schema="fairgauge.check/2",
+        schema="fairgauge.check/3",
         title="Published tables checked",
         called="a check of published tables",
         page="fairgauge_check.check_statements:check_page",
@@ -579,7 +410,6 @@ class Check(ShownResult):
     level: Annotated[Share, Key("confidence")]
     smallest_reference: Inline[SmallestReference]
     references: tuple[str, ...]
-    test: RateTest
     unread: tuple[UnreadTable, ...] = ()
     tables: tuple[CheckedTable, ...]
 
@@ -638,16 +468,13 @@ class Check(ShownResult):
         """Return what the limit comes to over all tables; none without a limit.
 
         What was not read or not checked, or has no verdict, may fail, so that nothing passes beside
-        it. Nor does a table of a chosen group, some of whose verdicts would be others by the
-        highest rate.
+        it.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
         unread = self.ratios_not_checked or any(each.counts for each in self.unread)
-        undecided = unread or any(
-            table.leaves_open or table.changed_by_highest for table in self.tables
-        )
+        undecided = unread or any(table.leaves_open for table in self.tables)
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 
     def amend(self, written: Plain) -> None:

@@ -23,7 +23,6 @@ from fairgauge_check.check_statements import fault_statement, holds_together, ta
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""
-_WHOSE = (ReasonCode.MISSING_GROUPS, ReasonCode.REFERENCE_NOT_SHOWN)
 
 
 class _Table:
@@ -33,17 +32,12 @@ class _Table:
         self.check, self.of = check, of
         self.name = ": ".join(map(called, table_place(of, check)))
         self.counted = any(group.n is not None for group in of.groups)
-        self.ranges = any(group.selected_range for group in of.groups)
         smallest = check.smallest_reference
         own = next((group.n for group in of.groups if group.name == of.reference), None)
         self.small = own is not None and not smallest.admits(own, of.people)
-        verdicts = (group.verdict for group in of.groups if group.is_reference)
-        self.open = any(v and v.reason.code is not ReasonCode.REFERENCE_NOT_SHOWN for v in verdicts)
-        """Whether rounded rates leave the reference open, where it has a verdict for this."""
         held = {"all" if holds_together(each) else "one" for each in of.groups
                 if each.shown_interval}  # fmt: skip
         self.held = " or ".join(sorted(plain().say("holds_for", each) or "" for each in held))
-        self.weights = plain().say("no_intervals", "weighted") if of.weighted else ""
 
     def faults(self, level: FaultLevel) -> list[str]:
         """Return the errors or the notes, each with its row."""
@@ -56,17 +50,15 @@ class _Table:
             interval = each.shown_interval
             ends = "" if interval is None else published_range(*interval)
             possible = each.possible and " to ".join(f"{end:.3f}" for end in each.possible)
-            selected = each.selected_range or (each.selected,)
             yield {
                 "name": each.name,
                 "n": "" if each.n is None else f"{each.n:,}",
-                "selected": " to ".join(dict.fromkeys(f"{e:,}" for e in selected if e is not None)),
+                "selected": "" if each.selected is None else f"{each.selected:,}",
                 "rate": "" if each.rate is None else f"{100 * each.rate:.2f}%",
                 "printed": each.printed,
                 "ratio": "" if each.ratio is None else f"{each.ratio:.3f}",
                 "interval": "; ".join(filter(None, ["reference" * each.is_reference, ends])),
                 "p_value": "" if each.p_value is None else _p(each.p_value),
-                "flips": each.flips,
                 "possible": possible,
             }
 
@@ -92,7 +84,7 @@ def _bar(group: CheckedGroup) -> tree.ChartRow:
     low, high = group.shown_interval or (None, None)
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
-    explained = verdict is not None and (sparse or verdict.reason.code in _WHOSE)
+    explained = verdict is not None and (sparse or verdict.reason.code is ReasonCode.MISSING_GROUPS)
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({published_range(low, high)})"
@@ -176,8 +168,7 @@ def _ratios(check: Check) -> Iterator[dict[str, Any]]:
                 reason = verdict["reason"]["message"]
                 row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
                 row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
-            fewest, most = group["selected_range"] or (None, None)
-            yield row | {"fewest_selected": fewest, "most_selected": most}
+            yield row
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {

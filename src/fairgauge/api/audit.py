@@ -29,7 +29,6 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.adverse_impact import adverse_impact
 from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
@@ -63,6 +62,7 @@ from fairgauge.resolve.question_checks import (
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve, resolve_groups
+from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
 from fairgauge.results.proposed_recodings import proposed_recodings
@@ -219,9 +219,17 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     return replace(
         defined_by(report.catalogue, report),
         findings=findings,
-        adverse_impact=adverse_impact(report, spec),
+        adverse_impact=_adverse_impact(report, spec),
         counts=cube,
     )
+
+
+def _adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
+    if spec.preset is None:
+        return ()
+    from fairgauge.measure.adverse_impact import adverse_impact
+
+    return adverse_impact(report, spec)
 
 
 def _counted_so_far(

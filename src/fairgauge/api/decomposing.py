@@ -53,10 +53,10 @@ from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.results.counted import CountedData
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import Streamed

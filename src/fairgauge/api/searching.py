@@ -49,6 +49,7 @@ from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import most_cells, searched_rows, with_ends_of_fifths
+from fairgauge.results.counted import CountedData
 from fairgauge.results.disadvantage import (
     better_of,
     counts_outcomes,
@@ -59,7 +60,6 @@ from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
-from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows

@@ -577,9 +577,8 @@ def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
     """
     alpha = 1 - confidence
     test, arrays = test_of_variation(sides)
-    whole, alone = test(*arrays)
-    tests = max(int(np.isfinite(alone.p).sum()), 1)
-    _, each = test(*arrays, alpha / (gaps * tests))
+    whole, each = test(*arrays)
+    tests = max(int(np.isfinite(each.p).sum()), 1)
     most = 1.0 if sides.squares is None else np.inf
     p_adjusted, p_alone = (np.minimum(family * each.p, 1) for family in (gaps * tests, tests))
     variation = None

@@ -207,7 +207,7 @@ class Spec:
         counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option(
         (), RECODE, "Categories of the values of a column, by which they are counted",
-        syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
+        syntax="A file (.toml, .yaml, .json), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
         effect="values are in other groups or outcomes")
     where: Conditions = option(
         (), CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold",

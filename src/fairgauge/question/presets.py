@@ -139,6 +139,7 @@ class Preset:
         return named | lists | dates
 
 
+@cache
 def preset_names() -> tuple[str, ...]:
     """Return the names of all presets."""
     return tuple(sorted(path.parent.name for path in _FOLDER.glob(f"*/{_KIT}")))

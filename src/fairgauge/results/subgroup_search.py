@@ -18,12 +18,12 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import quote
 from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.counted import CountedData
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import harm_in_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
 HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)

@@ -83,6 +83,11 @@ def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTabl
         return replace(source, columns=columns, relation=relation, written=written)
     from fairgauge.scan._duckdb_relation import Relation, open_relation
 
+    if type(source).__name__ == "Arrays":
+        from fairgauge.scan._arrays import Arrays
+
+        assert isinstance(source, Arrays)
+        source = source.relation()
     if isinstance(source, Relation) and table is None:
         rows, stages = source.relation, _stages(source.written(), feature)
         for stage in stages:

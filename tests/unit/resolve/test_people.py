@@ -144,23 +144,6 @@ def last_numbers(outcomes):
     return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
 
 
-def test_medians_are_of_the_last_numbers_of_people():
-    rows, last = last_numbers(["y", "p"])
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "metrics": ["median_label.difference", "prediction_wasserstein"],
-    }
-    found = fg.audit(rows, **LAST_NUMBERS, **asked)
-    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
-    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
-        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
-    ]
-    medians = last.groupby("sex")["y"].median()
-    difference = found["median_label.difference", "sex", "F"].value
-    assert difference == pytest.approx(medians["F"] - medians["M"])
-
-
 def test_counts_of_people_do_not_add_up():
     cube = fg.count(pl.DataFrame(ROWS), **ASKED)
     with pytest.raises(CubeError, match="counts of people do not add up"):

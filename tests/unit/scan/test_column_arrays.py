@@ -79,6 +79,22 @@ def test_a_list_is_a_value_set_where_there_are_data():
     assert report.data.rows == len(FRAME)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1.0, 2.0, np.nan], dtype=np.float16),
+        np.array([True, False, True]),
+        np.array([-128, 0, 127], dtype=np.int8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 2], dtype=np.uint64),
+    ],
+)
+def test_arrays_of_numpy_are_counted_like_lists(values):
+    frame = pd.DataFrame({"label": LABEL, "g": pd.Series([*values.tolist()] * 20, dtype=object)})
+    assert digest(label=LABEL, sensitive={"g": np.tile(values, 20)}) == digest(
+        frame, label="label", sensitive="g"
+    )
+
+
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from(["a", "B", "é", "", "1", "nan", None])), min_size=1

@@ -1179,6 +1179,15 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
         "with _ or a dot is no part of a table; name it to count its rows"
     ),
+    DiagnosticCode.LINES_ABOVE: lambda d: (
+        f"the header of {quote(d['file'])} is line {d['lines'] + 1:,}: what is above it is no row"
+    ),
+    DiagnosticCode.DECLARED_MISSING: lambda d: (
+        f"{quote(d['column'])} is missing where the file declares it: "
+        + ", ".join(
+            f"{of} {rows:,.0f}" for of, rows in zip(d["reasons"], d["rows_of"], strict=True)
+        )
+    ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (
         f"{quote(d.feature)} has one group, {quote(d['group'])}"
