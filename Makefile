@@ -40,12 +40,7 @@ clients:
 prepare:  ## install the programs that some tests need (apt-get: a browser, PostgreSQL, Java ...)
 	tests/prepare --install
 
-docs: $(BIN)/.run  ## write the pages and the script that are made from the source
-	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
-	$(BIN)/python docs/make_coverage_page.py
-	$(BIN)/python docs/make_monitoring_page.py
-	$(BIN)/python docs/make_option_page.py docs/options.md
-	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
+docs: $(BIN)/.run  ## write the script of pages that is made from the source
 	$(BIN)/python docs/make_kernels.py src/fairgauge/render/templates/kernels.js
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --only-binary :all:
@@ -64,7 +59,7 @@ lint: $(BIN)/.dev
 	$(BIN)/lint-imports
 
 check: lint  ## lint, types, layers, repository rules, docs drift
-	$(BIN)/python -m pytest -q tests/repository
+	$(PYTEST) tests/repository
 
 extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (some 10 minutes)
 	$(BIN)/python tests/extras
@@ -85,7 +80,7 @@ bench: $(BIN)/.dev  ## measure against the peers
 bench-quick: $(BIN)/.dev  ## the same with fewer rows (about six minutes)
 	$(BIN)/python -m bench --quick
 
-coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write evidence/*.json
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.all_metrics
 	$(BIN)/python -m bench.reviewed_audits

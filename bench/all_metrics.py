@@ -6,9 +6,10 @@ metric needs all rows at once, each data set is a stratum of one audit: what is 
 stratum is compared as it would be alone.
 
 Data sets are drawn in chunks, each from its own seed. The command adds chunks to those counted in
-docs/coverage_of_all_metrics.json until every design has enough data sets; it writes the file after
-each chunk and may be stopped at any time. When a method changes, measure its designs ``--anew``.
-A metric that is new is measured with ``--metric`` in the chunks that were drawn before it came.
+evidence/coverage_of_all_metrics.json until every design has enough data sets; it writes the file
+after each chunk and may be stopped at any time. When a method changes, measure its designs
+``--anew``. A metric that is new is measured with ``--metric`` in the chunks that were drawn before
+it came.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from fairgauge.catalogue.lookup import expand, find_metric
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_all_metrics.json"
+_COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_all_metrics.json"
 _POPULATION = 10**10
 _SCRATCH = ".part"
 _MOST_APART = 3

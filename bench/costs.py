@@ -24,7 +24,7 @@ _SOURCE = Path(fg.__file__).parent
 _DECIDED: dict[str, Any] = {"label": "y", "prediction": "p", "positive": 1}
 _ASKED = _DECIDED | {"sensitive": "group"}
 _STARTS = {
-    "fairgauge --help": "from fairgauge.cli import main; main(['--help'])",
+    "fairgauge --help": "sys.argv[1:] = ['--help']; from fairgauge.__main__ import main; main()",
     "import fairgauge": "import fairgauge",
     "audit": "import fairgauge as fg; fg.audit(label=[0, 1] * 9, sensitive={'g': ['a'] * 18})",
 }

@@ -1,8 +1,8 @@
 """``python -m bench.coverage``: how often intervals are right in designs chosen to break them.
 
 Every design draws its data sets from its own seed and returns what was measured, as percentages.
-The command writes docs/coverage.json, from which the page on coverage takes its figures; the tests
-run the same designs with fewer data sets and hold them against `FLOORS`.
+The command writes evidence/coverage.json, from which the page on coverage takes its figures; the
+tests run the same designs with fewer data sets and hold them against `FLOORS`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from fairgauge.stats.stratified import conditional_disparity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PAGE = Path(__file__).parent.parent / "docs" / "coverage.json"
+_PAGE = Path(__file__).parent.parent / "evidence" / "coverage.json"
 _CONFIDENCE = 0.95
 _Z = critical(_CONFIDENCE)
 _TINY = 1e-12

@@ -2,8 +2,9 @@
 
 A row is a word that a decision rests on ("dominates", "changed sides", PASS of thresholds, an
 asterisk, an alarm), with a design in which it went wrong. Every data set is drawn and decided as a
-user does it. The table is printed, and kept in docs/coverage_of_decisions.json, from where what is
-counted already is read. Rows 2, 4, 7, 9, 11 and 15 want that something never happens (or always).
+user does it. The table is printed, and kept in evidence/coverage_of_decisions.json, from where what
+is counted already is read. Rows 2, 4, 7, 9, 11 and 15 want that something never happens (or
+always).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from fairgauge.stats.paired import exact_p, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RESULTS = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_decisions.json"
+RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "coverage_of_decisions.json"
 _FALSELY, _SELDOM, _NEVER = "at most 2.5", "at most 5", "0"
 _FALSE_PASS = "false PASS at most 2.5"
 _MANY = 20_000

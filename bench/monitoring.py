@@ -1,7 +1,7 @@
 """False alarms, delays and confidence sequences of the monitor, on simulated years.
 
 ``python -m bench.monitoring`` measures, in two processes and some 15 minutes on an idle machine,
-and writes ``docs/monitoring-simulation.json`` from the parts that are measured by then;
+and writes ``evidence/monitoring-simulation.json`` from the parts that are measured by then;
 ``python docs/make_monitoring_page.py`` writes the tables from it. Every year of every stream is
 a history of 365 cubes in memory, which `fairgauge.monitor` follows as a user would call it.
 """
@@ -39,7 +39,7 @@ DAYS, YEARS, PARTS, CHANGE = 365, 1_000, 3, 180
 FAMILY_YEARS = 250
 """Years of 36 comparisons that are simulated at once: one takes as long as five of others."""
 TOLERANCE, RATE = 0.05, 0.3
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "monitoring-simulation.json"
+PAGE = Path(__file__).resolve().parents[1] / "evidence" / "monitoring-simulation.json"
 KEPT = Path(__file__).resolve().parent / "data" / "monitoring"
 """Where measured parts are kept, so that a run can go on; remove them to measure anew."""
 

@@ -2,9 +2,9 @@
 
 Two models decide the same rows; their decisions are correlated within each label. Every scenario
 goes through the product's own path from counts to limits, many data sets at once. The command
-writes docs/paired_coverage.json and the table in docs/coverage.md; ``--page`` writes the table
-alone. What is measured already, with as many data sets or more, is kept, so that the command can be
-interrupted and started again; ``--again`` measures it anew.
+writes evidence/paired_coverage.json, whose table docs/coverage.md shows. What is measured already,
+with as many data sets or more, is kept, so that the command can be interrupted and started again;
+``--again`` measures it anew.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ from fairgauge.stats.paired import paired_difference
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-DATA, PAGE = DOCS / "paired_coverage.json", DOCS / "coverage.md"
-VERDICTS = DOCS / "paired_verdicts.json"
+EVIDENCE = Path(__file__).resolve().parents[1] / "evidence"
+DATA, VERDICTS = EVIDENCE / "paired_coverage.json", EVIDENCE / "paired_verdicts.json"
 BEGIN, END = "<!-- made from paired_coverage.json -->", "<!-- end of paired_coverage.json -->"
 CORRELATIONS = (-0.5, 0.0, 0.5, 0.8, 0.95)
 SIZES = ((20, 20), (20, 200), (50, 50), (200, 200), (200, 2_000), (2_000, 2_000))
@@ -410,22 +409,17 @@ def _measure(study: Study, sets: int) -> None:
 
 
 def main() -> None:
-    """Measure, and write the data and the page."""
+    """Measure, and write the data."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=4_000)
     parser.add_argument("--only", default="all", help="one family of changes; others are kept")
     parser.add_argument("--again", action="store_true", help="measure what is measured, too")
-    parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
-    if not given.page:
-        for name, studies in families().items():
-            for study in studies:
-                if given.only in ("all", name) and (given.again or _is_open(study, given.sets)):
-                    _measure(study, given.sets)
-    records = list(_held().values())
-    print(table(records))
-    if BEGIN in PAGE.read_text(encoding="utf-8"):
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), records), encoding="utf-8")
+    for name, studies in families().items():
+        for study in studies:
+            if given.only in ("all", name) and (given.again or _is_open(study, given.sets)):
+                _measure(study, given.sets)
+    print(table(list(_held().values())))
 
 
 if __name__ == "__main__":

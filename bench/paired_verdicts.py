@@ -3,8 +3,8 @@
 Tables of counts are drawn and compared by `fairgauge.compare_models` itself. Where candidate and
 model in use are equal, a candidate must be called fairer in at most 5% of runs; where it is fairer
 and as good, it must be recognised with the power that `fairgauge.plan` promised; where it harms a
-group by its margin or more, it must dominate in at most 5% of runs. What docs/paired_verdicts.json
-holds already is kept: remove its records to measure them again.
+group by its margin or more, it must dominate in at most 5% of runs. What
+evidence/paired_verdicts.json holds already is kept: remove its records to measure them again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import polars as pl
 import fairgauge as fg
 from bench.paired_coverage import joint
 
-DATA = Path(__file__).resolve().parents[1] / "docs" / "paired_verdicts.json"
+DATA = Path(__file__).resolve().parents[1] / "evidence" / "paired_verdicts.json"
 QUESTION = {"label": "y", "prediction": "current", "sensitive": "group", "count": "n"}
 
 

@@ -4,7 +4,7 @@
 audited (and compared) as users do it, and what a user reads is counted: one table after the other,
 or, where nothing needs all rows at once, many as the strata of one audit. Data sets are drawn in
 chunks, each from its own seed; the command adds chunks to those counted in
-docs/coverage_of_audits.json until every design has enough, and may be stopped at any time.
+evidence/coverage_of_audits.json until every design has enough, and may be stopped at any time.
 """
 
 from __future__ import annotations
@@ -52,13 +52,11 @@ from bench.audit_designs import (
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
 from bench.families_of_tests import family_designs
-from bench.further_designs import further_designs
-from bench.last_round import hostile_designs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
+_COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_audits.json"
 
 
 def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
@@ -481,8 +479,6 @@ DESIGNS = tuple(
         _of_decisions(),
         _wide(),
         _last_round(),
-        hostile_designs(),
-        further_designs(),
         family_designs(),
     )
 )

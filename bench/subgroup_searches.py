@@ -2,8 +2,8 @@
 
 Tables are drawn from laws of several kinds and searched by `fairgauge.find` as users do it, once
 for each side, so that every subgroup and both of its ends are seen. What was counted is written to
-docs/coverage_of_subgroup_searches.json; the command may be stopped, and adds what is missing when
-it is started again.
+evidence/coverage_of_subgroup_searches.json; the command may be stopped, and adds what is missing
+when it is started again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Rates = NDArray[np.float64]
     Generator = np.random.Generator
 
-COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_subgroup_searches.json"
+COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_subgroup_searches.json"
 TABLES = 300
 _CHUNK = 50
 _ROUNDING = 1e-12

@@ -2,8 +2,8 @@
 
 Studies are drawn from crossed random effects (items, names, items by names, items by groups, runs)
 and audited by `fairgauge.pairs` as users do it; beside its verdicts stands what the usual tests
-make of the same answers. What was counted is written to docs/coverage_of_swapped_names.json; the
-command may be stopped, and adds what is missing when it is started again.
+make of the same answers. What was counted is written to evidence/coverage_of_swapped_names.json;
+the command may be stopped, and adds what is missing when it is started again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import fairgauge as fg
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_swapped_names.json"
+COUNTS = Path(__file__).parent.parent / "evidence" / "coverage_of_swapped_names.json"
 STUDIES = 2_000
 _CHUNK = 100
 _ALPHA = 0.05

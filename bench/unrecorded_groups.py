@@ -6,8 +6,8 @@
 Probabilities of groups are Dirichlet: with concentration 1 as informative as those of surname and
 address for Black and White people (R2 = .5), with 5.7 weak (.15). A slope b is by how much the rate
 of people of one group rises with the probability of the first. Every table is counted and audited
-by `fairgauge.count` and `fairgauge.audit`. docs/coverage_of_unrecorded_groups.json holds how many
-tables of each design there are and what was counted in them; a run goes on where the last one
+by `fairgauge.count` and `fairgauge.audit`. evidence/coverage_of_unrecorded_groups.json holds how
+many tables of each design there are and what was counted in them; a run goes on where the last one
 stopped. ``counting`` states the CPU seconds of counting a file of five probabilities beside those
 of a bare scan.
 """
@@ -34,7 +34,7 @@ import fairgauge as fg
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DATA = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_unrecorded_groups.json"
+DATA = Path(__file__).resolve().parents[1] / "evidence" / "coverage_of_unrecorded_groups.json"
 LIMIT = 0.05
 BLOCK = 10
 WEAK = 5.7

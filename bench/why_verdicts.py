@@ -1,7 +1,7 @@
 """``python -m bench.why_verdicts``: what `fairgauge.why` states of tables whose truth is known.
 
 Every table is drawn and decomposed as a user does it. The table is printed, and kept in
-docs/coverage_of_gap_verdicts.json, from where what is counted already is read.
+evidence/coverage_of_gap_verdicts.json, from where what is counted already is read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bench.audit_designs import Design
     from fairgauge.results.gap_decomposition import Gap
 
-RESULTS = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_gap_verdicts.json"
+RESULTS = Path(__file__).resolve().parents[1] / "evidence" / "coverage_of_gap_verdicts.json"
 VERDICTS = ("no gap shown", "remains", "reverses", "accounted for", "inconclusive")
 REASONS = ("varies", "offset")
 _FOLD = 5.0

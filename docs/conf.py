@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import click
     from sphinx.application import Sphinx
 
-sys.path.insert(0, str(Path(__file__).parent))
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
 project = "fairgauge"
 author = "the fairgauge contributors"
@@ -91,7 +92,7 @@ def _escape_bars(_app: Sphinx, _context: click.Context, lines: list[str]) -> Non
 
 
 def _write_explored(app: Sphinx, failure: Exception | None) -> None:
-    """Write the live examples of the page on `explore` beside the other files of the site."""
+    """Write the page that audits a file, and examples of `explore`, beside the other files."""
     if failure is not None or app.builder.format != "html":
         return
     import tempfile
@@ -124,10 +125,47 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
         sensitive=columns[:2],
         exact=True,
     ).save(Path(app.outdir, "_static", "explore-models.html"))
+    fairgauge.page().save(Path(app.outdir, "_static", "audit.html"))
+    fairgauge.page(preset="nyc-ll144").save(Path(app.outdir, "_static", "audit-nyc.html"))
+
+
+def _write_reference(app: Sphinx) -> None:
+    """Write the pages that are made from the package and from the table of terms."""
+    if Path(app.srcdir).resolve() != DOCS:  # pages of a test
+        return
+    import make_glossary_page
+    import make_metric_pages
+
+    from fairgauge.question.option_docs import page
+
+    make_metric_pages.write(DOCS / "metrics", DOCS / "peers.md")
+    (DOCS / "options.md").write_text(page(), encoding="utf-8")
+    glossary = make_glossary_page.page()
+    (DOCS / "reference" / "glossary.md").write_text(glossary, encoding="utf-8")
+
+
+def _fill_tables(_app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the measurements of ``evidence`` between the marks of the pages that show them."""
+    if docname == "coverage":
+        import json
+
+        import make_coverage_page
+        from bench import paired_coverage
+
+        pairs = json.loads(paired_coverage.DATA.read_text(encoding="utf-8"))
+        text = make_coverage_page.page(source[0], make_coverage_page.made())
+        source[0] = paired_coverage.page(text, pairs)
+    if docname == "monitoring-simulation":
+        import make_monitoring_page
+
+        tables = make_monitoring_page.tables(make_monitoring_page.read())
+        source[0] = make_monitoring_page.page(source[0], tables)
 
 
 def setup(app: Sphinx) -> None:
     """Register what this project adds to Sphinx."""
+    app.connect("builder-inited", _write_reference)
+    app.connect("source-read", _fill_tables)
     app.connect("build-finished", _write_explored)
     app.connect("source-read", _caption_files)
     app.connect("sphinx-click-process-options", _escape_bars)

@@ -1,11 +1,11 @@
-"""Write the tables of docs/coverage.md that come from measurements.
+"""The tables of docs/coverage.md that come from measurements, filled in as the site is built.
 
-``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
-``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
-docs/coverage_of_audits.json by ``bench.reviewed_audits``, docs/coverage_of_decisions.json by
-``bench.decisions``, docs/coverage_of_swapped_names.json by ``bench.swapped_names``,
-docs/coverage_of_unrecorded_groups.json by ``bench.unrecorded_groups``,
-docs/coverage_of_gap_verdicts.json by ``bench.why_verdicts``.
+``make coverage`` measures: evidence/coverage.json by ``bench.coverage``,
+evidence/coverage_of_all_metrics.json by ``bench.all_metrics``, evidence/coverage_of_audits.json by
+``bench.reviewed_audits``, evidence/coverage_of_decisions.json by ``bench.decisions``,
+evidence/coverage_of_swapped_names.json by ``bench.swapped_names``,
+evidence/coverage_of_unrecorded_groups.json by ``bench.unrecorded_groups``,
+evidence/coverage_of_gap_verdicts.json by ``bench.why_verdicts``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DOCS = Path(__file__).resolve().parent
-PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
-ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
-AUDITS = DOCS / "coverage_of_audits.json"
-DECISIONS = DOCS / "coverage_of_decisions.json"
-GAP_VERDICTS = DOCS / "coverage_of_gap_verdicts.json"
-SWAPPED_NAMES = DOCS / "coverage_of_swapped_names.json"
-SUBGROUP_SEARCHES = DOCS / "coverage_of_subgroup_searches.json"
-UNRECORDED_GROUPS = DOCS / "coverage_of_unrecorded_groups.json"
+EVIDENCE = Path(__file__).resolve().parents[1] / "evidence"
+MEASURED = EVIDENCE / "coverage.json"
+ALL_METRICS = EVIDENCE / "coverage_of_all_metrics.json"
+AUDITS = EVIDENCE / "coverage_of_audits.json"
+DECISIONS = EVIDENCE / "coverage_of_decisions.json"
+GAP_VERDICTS = EVIDENCE / "coverage_of_gap_verdicts.json"
+SWAPPED_NAMES = EVIDENCE / "coverage_of_swapped_names.json"
+SUBGROUP_SEARCHES = EVIDENCE / "coverage_of_subgroup_searches.json"
+UNRECORDED_GROUPS = EVIDENCE / "coverage_of_unrecorded_groups.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
@@ -304,7 +304,3 @@ def _listed(measured: dict[str, float]) -> str:
 def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), made()), encoding="utf-8")

@@ -1,11 +1,7 @@
-"""Write the glossary of reports, from the table of terms that the language test holds to.
-
-Usage: python docs/make_glossary_page.py docs/reference/glossary.md
-"""
+"""Write the glossary of reports, from the table of terms that the language test holds to."""
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from pathlib import Path
 
@@ -25,7 +21,3 @@ def page() -> str:
     table = tomllib.loads(TERMS.read_text(encoding="utf-8"))["term"]
     defined = sorted((each for each in table if each["meaning"]), key=lambda each: each["term"])
     return _HEAD + "".join(f"| {each['term']} | {each['meaning']} |\n" for each in defined)
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

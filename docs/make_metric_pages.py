@@ -1,13 +1,7 @@
-"""The reference pages: every metric explained, with a worked example computed as it is written.
-
-::
-
-    python docs/make_metric_pages.py docs/metrics docs/peers.md
-"""
+"""The reference pages: every metric explained, with a worked example computed as it is written."""
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +14,7 @@ from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.cube.build import confusion
 from fairgauge.enums import Status
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +58,7 @@ TOP = 4
 
 _COMPARED = (".difference", ".ratio", *(f".{by}" for by in SPREAD_WORDS))
 """What compares a rate: described on the page of the rate."""
-_WRITTEN = "Written by `python docs/make_metric_pages.py docs/metrics docs/peers.md`.\n"
+_WRITTEN = "Made from the catalogue as the site is built.\n"
 _ABOUT = """\
 Group A is compared with its reference B in every worked example. `X.difference` is group −
 reference, `X.ratio` group / reference; a vendor's metric keeps the vendor's sign. What compares a
@@ -288,7 +282,3 @@ def write(folder: Path, peers_file: Path) -> None:
     for name, text in made.items():
         (folder / name).write_text(text, encoding="utf-8")
     peers_file.write_text(peers(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]), Path(sys.argv[2]))

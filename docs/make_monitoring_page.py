@@ -1,6 +1,6 @@
-"""Write the tables of docs/monitoring-simulation.md from docs/monitoring-simulation.json.
+"""The tables of docs/monitoring-simulation.md, filled in as the site is built.
 
-``python docs/make_monitoring_page.py`` writes them; ``python -m bench.monitoring`` measures.
+``python -m bench.monitoring`` measures what they show.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).resolve().parent
-PAGE, MEASURED = DOCS / "monitoring-simulation.md", DOCS / "monitoring-simulation.json"
+MEASURED = Path(__file__).resolve().parents[1] / "evidence" / "monitoring-simulation.json"
 BEGIN = "<!-- made from monitoring-simulation.json -->"
 END = "<!-- end of what is made from monitoring-simulation.json -->"
 
@@ -106,7 +105,3 @@ def _delay(found: dict[str, Any]) -> str:
     share = f" ({100 * found['found']:.0f}%)" if found["found"] < 0.995 else ""
     early = f", {100 * found['early']:.0f}%" if found["early"] >= 0.005 else ""
     return f"{median}{share}{early}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(read())), encoding="utf-8")

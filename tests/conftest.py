@@ -9,10 +9,10 @@ import signal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import pytest
 from hypothesis import settings
+from tests.cases import covering
 from tests.needs import EVERY_CASE
 
 if TYPE_CHECKING:
@@ -46,20 +46,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep of every test marked ``one_in(n)`` its first case and about one in n of the others."""
+    """Leave the cases marked ``thorough``, and the redundant ones of ``each_value``, for CI."""
     if EVERY_CASE:
         return
-    kept, begun = [], set()
+    by_test: dict[str, list[pytest.Item]] = {}
     for item in items:
-        mark, test = item.get_closest_marker("one_in"), item.nodeid.partition("[")[0]
-        # a hash, because every nth case could always be of the same engine
-        if mark is None or test not in begun or crc32(item.nodeid.encode()) % mark.args[0] == 0:
-            kept.append(item)
-        if mark is not None:
-            begun.add(test)
-    chosen = set(kept)
+        if not item.get_closest_marker("thorough"):
+            by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen = {
+        item
+        for cases in by_test.values()
+        for item in (covering(cases) if cases[0].get_closest_marker("each_value") else cases)
+    }
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = kept
+    items[:] = [item for item in items if item in chosen]
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -16,10 +16,10 @@ if (sys.argv[:1] == ["-m"] and "fairgauge" in sys.orig_argv[-len(sys.argv)]
     del sys.path[0]
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
 
+TYPE_CHECKING = False  # that of typing, whose import takes longer than all else here
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.api.audit import audit, count
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.api.decomposing import why
     from fairgauge.api.exploring import Exploration, explore
     from fairgauge.api.loading import load
+    from fairgauge.api.paging import AuditPage, page
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
     from fairgauge.api.searching import find
@@ -72,6 +73,7 @@ _NAMES_OF = {
     "api.decomposing": ("why",),
     "api.exploring": ("Exploration", "explore"),
     "api.loading": ("load",),
+    "api.paging": ("AuditPage", "page"),
     "api.pairing": ("pairs",),
     "api.planning": ("plan",),
     "api.searching": ("find",),
@@ -118,6 +120,7 @@ __all__ = [
     "FP",
     "TN",
     "TP",
+    "AuditPage",
     "Comparison",
     "Cube",
     "CubeError",
@@ -158,6 +161,7 @@ __all__ = [
     "monitor",
     "monitor_doctor",
     "ordered",
+    "page",
     "pairs",
     "plan",
     "probabilities",
@@ -184,11 +188,11 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOME:
-        from importlib.metadata import entry_points  # which costs as much as all that Python loads
+        from fairgauge.entry_points import entry_points
 
-        for command in entry_points(group="fairgauge.commands"):
-            if command.name == name:  # the function of a plug-in's command, such as `check`
-                return getattr(import_module(command.module.partition(".")[0]), name)
+        # the function of a plug-in's command, such as `check`
+        if point := entry_points("fairgauge.commands").get(name):
+            return getattr(import_module(point.package), name)
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)
     globals()[name] = value

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 _START = r"[a-z][a-z0-9+.\-]+:/+"  # pathlib leaves one slash of two; C:/ is a drive
-_ADDRESS = re.compile(rf"({_START})(.*)", re.IGNORECASE | re.DOTALL)
+# texts, which re compiles when they are used, and keeps: no command waits for them at its start
+_ADDRESS = rf"(?is)({_START})(.*)"
 # a password may hold spaces: as far as the last @ before another address
 _UNTIL_AT = rf"(?:[^\s/@:]*:(?:(?!{_START})[^\n])*@)?"
 _QUOTED = rf"(?<=['\"]){_START}[^'\"\s?]*\?[^'\"]*"  # a query may hold spaces
-_IN_TEXT = re.compile(rf"{_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))", re.IGNORECASE)
-_PARAMETERS = re.compile(r"\[?\?|[#;]")
-_HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?")
+_IN_TEXT = rf"(?i){_QUOTED}|{_START}{_UNTIL_AT}\S+?(?=[\].,:;'\")]*(?:\s|$))"
+_PARAMETERS = r"\[?\?|[#;]"
+_HOST = r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?"
 
 
 def shown_address(address: str) -> str:
@@ -25,19 +26,19 @@ def shown_address(address: str) -> str:
     >>> shown_address("postgresql://me:se/cret@host:5432/people?sslmode=require")
     'postgresql://me@host:5432/people'
     """
-    found = _ADDRESS.fullmatch(address)
+    found = re.fullmatch(_ADDRESS, address)
     if found is None:
         return address
     scheme, rest = found.groups()
     user, at, place = rest.rpartition("@")
-    if _PARAMETERS.search(user):  # the last @ may be one of a parameter, or of a password
+    if re.search(_PARAMETERS, user):  # the last @ may be one of a parameter, or of a password
         return f"{scheme}***"
-    place = _PARAMETERS.split(place)[0]
+    place = re.split(_PARAMETERS, place)[0]
     web = scheme.lower().startswith("http")
     if ":" in user or (web and "/" not in user):
         user = "" if web else user.partition(":")[0]
         at = "" if web else at
-    if not at and not _HOST.fullmatch(place.partition("/")[0]):  # a password without an @
+    if not at and not re.fullmatch(_HOST, place.partition("/")[0]):  # a password without an @
         place = f"{place.partition(':')[0]}:***"
     return f"{scheme}{user}{at}{place}"
 
@@ -48,7 +49,7 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("no answer from https://host/rows.csv?signature=secret, which is odd")
     'no answer from https://host/rows.csv, which is odd'
     """
-    return _IN_TEXT.sub(lambda found: shown_address(found[0]), text)
+    return re.sub(_IN_TEXT, lambda found: shown_address(found[0]), text)
 
 
 def is_clear(address: str) -> bool:
@@ -60,4 +61,6 @@ def is_clear(address: str) -> bool:
     rest = address.partition("://")[2]
     user = rest.rpartition("@")[0]
     host = re.split(r"[/?#]", rest)[0].rpartition("@")[2]
-    return not re.search(r"[?#\t\r\n]|:.*/|/.*:", user, re.DOTALL) and bool(_HOST.fullmatch(host))
+    return not re.search(r"[?#\t\r\n]|:.*/|/.*:", user, re.DOTALL) and bool(
+        re.fullmatch(_HOST, host)
+    )

@@ -217,14 +217,6 @@ class Decide(StrEnum):
     SIGNIFICANT = "significant"
 
 
-class RateTest(StrEnum):
-    """A test of two equal rates: Fisher's exact one, or chi-square without and with correction."""
-
-    FISHER = "fisher"
-    PEARSON = "pearson"
-    YATES = "yates"
-
-
 class Insufficient(StrEnum):
     """What a rule comes to where the data are insufficient to decide it."""
 
@@ -384,7 +376,6 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     STRATUM_OF_MISSING = "stratum_of_missing"  # column, values, line: their recoding
-    FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
     MISSING_GROUPS = "missing_groups"
@@ -432,6 +423,7 @@ class DiagnosticCode(StrEnum):
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others, negative, preset
+    CODE_AS_FAVOURABLE = "code_as_favourable"  # column, values, rows, preset: its word
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     EXCLUDED_GROUP = "excluded_group"
     # group, rows, value, selected or weighted, below a share, threshold of several
@@ -451,8 +443,7 @@ class DiagnosticCode(StrEnum):
     # strata, share, minimum, controls; columns, cuts: of each that can be cut; coarser: cut columns
     MISSING_MARKER = "missing_marker"  # value, rows, excluded, condition; unsure: as often a value
     CODED_NUMBERS = "coded_numbers"
-    # column, value, line: the recoding that makes it missing; of a count or weight, which is its
-    # role, the condition that excludes it
+    # column, value, rows, line: the recoding that makes it missing
     SAME_NAMES = "same_names"
     # values, rows, columns, others: all but the largest, line: a recoding; classes or strata
     UNMATCHED = "unmatched"
@@ -471,6 +462,8 @@ class DiagnosticCode(StrEnum):
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SKIPPED_FILES = "skipped_files"  # files: how many; example
+    LINES_ABOVE = "lines_above"  # lines: above the header; file
+    DECLARED_MISSING = "declared_missing"  # column; reasons; rows_of: of each reason
     LIMITS_THE_BETTER_OFF = "limits_the_better_off"  # rule, higher: which is worse; instead
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"
@@ -486,7 +479,6 @@ class DiagnosticCode(StrEnum):
     KNOWN_RATES = "known_rates"  # rate, group, known, share, low, high, p
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
-    PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
 
 
@@ -500,7 +492,8 @@ DOUBTS = DOUBTS_OF_A_COLUMN | {
     DiagnosticCode.MISSING_MARKER, DiagnosticCode.SAME_NAMES, DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PREDICTION_NOT_A_LABEL,
-    DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.ALIKE_IDENTIFIERS,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.CODE_AS_FAVOURABLE,
+    DiagnosticCode.ALIKE_IDENTIFIERS,
     DiagnosticCode.PLACEHOLDER_IDENTIFIER,
 }  # fmt: skip
 """What withholds a pass until it is corrected or accepted."""
@@ -583,7 +576,9 @@ class WhyNoRegression(StrEnum):
     TOO_MANY_LEVELS = "too many levels"
     TOO_FEW = "too few"  # as few rows as levels
     ONE_OUTCOME = "one outcome"
-    NOT_CONVERGED = "not converged"
+    SEPARATED = "separated"  # columns, or the side, separate the outcomes
+    TOO_FEW_EVENTS = "too few events"  # of either outcome on a side
+    NOT_INSTALLED = "not installed"
     MISSING_ROWS = "missing rows"  # without an outcome, a group or a weight could change it
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fairgauge.addresses import shown_address, without_secrets
 
@@ -25,7 +25,7 @@ NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
 MOST_CELLS, _MOST_CATEGORIES = 3, 20
-_OF_SOMEONE = re.compile(r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d")
+_OF_SOMEONE = r"\S@\S|\d[a-z]?,? +[^\W\d_]{4,}|[^\W\d_]{4,}[.,]? +\d"
 """Addresses: of mail, and of a street with the number of a house."""
 
 
@@ -39,8 +39,7 @@ class FairgaugeError(Exception):
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..."
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One mistake in a specification, and the path to it (``rules[2].metric``)."""
 
     path: str
@@ -195,7 +194,7 @@ def cells(values: Iterable[object]) -> str:
 
 def may_name_people(values: Collection[str]) -> bool:
     """Return whether different values of a column may be identifiers or addresses of people."""
-    return len(values) > _MOST_CATEGORIES or any(map(_OF_SOMEONE.search, values))
+    return len(values) > _MOST_CATEGORIES or any(re.search(_OF_SOMEONE, each) for each in values)
 
 
 def form_of(value: str) -> str:

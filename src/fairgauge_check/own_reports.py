@@ -8,7 +8,7 @@ from typing import Any
 
 from fairgauge.errors import DataError
 
-_MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
+_MARKDOWN = re.compile(r"^### Tables to publish\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^<>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
 _OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
@@ -45,7 +45,7 @@ def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
 def tables_to_publish(text: str) -> str | None:
     r"""Return the part of a report, in Markdown or HTML, that is to be published; else None.
 
-    >>> tables_to_publish("# Audit\n| a |\n\n**Tables to publish**\n\n| b |\n\n## Data").strip()
+    >>> tables_to_publish("# Audit\n| a |\n\n### Tables to publish\n\n| b |\n\n## Data").strip()
     '| b |'
     """
     found = _MARKDOWN.search(text) or _HTML.search(text)

@@ -78,7 +78,7 @@ MANY = """async ([seed, number, cuts]) => {
 }""".replace("READ", READ)
 """Clicks one control after another at random; what the controls then show, and the overview."""
 
-RULES = ("others", "overall", "largest", "best")
+RULES = ("others", "overall")
 MATRICES = """() => Object.fromEntries(
   Array.from(document.querySelectorAll('.slices table')).map((table) => [
     table.caption.textContent,
@@ -395,37 +395,6 @@ def test_translated_kernels_are_those_of_python(opened):
                 assert all(map(same, numbers, known)), (name, shown, wanted)
 
 
-def test_scores_of_the_other_value_and_decisions_alone(opened):
-    """A score of 0 is turned; a prediction has no slider; without labels there are no matrices."""
-    table = rows()
-    decided = table.with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64))
-    cases = [
-        (table, QUESTION | {"score_of": 0, "threshold": 0.35}),
-        (decided, {"label": "y", "prediction": "p", "positive": 1}),
-        (decided, {"prediction": "p", "positive": 1}),
-        (decided, {"label": "y", "positive": 1}),
-        (table, QUESTION | {"threshold": 0.12345}),
-        (
-            table.with_columns(s=900 * pl.col("s") - 100),
-            QUESTION | {"score_range": (-100, 800), "threshold": 350.0},
-        ),
-    ]
-    for rows_, question in cases:
-        options = question | {"sensitive": "g"}
-        page = opened(fg.explore(rows_, exact=True, **options))
-        metrics = [f"{rate['name']}.difference" for rate in data_of(page)["rates"]]
-        report = fg.audit(rows_, **options, metrics=metrics)
-        names = data_of(page)["columns"][0]["groups"]
-        shown = {names[int(key)]: cells for key, cells in page.evaluate(READ)}
-        assert set(shown) == {e.group for e in report.estimates}
-        for each in report.estimates:
-            value, low, high, *_ = shown[each.group][metrics.index(each.metric)]
-            assert same(float(value), each.value)
-            assert same(float(low), each.interval.low)
-            assert same(float(high), each.interval.high)
-        assert page.locator("#threshold-part").is_visible() == ("score" in question)
-
-
 def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, tmp_path):
     """A name of markup is a model's, too; a candidate has missing decisions of its own."""
     chance = np.random.default_rng(8)
@@ -478,22 +447,6 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
                 assert each.value == report[each.metric, "g", each.group].value
 
 
-def test_intervals_together_are_those_at_the_stored_critical_value(opened):
-    table = rows()
-    page = opened(explored(table, sensitive="g", intersections=[]))
-    data = data_of(page)
-    page.locator("#together").check()
-    confidence = 1 - 0.05 / data["together"]["count"]
-    metrics = [f"{rate['name']}.difference" for rate in data["rates"]]
-    question = QUESTION | {"sensitive": "g", "metrics": metrics, "confidence": confidence}
-    report = fg.audit(table, **question)
-    for key, cells in page.evaluate(READ):
-        for metric, cell in zip(metrics, cells, strict=True):
-            each = report[metric, "g", data["columns"][0]["groups"][int(key)]]
-            assert same(float(cell[1]), each.interval.low)
-            assert same(float(cell[2]), each.interval.high)
-
-
 def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path):
     """The exported specification of random trails, audited, has the numbers of the page."""
     table = rows().filter(pl.col("g").is_not_null())
@@ -535,195 +488,6 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
                         assert each.simultaneous.high >= each.interval.high
                     compared += 1
         assert compared > 0
-
-
-def test_every_interval_that_was_on_the_page_was_looked_at(opened):
-    """Not the picked cells alone: all groups by all rates, and those of the detail."""
-    table = rows().with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64))
-    question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
-    page = opened(fg.explore(table, exact=True, metrics=METRICS, **question))
-    data = data_of(page)
-    groups, rates = len(data["columns"][0]["groups"]), len(data["rates"])
-    intervals = (
-        "() => document.querySelectorAll('#grid button[data-low]:not([data-low=NaN])').length"
-    )
-
-    def counted(view):
-        page.locator(f"#show input[value={view}]").check()
-        text = exported(page)
-        assert page.locator("#seen").inner_text().split(" Whatever")[0] in text
-        return int(re.search(r"shown ([\d,]+) interval", text)[1].replace(",", ""))
-
-    assert drawn(page).evaluate(intervals) == groups * rates
-    # the detail adds the rates of the group and of all others, and their ratio
-    assert counted("difference") == groups * rates + 3
-    assert counted("difference") == groups * rates + 3
-    assert counted("ratio") == 2 * groups * rates + 2
-    assert counted("rate") == 3 * groups * rates + 1
-    page.locator("#again").click()
-    assert counted("rate") == 3 * groups * rates + 1
-    assert data["together"]["count"] >= 3 * groups * rates + 1
-
-
-def settled(page):
-    """Return the lines of the trail, once the view of the page is settled and drawn."""
-    page.wait_for_selector("#trail[aria-busy=false]", state="attached")
-    return page.locator("#trail li").all_inner_texts()
-
-
-def shown_so_far(page):
-    text = page.locator("#seen").inner_text()
-    return int(re.search(r"([\d,]+) intervals?,", text)[1].replace(",", ""))
-
-
-def test_the_trail_lists_what_was_picked_and_each_interval_as_it_was_shown(opened):
-    """What nobody picked is in the number of intervals alone, until it is exported."""
-    page = opened(explored(rows(), sensitive="g", intersections=[]))
-    page.locator("#threshold-number").fill("0.6")
-    page.locator("#threshold-number").press("Enter")
-    assert settled(page) == []
-    assert shown_so_far(page) > 2 * len(data_of(page)["rates"])
-    page.locator("#grid td.on button").nth(1).click()
-    (first,) = settled(page)
-    assert re.search(r"\(95% CI .* to .*, taken alone\)$", first)
-    assert first.partition(": ")[2] in page.locator("#detail").inner_text()
-    page.locator("#together").check()
-    again = settled(page)
-    assert again[0] == first
-    assert re.search(r"\(simultaneous 95% CI .* to [^,]*\)$", again[1])
-    assert again[1].partition(": ")[2] in page.locator("#detail").inner_text()
-    assert re.search(r": (.*?) \(", again[1])[1] == re.search(r": (.*?) \(", first)[1]
-    page.locator("#trail button").first.click()
-    assert settled(page) == again
-    assert not page.locator("#together").is_checked()
-    page.locator("#again").click()
-    assert (
-        "of all groups by g compared with all others at threshold 0.5: significantly"
-        in exported(page)
-    )
-    assert "95% confidence intervals, each taken alone" in settled(page)[0]
-
-
-def test_a_link_carries_the_number_of_intervals_that_its_page_has_shown(opened):
-    """At most so many: what both pages show is counted once where it is the view of the link."""
-    exploration = explored(rows(), sensitive="g", intersections=[])
-    page = opened(exploration)
-    settled(page)
-    page.locator("#metric").select_option("1")
-    settled(page)
-    # a page that was settled before the choice is so at once: its address follows
-    shown = "document.querySelector('#seen').innerText.match(/([\\d,]+) interval/)[1]"
-    page.wait_for_function(f"location.hash.endsWith(`%2C${{{shown}.replace(',', '')}}%5D`)")
-    number, address = shown_so_far(page), address_of(page)
-    other = opened(exploration, address)
-    assert settled(other) == []
-    assert shown_so_far(other) == number
-    assert "the one that its link was copied from" in exported(other)
-    other.locator("#metric").select_option("2")
-    settled(other)
-    assert shown_so_far(other) > number
-    damaged = opened(exploration, address.replace(str(number), "-1"))
-    assert settled(damaged) == []
-    assert shown_so_far(damaged) <= number
-
-
-@pytest.mark.parametrize("width", [400])
-def test_a_printed_page_shows_every_rate_from_whatever_window(opened, width):
-    """A sheet of A4 is narrower than the window in which one rate is shown at a time."""
-    page = opened(
-        explored(rows(), sensitive="g", intersections=[]), viewport={"width": width, "height": 850}
-    )
-    settled(page)
-    rates = len(data_of(page)["rates"])
-    visible = """() => [...document.querySelectorAll('#grid tbody td')]
-      .filter((cell) => cell.offsetParent && cell.textContent).length"""
-    groups = page.locator("#grid tbody tr").count()
-    assert page.evaluate(visible) == groups * (1 if width == 400 else rates)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 720, "height": 1050})
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done()))")
-    assert rates > 1
-    assert page.evaluate(visible) == groups * rates
-
-
-def test_in_a_notebook_the_page_computes_in_a_frame_of_its_own(opened, tmp_path, chromium):
-    """A frame without an origin has no address to write and no link; it saves a specification."""
-    exploration = explored(rows(), sensitive="g", intersections=[])
-    alone = opened(exploration)
-    alone.locator("#show input[value=ratio]").check()
-    cell = tmp_path / "cell.html"
-    cell.write_text(f"<!doctype html><title>cell</title>{exploration._repr_html_()}", "utf-8")
-    visit = Visit(chromium, cell)
-    frame = visit.page.frames[1]
-    frame.locator("#show input[value=ratio]").check()
-    assert frame.evaluate(READ) == alone.evaluate(READ)
-    frame.locator("#grid td.on button").nth(1).click()
-    assert settled(frame) == settled_after_a_pick(alone)
-    assert not frame.locator("#link").is_visible()
-    with visit.page.expect_download() as saved:
-        frame.locator("#save").click()
-    assert tomllib.loads(saved.value.path().read_text("utf-8"))["score"] == "s"
-    assert (visit.complaints, visit.dialogs) == ([], [])
-    visit.context.close()
-
-
-def settled_after_a_pick(page):
-    page.locator("#grid td.on button").nth(1).click()
-    return settled(page)
-
-
-def test_the_detail_comes_into_sight_where_it_is_below_the_overview(opened):
-    page = opened(explored(rows()), viewport={"width": 400, "height": 700})
-    page.locator("#by input[value='1']").check()
-    detail = page.locator("#detail")
-    drawn(page).locator("#grid td.on button").nth(2).click()
-    assert detail.evaluate("each => each.getBoundingClientRect().top") < 200
-    assert page.evaluate("document.activeElement.id") == "detail"
-    page.locator("#back").click()
-    picked = page.locator("#grid [aria-pressed=true]")
-    assert picked.evaluate("each => each === document.activeElement")
-    assert detail.locator("h2").inner_text() in picked.get_attribute("aria-label")
-
-
-def test_what_cannot_be_chosen_states_why(opened):
-    """By a line of the page, on pointing, and as the description of the control."""
-    table = rows()
-    page = opened(explored(table, intersections=[], threshold=0.5))
-    sole = page.locator("#by input[value='0']")
-    assert sole.is_disabled()
-    page.locator("#reasons summary").click()
-    assert page.locator("#why").inner_text().splitlines() == [
-        "g stays: at least one column has to make the groups",
-        "No choice of one g: it makes the groups",
-        "No choice of a model: one was counted; fairgauge count --candidate COLUMN counts more",
-    ]
-    described = "each => document.getElementById(each.getAttribute('aria-describedby')).textContent"
-    assert sole.evaluate(described) == "g stays: at least one column has to make the groups"
-    by_g = page.locator("#filter-0").evaluate(described)
-    assert by_g == "No choice of one g: it makes the groups"
-    assert page.locator("#by label").first.get_attribute("title") == sole.evaluate(described)
-    # counted together at the audited threshold alone, which the view then has
-    page.locator("#threshold-number").fill("0.8")
-    page.locator("#threshold-number").press("Enter")
-    page.locator("#by input[value='1']").check()
-    assert page.locator("#threshold-number").input_value() == "0.5"
-    # counted apart, as four columns are: one takes the place of the other
-    for name in ("i", "k"):
-        table = table.with_columns(pl.int_range(pl.len()).mod(2 if name == "i" else 3).alias(name))
-    page = opened(
-        explored(table, sensitive=["g", "h", "i", "k"], intersections=[["g", "h"]], threshold=0.5)
-    )
-    page.locator("#reasons summary").click()
-    assert "g and h were not counted" not in page.locator("#why").inner_text()
-    third = page.locator("#by input[value='2']")
-    apart = "g and i were not counted together; fairgauge count --intersect 'g*i' does"
-    assert third.evaluate(described) == f"{apart}. Until then i takes the place of the others"
-    assert page.locator("#filter-2").is_disabled()
-    assert page.locator("#filter-2").evaluate(described) == apart
-    third.check()
-    assert not page.locator("#by input[value='0']").is_checked()
-    assert [key for key, _ in page.evaluate(READ)] == ["0", "1"]
 
 
 def test_a_verdict_is_of_the_audited_view_alone_and_words_are_those_of_the_audit(opened):
@@ -801,21 +565,6 @@ def test_it_works_from_the_keyboard(opened):
     page.locator("#threshold").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#threshold[aria-valuetext='0.51']")
-
-
-def test_a_threshold_that_is_not_counted_is_stated_with_the_one_that_is_shown(opened):
-    page = opened(explored(rows(), intersections=[], threshold=0.5))
-    moved = page.locator("#threshold-moved[role=status]")
-    for typed, shown in (("0.605", "0.6"), ("60", "0.99")):
-        page.locator("#threshold-number").fill(typed)
-        page.locator("#threshold-number").press("Enter")
-        assert page.locator("#threshold-number").input_value() == shown
-        assert f"not counted at {typed}: the threshold is {shown}," in moved.inner_text()
-    page.locator("#threshold-number").fill("0.8")
-    page.locator("#threshold-number").press("Enter")
-    assert moved.text_content() == ""
-    page.locator("#by input[value='1']").check()  # counted together at 0.5 alone
-    assert "not counted at 0.8: the threshold is 0.5," in moved.inner_text()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])

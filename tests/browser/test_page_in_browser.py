@@ -7,7 +7,6 @@ from tests.needs import EVERY_CASE
 
 import sample_reports
 from conftest import SAMPLES, violations
-from fairgauge.render import render
 
 KINDS = ("plain", "sure")
 EACH = pytest.mark.parametrize(
@@ -54,17 +53,7 @@ def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
-    """A table of one rate fits; a wider one has a shadow at the edge that hides columns."""
-    page = visit("several", width=400).page
-    unfold(page)
-    tables = page.locator("#details .scroll").evaluate_all(
-        "all => all.map(e => [e.scrollWidth > e.clientWidth, getComputedStyle(e).backgroundImage])"
-    )
-    assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
-
-
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):
@@ -102,18 +91,6 @@ def test_a_mark_stands_on_the_side_that_its_number_says(visit):
         assert side * value > 0 or abs(value) < 1
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_charts_use_the_width_and_marks_stay_inside(visit, width):
-    page = visit("crossed", width=width).page
-    unfold(page)
-    for plot in page.locator("table.chart").first.locator("tbody .plot").all():
-        box = plot.bounding_box()
-        assert box["width"] > 90
-        for mark in plot.locator("circle").all():
-            dot = mark.bounding_box()
-            assert box["x"] - 6 <= dot["x"] + dot["width"] / 2 <= box["x"] + box["width"] + 6
-
-
 def test_names_of_groups_are_never_cut(visit):
     page = visit("crossed", width=400).page
     cut = page.evaluate(
@@ -145,46 +122,6 @@ def test_tables_sort_by_number(visit):
     assert column()[0] == sorted(numbers, reverse=True)
 
 
-def test_the_table_is_searched_as_one_types(visit):
-    page = visit("several").page
-    unfold(page)
-    page.locator("#find").fill("accuracy black")
-    rows = page.locator("#estimates tbody tr:visible")
-    assert rows.count() >= 1
-    assert all("Black" in text and "accuracy" in text for text in rows.all_inner_texts())
-    assert f"{rows.count()} of" in page.locator("#found").inner_text()
-    page.locator("#find").fill("")
-    assert page.locator("#estimates tbody tr:not(:visible)").count() == 0
-
-
-def test_a_long_table_is_complete_without_scripts(chromium, tmp_path):
-    report = sample_reports.crossed(metrics="all")
-    assert len(report.estimates) > 400
-    path = tmp_path / "long.html"
-    path.write_text(render(report, "html"), encoding="utf-8")
-    page = chromium.new_page(java_script_enabled=False)
-    page.goto(path.as_uri())
-    rows = page.locator("#estimates tbody tr")
-    assert rows.count() == len(report.estimates)
-    page.locator("#numbers > summary").click()
-    assert rows.last.is_visible()
-    headings = page.locator("#estimates thead th").count()
-    assert rows.locator("th, td").count() == headings * len(report.estimates)
-    page.close()
-
-
-def test_a_table_is_copied_as_rows_of_a_spreadsheet(visit):
-    seen = visit("small")
-    seen.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    button = seen.page.locator("#feature-0 .copy").first
-    button.click()
-    seen.page.wait_for_function("b => b.textContent !== 'Copy table'", arg=button.element_handle())
-    text = seen.page.evaluate("navigator.clipboard.readText()")
-    rows = [line.split("\t") for line in text.splitlines()]
-    assert [row[0] for row in rows] == ["sex", "Female", "Male", "overall"]
-    assert len({len(row) for row in rows}) == 1
-
-
 def test_a_metric_leads_to_its_meaning(visit):
     page = visit("small").page
     unfold(page)
@@ -192,14 +129,6 @@ def test_a_metric_leads_to_its_meaning(visit):
     meaning = page.locator("#metric-selection-rate-difference")
     assert meaning.is_visible()
     assert "Clarify DPPL with the opposite sign" in meaning.inner_text()
-
-
-def test_pairs_unfold(visit):
-    page = visit("crossed").page
-    pairs = page.locator("details", has_text="Every pair of groups").first
-    assert not pairs.locator("table").first.is_visible()
-    pairs.locator("summary").click()
-    assert "adjusted for all pairs" in pairs.inner_text()
 
 
 def test_dark_is_dark_and_paper_is_white(visit):
@@ -223,13 +152,3 @@ def test_the_notebook_fragment_is_seen_without_scripts(chromium, tmp_path):
     assert page.get_by_text("Fairness audit").first.is_visible()
     assert page.locator("tbody tr:visible").count() >= 3
     context.close()
-
-
-def test_the_notebook_fragment_fits_a_narrow_cell(chromium, tmp_path):
-    path = tmp_path / "notebook.html"
-    path.write_text(sample_reports.several()._repr_html_(), encoding="utf-8")
-    page = chromium.new_page(viewport={"width": 400, "height": 900})
-    page.goto(path.as_uri())
-    assert page.locator("dt:visible").count() > 0  # rules beside their verdicts
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    page.close()

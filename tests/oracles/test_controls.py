@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.stats.grouped_regression import adjusted_effect
+from fairgauge.stats.regression import adjusted_effect
 
 COLUMNS = ["chist", "mhist", "phist", "selfemp", "condomin", "single", "insurance"]
 CUTS = {"pirat": [0.28, 0.36], "lvrat": [0.8, 0.95]}

@@ -42,7 +42,7 @@ def rows(column):
     return pa.table({column: values, "y": flags, "g": ["a", "b", "a", *"b" * (len(values) - 3)]})
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("column", ["day", "time", "zoned"])
 def test_every_engine_compares_dates_alike(rows_as, column):
     data = rows_as(rows(column))
@@ -72,7 +72,6 @@ ODD = ["2026-03-31 09:30", "2026-03-31T09:30:00.000001", "2026-03-31T09:29:59.99
 ENDS = ["2026-03-31", "2026-03-31T09:30", "2026-03-31T09:30:00.000001", "2026-03-31T09:30:00Z"]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("odd", [*ODD, "2026-02-30T10:00", "2026-03-31T24:00", "soon"])
 def test_files_compare_every_form_of_a_time_as_frames_do(tmp_path, odd):
     file = tmp_path / "rows.csv"

@@ -77,7 +77,7 @@ def same(cubes: tuple[fg.Cube, fg.Cube]) -> None:
             np.testing.assert_allclose(sums, other.sums[measure], rtol=1e-11, atol=1e-300)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("most", [0, 1 << 20], ids=["each table", "all axes"])
 @pytest.mark.parametrize(
     "options",

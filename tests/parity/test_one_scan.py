@@ -60,7 +60,6 @@ def late(request, tmp_path):
     return kinds.get(request.param, lambda: rows)()
 
 
-@pytest.mark.one_in(3)
 def test_too_many_values_that_come_late(late):
     with pytest.raises(DataError, match=r"'y' \(label\) has more than 1,000 distinct values"):
         fg.count(late, label="y", sensitive="g")

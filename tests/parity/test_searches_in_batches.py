@@ -49,7 +49,6 @@ def leaves(value):
     return [leaf for each in value for leaf in leaves(each)] if isinstance(value, list) else [value]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "kind",
     [

@@ -69,7 +69,7 @@ def said(report: fg.Report, metric: str) -> tuple[Any, ...]:
     ), [v.outcome for v in report.verdicts]  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", REFERENCES, ids=str)
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("outcome", OUTCOMES)

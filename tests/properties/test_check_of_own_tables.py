@@ -89,7 +89,6 @@ def checked(table: str) -> fg.Check | None:
         return None
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [
     *PRESETS, *(n for n in OTHERS if n != FEW), *(n for n in RESULTS if n != "check"),
     pytest.param(FEW, marks=pytest.mark.xfail(reason="AIR to all others, which no header states")),

@@ -81,7 +81,7 @@ def numbers(report):
                 yield (name, group.group, group.scope, group.class_scope), rate
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize("rows", [7, 40, 1000])
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("kind", KINDS)

@@ -149,7 +149,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(verb: str) -> None:
     same(answer(verb), VERBS[verb](shuffled))
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @EVERY_VERB
 @pytest.mark.parametrize("engine", ["pandas", "duckdb", "parquet"])
 def test_the_engine_changes_nothing(verb: str, engine: str, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_count_column_is_repeated_rows(verb: str) -> None:
     same_but_for_rows(VERBS[verb](repeated()), VERBS[verb](table(), count="n"))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("weight", [0.0, None])
 @pytest.mark.parametrize("verb", WEIGHTED)
 def test_a_count_column_is_repeated_rows_of_weights(verb: str, weight: float | None) -> None:
@@ -277,7 +277,7 @@ def judgements(result: Any) -> Any:
     return found
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("verb", DOUBTFUL_VERBS)
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_doubtful_rows_of_a_count_are_as_many_as_their_cases(verb: str, seed: int) -> None:
@@ -296,7 +296,7 @@ def without_sums_of_weights(plain: Any) -> Any:
     return [without_sums_of_weights(each) for each in plain] if isinstance(plain, list) else plain
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize("verb", WEIGHTED)
 @pytest.mark.parametrize("factor", [0.25, 1000.0])
 def test_the_scale_of_weights_changes_nothing(verb: str, factor: float) -> None:
@@ -341,7 +341,7 @@ def test_a_monitor_does_not_see_how_its_days_are_written() -> None:
     same_but_for_rows(history(repeated()), history(table(), count="n"))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @EVERY_VERB
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_type_of_a_result_does_not_depend_on_its_input(verb: str, rows: int) -> None:

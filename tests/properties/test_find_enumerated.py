@@ -32,7 +32,7 @@ def table(negatives, events, features=("f", "g")):
     return pl.DataFrame({name: list(values) for name, values in columns.items()})
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("worse", ["higher", "lower"])
 @pytest.mark.parametrize("cells", [(10, 10, 10, 10), (4, 16, 16, 4)])
 def test_no_total_of_forty_rows_has_a_claim_in_more_than_a_twentieth_of_its_tables(worse, cells):

@@ -7,7 +7,6 @@ import shlex
 
 import numpy as np
 import polars as pl
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -68,55 +67,3 @@ def test_the_command_of_a_found_subgroup_selects_its_rows(values, column):
             )  # fmt: skip
             values = [e.value for e in report.estimates if e.value is not None]
             assert any(abs(value - subgroup.difference) < 1e-9 for value in values)
-
-
-def test_of_values_that_the_search_made_the_rows_are_those_of_the_subgroup():
-    rng = np.random.default_rng(5)
-    rows = 4_000
-    many = np.minimum(rng.geometric(0.02, rows), 300)
-    frame = pl.DataFrame({
-        "a": rng.integers(0, 3, rows),
-        "number": rng.normal(0, 1e-3, rows),
-        "many": [None if each % 7 == 0 else f"v, {each}" for each in many],
-        "p": rng.integers(0, 2, rows),
-    })  # fmt: skip
-    found = fg.find(frame, features=["number", "many", "a"], rate="selection_rate",
-                    worse="lower", depth=1, **ASKED)  # fmt: skip
-    values = set()
-    for subgroup in (*found.worse, *found.undecided):
-        where = found.where(subgroup)
-        assert fg.count(frame, sensitive=["p"], where=where, **ASKED).cases == subgroup.rows
-        words = shlex.split(command_inside(found, subgroup))
-        stated = [words[i + 1] for i, word in enumerate(words) if word == "--where"]
-        again = fg.count(frame, sensitive=["p"], where=stated, **ASKED)
-        assert again.cases == subgroup.rows, words
-        values |= set(subgroup.conditions.values())
-    assert {"other values", "(missing)"} <= values
-
-
-def test_of_a_frame_it_is_stated_what_asks_it_in_python():
-    rng = np.random.default_rng(6)
-    sex, number = rng.choice(["F", "M"], 4_000), rng.normal(40, 9, 4_000)
-    p = (rng.random(4_000) < 0.2 + 0.4 * ((sex == "F") & (number > 45))).astype(int)
-    other = rng.choice(["on", "off"], 4_000)
-    frame = pl.DataFrame({"sex": sex, "number": number, "other": other})
-    found = fg.find(frame, label=np.zeros(4_000, int), prediction=p, positive=1,
-                    rate="false_positive_rate", features=["sex", "number", "other"])  # fmt: skip
-    member = next(each for each in found.worse if each.explained_by is None)
-    stated = f"where=found.where(found.worse[{found.worse.index(member)}])"
-    assert stated in str(found)
-    inside = fg.audit(frame, label=np.zeros(4_000, int), prediction=p, positive=1,
-                      sensitive="sex", where=found.where(member))  # fmt: skip
-    assert inside.data.rows == member.rows
-
-
-@pytest.mark.parametrize("value", ["tab\there", "\u202eevil", "עברית"])
-def test_no_command_is_printed_that_would_not_be_read_as_it_is_shown(value):
-    rng = np.random.default_rng(7)
-    kind = rng.choice([value, "one"], 2_000)
-    frame = pl.DataFrame({"kind": kind, "p": rng.random(2_000) < 0.2 + 0.4 * (kind == value)})
-    found = fg.find(frame, features=["kind"], rate="selection_rate", worse="higher", **ASKED)
-    assert found.worse[0].conditions == {"kind": value}
-    assert "--where" not in str(found)  # to compare it, its value need not be stated
-    inside = fg.count(frame, sensitive=["p"], where=found.where(found.worse[0]), **ASKED)
-    assert inside.cases == (kind == value).sum()

@@ -107,7 +107,7 @@ def test_group_and_reference_mirror_each_other(kind: str, design: str, alone: bo
     assert not problems, f"{len(problems)} of {len(pairs)}, such as {problems[:3]}"
 
 
-@pytest.mark.one_in(17)
+@pytest.mark.each_value
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize(("rate", "complement"), COMPLEMENTS)
 def test_a_rate_and_its_complement_mirror_each_other(

@@ -78,7 +78,6 @@ def named(found: fg.Check, text: str) -> bool:
     return any(text in each.reason for each in found.unread)
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("layout", MARKS)
 @given(
     drawn=tables(),

@@ -110,7 +110,6 @@ def silenced(before: Verdicts, after: Verdicts, allowed: tuple[str, ...] = ("fai
 SOME = st.lists(st.integers(0, 10_000), min_size=20, max_size=20)
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", range(len(REFERENCES)))
 @given(added=TINY, some=SOME)
 @SEEDED

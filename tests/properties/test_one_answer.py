@@ -39,7 +39,7 @@ def drawn_tables() -> list[list[tuple[int, float]]]:
     return [cells[i : i + 4] for i in range(0, 24, 4)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "cells",
     [

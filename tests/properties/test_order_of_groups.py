@@ -70,16 +70,6 @@ def test_bands_are_in_the_order_of_their_numbers(cuts, style, random):
     assert in_reading_order(sorted_levels(mixed)) == (*bands, "not stated")
 
 
-@given(st.permutations(["north", "a 10", "<5", "Zoe", "x & y"]))
-def test_an_order_that_is_stated_is_kept(names):
-    assert in_reading_order(sorted_levels(names), stated=names) == tuple(names)
-
-
-def test_names_of_other_kinds_stay_in_their_order():
-    for names in (["A1", "A2", "B1"], ["F", "M"], ["Block A 3", "Block B 1"]):
-        assert in_reading_order(sorted_levels(names[::-1])) == tuple(names)
-
-
 def test_every_output_has_one_order():
     report = audited(rows(BANDS))
     assert in_json(report) == BANDS
@@ -108,22 +98,6 @@ def test_the_order_of_a_type_is_kept_and_saved(kind):
     assert in_json(audited(cube)) == in_json(audited(data[kind])) == stated
     assert in_json(audited(read_cube(cube.to_json(), "file"))) == stated
     assert cube == fg.count(plain, **ASKED)
-
-
-def test_categories_that_are_only_sorted_state_no_order():
-    data = rows(BANDS).astype({"band": "category"})
-    assert in_json(audited(data)) == BANDS
-
-
-def test_parts_keep_the_order_of_their_types_together():
-    stated = ["b", "c", "a"]
-    plain = rows(stated)
-    data = plain.assign(band=pd.Categorical(plain.band, stated))
-    one, two, other = data[data.band != "c"], data[data.band == "c"], plain[plain.band == "c"]
-    for more in (two, other):
-        cubes = [fg.count(each, **ASKED) for each in (one, more)]
-        assert in_json(audited(cubes[0] + cubes[1])) == stated
-        assert in_json(audited(cubes[1] + cubes[0])) == stated
 
 
 @given(st.permutations(BANDS), st.integers(0, 50))

@@ -115,7 +115,7 @@ def found(report: fg.Report) -> dict[tuple[object, ...], tuple[object, ...]]:
     return numbers | verdicts
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "stands_for", [{}, {"count": "n"}, {"weight": "w"}, {"cluster": "c"}],
     ids=["rows", "cases", "weights", "clusters"],

@@ -278,7 +278,7 @@ AUDITS = [
 """Of classes the first name decides which of two groups with equal rates is named."""
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.each_value
 @pytest.mark.parametrize(("which", "question"), AUDITS)
 def test_names_change_nothing_of_an_audit(which: str, question: str) -> None:
     check(which, question, "audit")
@@ -287,7 +287,7 @@ def test_names_change_nothing_of_an_audit(which: str, question: str) -> None:
 CROSSED, *_, OF_COLUMNS, _ = BIJECTIONS
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.each_value
 @pytest.mark.parametrize("which", [CROSSED, OF_COLUMNS])
 @pytest.mark.parametrize("verb", ["count", "compare", "compare_models"])
 def test_names_change_nothing_of_other_results(which: str, verb: str) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Status
-from fairgauge.render import render
 from fairgauge.render.grammar import describe_reason
 
 CELLS = st.tuples(*[st.integers(0, 60)] * 4)
@@ -58,12 +56,3 @@ def test_the_part_that_limits_is_named(few, many, positives):
             assert each.reason.side == ("group" if each.group == "A" else "reference")
     verdict = next(each for each in report.verdicts if each.group == "A")
     assert verdict.reason["rows"] == total
-
-
-@pytest.mark.parametrize("written", ["text", "markdown"])
-def test_the_note_of_insufficient_data_names_it(written):
-    data = rows({"A": (600, 5, 400, 7), "B": (600, 5, 400, 70)})
-    report = fg.audit(data, **ASKED, metrics=COMPOSITES)
-    text = " ".join(render(report, written).split())
-    assert "1,012 rows, 12 of them with y = 0" in text.replace("\\", "")
-    assert "n = 12" not in text

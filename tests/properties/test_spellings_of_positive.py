@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli import main
 from fairgauge.values import matches, meaning
 
 ASKED = {"label": "y", "prediction": "p", "sensitive": "sex"}
@@ -45,32 +41,3 @@ def test_counts_of_one_question_are_equal_and_add_up(dtype, written):
     both = one.add(other)
     assert both.asked.positive == (1,)
     assert both.digest == fg.count(pd.concat([rows, rows.head(20)]), **ASKED, positive=1).digest
-
-
-def test_counts_of_the_command_line_are_those_of_python(tmp_path):
-    ROWS.to_csv(tmp_path / "rows.csv", index=False)
-    options = [f"--{name}={column}" for name, column in ASKED.items()]
-    command = ["count", str(tmp_path / "rows.csv"), *options, "--positive", "1"]
-    assert CliRunner().invoke(main, [*command, "-o", str(tmp_path / "c.cube.json")]).exit_code == 0
-    counted = fg.count(tmp_path / "rows.csv", **ASKED, positive=1)
-    assert fg.load(tmp_path / "c.cube.json") == counted
-
-
-def test_counts_that_were_saved_as_written_still_add_up():
-    now = fg.count(ROWS, **ASKED, positive="1")
-    earlier = replace(now, plan=replace(now.plan, asked=replace(now.plan.asked, positive=("1",))))
-    assert earlier.to_dict()["plan"]["asked"]["positive"] == ["1"]
-    assert earlier.add(now, allow_duplicates=True).rows == 2 * now.rows
-
-
-def test_other_values_remain_other_questions():
-    rows = ROWS.replace({"y": {1: "01", 0: "1"}, "p": {1: "01", 0: "1"}})
-    one, other = (fg.count(rows, **ASKED, positive=each) for each in ("1", "01"))
-    assert one != other
-    with pytest.raises(fg.CubeError, match="positive is"):
-        one.add(other)
-    report = fg.audit(rows, **ASKED, positive="1")
-    assert {g.group: g.rates["base_rate"].value for g in report.groups} == {"F": 0, "M": 1}
-    texts = ROWS.replace({"y": {1: "1", 0: "1.0"}}).assign(p="1")
-    with pytest.raises(fg.SpecError, match="ambiguous: the column holds the text '1' and"):
-        fg.audit(texts, **ASKED, positive="1")

@@ -99,29 +99,3 @@ def test_a_page_of_few_rows_is_in_words(verb: str) -> None:
         found = answered(verb, table(rows, seed=rows), **more)
         wrong = WRONG.search(page := str(found or ""))
         assert not wrong, page[max(0, wrong.start() - 80) : wrong.end() + 40]
-
-
-def test_thresholds_of_no_group_are_an_error() -> None:
-    rows = table(60).with_columns(g=pl.lit("Unknown"))
-    with pytest.raises(fg.SpecError, match="no row has a group of 'g'"):
-        VERBS["thresholds"](rows)
-
-
-def test_a_group_without_a_score_is_beside_the_curves_of_others() -> None:
-    """The page of rates over thresholds stopped with an error."""
-    rows = table(80).with_columns(score=pl.when(pl.col("g") == "F").then(None).otherwise("score"))
-    report = fg.audit(rows, label="y", score="score", positive=1, sensitive="g")
-    assert "<bdi>M</bdi>" in render(report, "html")
-
-
-def test_a_column_that_names_no_group_is_answered() -> None:
-    """Distances with clusters, an explorer and thresholds stopped with errors."""
-    nobody = table(60).with_columns(g=pl.lit("Unknown"))
-    report = fg.audit(nobody, **BINARY, **OF_GROUPS, metrics="clarify", cluster="c")
-    assert not [each for each in report.groups if each.reference_kind is None]
-    missing = nobody.with_columns(g=pl.lit(None, dtype=pl.String))
-    assert fg.explore(missing, **BINARY, **OF_GROUPS, exact=True)
-    one = fg.thresholds(
-        missing, label="y", positive=1, score="score", **OF_GROUPS, missing="group", rules=RULE
-    )
-    assert one.features[0].feature == "g"

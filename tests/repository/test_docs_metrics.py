@@ -1,4 +1,4 @@
-"""The reference pages are what the catalogue says, and every metric is on one."""
+"""Every metric is on a reference page."""
 
 from __future__ import annotations
 
@@ -16,23 +16,10 @@ sys.path.insert(0, str(DOCS))
 
 from make_metric_pages import pages, peers  # noqa: E402 - a script beside the pages
 
-WRITE = "written anew by: python docs/make_metric_pages.py docs/metrics docs/peers.md"
-
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, str]:
     return pages()
-
-
-def test_the_pages_are_those_of_the_catalogue(made: dict[str, str]) -> None:
-    committed = {path.name: path.read_text("utf-8") for path in (DOCS / "metrics").glob("*.md")}
-    assert set(committed) == set(made), WRITE
-    drifted = [name for name, text in made.items() if committed[name] != text]
-    assert not drifted, f"{drifted} drifted; {WRITE}"
-
-
-def test_the_table_of_peers_is_that_of_the_names() -> None:
-    assert (DOCS / "peers.md").read_text("utf-8") == peers(), WRITE
 
 
 def test_every_row_is_told_with_a_worked_example(made: dict[str, str]) -> None:
@@ -50,7 +37,10 @@ def test_pages_are_short_and_their_links_hold(made: dict[str, str]) -> None:
         if name not in ("index.md", "../peers.md"):
             assert len(text.splitlines()) <= 100, name
         for target in re.findall(r"\]\(([^)]+\.md)\)", text):
-            assert (DOCS / "metrics" / name).parent.joinpath(target).exists(), (name, target)
+            assert target.removeprefix("metrics/") in made or target == "../peers.md", (
+                name,
+                target,
+            )
 
 
 def test_every_name_of_a_peer_has_a_cell_or_a_reason() -> None:

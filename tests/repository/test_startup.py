@@ -31,17 +31,28 @@ def loaded(code: str) -> set[str]:
     return set(json.loads(found.stdout.splitlines()[-1]))
 
 
-COMMANDS = ["", *sorted(m.name for m in pkgutil.iter_modules(commands.__path__))]
+COMMANDS = [*sorted(m.name for m in pkgutil.iter_modules(commands.__path__))]
 PLUG_INS = ["clarify_command", "clarify_monitor_command", "vertex_command"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_imports_nothing_heavy(command):
-    args = [*([command.replace("_", "-")] if command else []), "--help"]
+    args = [command.replace("_", "-"), "--help"]
     modules = loaded(f"from fairgauge.cli import main; main({args!r})")
     assert "click" in modules
     assert not modules & HEAVY
     assert not any(name.startswith("fairgauge_cloud") for name in modules)
+
+
+def test_the_help_of_all_commands_is_that_of_click_without_click():
+    code = "import sys; from fairgauge.{0} import main; sys.argv[1:] = ['--help']; main()"
+    assert not loaded(code.format("__main__")) & {"click", "typing", "importlib.metadata"}
+    ours, clicks = (
+        subprocess.check_output([sys.executable, "-c", code.format(module)], env=ENV, text=True)
+        for module in ("__main__", "cli")
+    )
+    assert ours == clicks
+    assert "  compare-models   Compare candidate models" in ours
 
 
 @pytest.mark.parametrize("module", PLUG_INS)

@@ -123,10 +123,6 @@ def test_the_name_of_the_rows_has_no_password(tmp_path):
     assert "QXAZ" not in json.dumps(report.to_dict())
 
 
-def test_a_web_address_has_no_user():
-    assert shown_address("https://token@host/rows.csv") == "https://host/rows.csv"
-
-
 @pytest.mark.parametrize(
     ("url", "clear"),
     [
@@ -146,33 +142,3 @@ def test_an_address_of_several_readings_is_refused(url, clear):
     if not clear:
         with pytest.raises(DataError, match=r"several readings: write .* %2F"):
             fg.audit(fg.sql(url, "t"), label="y", sensitive="g")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rows@2024.csv",
-        "C:/a:b@c.csv",
-        "s3://bucket/t=12/u@v.csv",
-        "sqlite:///a@b.db",
-        "the rows: a@b",
-        "abfss://container@account.dfs.core.windows.net/x.csv",
-        "https://host/pkg@1.2/rows.csv",
-    ],
-)
-def test_what_holds_no_password_is_shown_whole(name):
-    assert shown_address(name) == without_secrets(name) == name
-
-
-@pytest.mark.parametrize("mark", ["?", "[?]"])
-def test_a_query_ends_with_the_quoted_text(mark):
-    url = f"http://host/a.csv{mark}x=a b&sig=QXAZ"
-    assert shown_address(url) == "http://host/a.csv"
-    assert without_secrets(f"cannot read '{url}': no") == "cannot read 'http://host/a.csv': no"
-
-
-def test_saved_json_has_no_raw_controls():
-    name = "s\u202ex\x9b"
-    report = fg.audit(fg.confusion(name, {"F": {"tp": 9, "fn": 7}, "M": {"tp": 9, "fn": 5}}))
-    assert not {"\u202e", "\x9b"} & {*report.to_json()}
-    assert json.loads(report.to_json()) == report.to_dict()

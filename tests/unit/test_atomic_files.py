@@ -97,17 +97,6 @@ def test_what_is_created_can_be_replaced_and_not_created_again(tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_an_error_of_windows_is_no_reason_for_a_lock(tmp_path, monkeypatch):
-    def no_rename(*_):
-        raise PermissionError("in use")
-
-    monkeypatch.setattr(atomic_files, "_WINDOWS", True)
-    monkeypatch.setattr(Path, "rename", no_rename)
-    with pytest.raises(PermissionError, match="in use"):
-        create_whole(tmp_path / "a", "text")
-    assert list(tmp_path.iterdir()) == []
-
-
 @POSIX
 def test_writing_never_changes_the_umask(tmp_path, monkeypatch):
     """The umask is one of the whole process: another thread would see it changed."""
@@ -170,21 +159,3 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(tmp_path, write):
         (tmp_path / name).write_text("of the user")
     getattr(atomic_files, write)(tmp_path / "a.txt", "text")
     assert {path.name for path in tmp_path.iterdir()} == {"a.txt", *kept}
-
-
-@POSIX
-def test_what_another_is_writing_stays(tmp_path):
-    """Of a thread here, as of another process: each file that is open is locked by itself."""
-    target = tmp_path / "a.txt"
-    with atomic_files._beside(target, "first") as waiting:
-        write_whole(target, "second")
-        assert target.read_text() == "second"
-        waiting.replace(target)
-    assert target.read_text() == "first"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_lines_end_alike_on_all_systems(tmp_path):
-    write_whole(tmp_path / "a", "1\n2\n")
-    create_whole(tmp_path / "b", "1\n2\n")
-    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"1\n2\n"}

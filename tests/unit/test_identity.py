@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import Closed, GroupKind, ReferenceKind
+from fairgauge.enums import GroupKind
 from fairgauge.identity import (
     Bin,
     FeatureId,
     GroupId,
     MissingValue,
     ValueSet,
-    bins,
     feature_names,
     group_names,
 )
@@ -92,22 +91,6 @@ def test_a_name_of_two_groups_excludes_neither():
     assert sizes(report, "x*y") == {"A & B & C": 300, "Z & C": 200}
 
 
-def test_a_set_of_values_is_not_the_value_that_reads_so():
-    table = rows(("A, B", "C", 100, 90), ("A", "C", 300, 135), ("B", "C", 200, 60))
-    values = {"column": "x", "values": [["A, B"], ["A", "B"]]}
-    report = audit(table, sensitive=[values], reference={"x": "A, B"})
-    assert sizes(report, "x") == {'"A, B"': 100, "A, B": 500}
-    estimate = report["selection_rate.ratio", "x", ["A", "B"]]
-    assert str(estimate.reference) == '"A, B"'  # a reference is a value, before it is a name
-    assert estimate.value == pytest.approx(195 / 500 / 0.9)
-
-
-def test_one_value_cannot_be_in_two_sets():
-    table = rows((1, "C", 100, 90), (2, "C", 300, 135))
-    with pytest.raises(fg.SpecError, match="value '1' of 'x' is listed twice"):
-        audit(table, sensitive=[{"column": "x", "values": [[1], ["1"]]}])
-
-
 def test_missing_rows_are_not_the_group_of_their_word():
     table = rows(("(missing)", "C", 100, 90), (None, "C", 300, 135), ("A", "C", 200, 60))
     report = audit(table, sensitive="x", intersections=[("x", "y")], missing="group")
@@ -132,14 +115,6 @@ def test_a_column_is_not_the_intersection_that_reads_so():
     assert sizes(report, "x*y") == {"A & C": 100, "A & D": 300, "B & C": 200}
     assert {v.feature for v in report.verdicts} == {"x*y", '"x*y"'}  # on both: nothing is left out
     assert report["selection_rate.ratio", ("x*y",), "A"].feature == '"x*y"'
-
-
-def test_words_of_reports_are_quoted_as_names_of_groups():
-    table = rows(("others", "C", 100, 90), ("overall", "C", 300, 135), ("A", "C", 200, 60))
-    report = audit(table, sensitive=[{"column": "x", "values": [["others"], ["overall"]]}])
-    names = [(g.group, g.reference_kind) for g in report.groups]
-    assert names == [('"others"', None), ('"overall"', None), ("others", ReferenceKind.OTHERS)]
-    assert report["selection_rate.ratio", "x", "others"].n_group == 100
 
 
 # look-ups and the JSON
@@ -248,19 +223,6 @@ def test_names_of_groups_are_unique(parts):
 def test_names_of_features_are_unique(columns):
     names = feature_names([FeatureId(each) for each in columns])
     assert len(set(names)) == len(names)
-
-
-@given(st.lists(PARTS, min_size=1, max_size=3))
-def test_groups_come_back_from_plain_values(parts):
-    group = GroupId.of(*parts)
-    assert GroupId.read(group.kind, json.loads(json.dumps(group.to_plain()))) == group
-
-
-@pytest.mark.parametrize("closed", Closed)
-def test_bins_come_back_from_plain_values(closed):
-    for each in bins([40, 60.5], closed):
-        group = GroupId.of(each)
-        assert GroupId.read(group.kind, json.loads(json.dumps(group.to_plain()))) == group
 
 
 def test_values_of_one_text_are_one_and_of_two_texts_two():

@@ -13,7 +13,6 @@ import pytest
 from tests.needs import POSIX
 
 import fairgauge
-from fairgauge import temporary_files
 from fairgauge.temporary_files import private_folder
 
 pytestmark = POSIX
@@ -99,50 +98,3 @@ def test_only_folders_of_fairgauge_are_removed(tmp_path):
     with private_folder(tmp_path) as folder, private_folder(tmp_path) as other:
         assert {each.name for each in tmp_path.iterdir()} == {*kept, folder.name, other.name}
     assert {each.name for each in tmp_path.iterdir()} == kept
-
-
-def test_a_link_of_that_name_removes_nothing(tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "a").write_text("kept")
-    (tmp_path / ".fairgauge-abcd_123").symlink_to(tmp_path / "mine")
-    with private_folder(tmp_path):
-        assert (tmp_path / "mine" / "a").read_text() == "kept"
-
-
-def test_what_others_own_is_not_removed(tmp_path, monkeypatch):
-    left = tmp_path / ".fairgauge-abcd_123"
-    left.mkdir()
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with private_folder(tmp_path):
-        assert left.exists()
-
-
-def test_a_file_system_without_locks_keeps_everything(tmp_path, monkeypatch):
-    import fcntl
-
-    def no_locks(*_):
-        raise OSError("no locks")
-
-    left = tmp_path / ".fairgauge-abcd_123"
-    left.mkdir()
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    with private_folder(tmp_path) as folder:
-        assert folder.exists()
-        assert left.exists()
-    assert not folder.exists()
-
-
-def test_a_folder_that_another_run_removes_before_it_is_locked_is_made_again(tmp_path):
-    made = []
-
-    def make():
-        path = tmp_path / str(len(made))
-        path.mkdir()
-        made.append((path, os.open(path, os.O_RDONLY)))
-        if len(made) == 1:
-            path.rmdir()
-        return made[-1]
-
-    path, descriptor = temporary_files.held(make)
-    assert path.name == "1"
-    os.close(descriptor)

@@ -18,7 +18,6 @@ from fairgauge.values import (
     match,
     matches,
     name_of,
-    plain_number,
     sort_key,
     spelled_alike,
     typed_texts,
@@ -84,31 +83,6 @@ def test_name(value: Any, expected: str) -> None:
     assert name_of(canonical(value)) == expected
 
 
-NUMBERS = [
-    ("12", 12),
-    ("-3", -3),
-    ("1.50", 1.5),
-    ("1e3", 1000),
-    ("0", 0),
-    ("0.0", 0),
-    ("01", None),
-    ("+1", None),
-    (" 1", None),
-    ("1_000", None),
-    ("", None),
-    ("nan", None),
-    ("0x1", None),
-    ("1" * 15, 111111111111111),
-    ("1" * 16, None),  # ids of more digits would merge
-    ("1e999", None),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), NUMBERS)
-def test_plain_number(text: str, expected: Any) -> None:
-    assert plain_number(text) == expected
-
-
 def test_a_column_is_numeric_only_if_every_text_is() -> None:
     assert typed_texts(["1", "2.5", None]) == [1, 2.5, None]
     assert typed_texts(["01", "1", "001"]) == ["01", "1", "001"]
@@ -154,14 +128,6 @@ scalars = (
     | st.floats(allow_nan=True, allow_infinity=False)
     | st.text(max_size=5)
 )
-
-
-@given(raw=scalars)
-def test_canonical_is_final(raw: Any) -> None:
-    once = canonical(raw)
-    assert canonical(once) == once
-    assert type(canonical(once)) is type(once)
-    assert (once is None) == (raw is None or raw != raw)
 
 
 @given(values=st.lists(scalars.map(canonical), max_size=8))

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from fairgauge.api.audit import audit
-from fairgauge.errors import Problem, refuse, shown
+from fairgauge.errors import Problem, refuse
 from fairgauge.inference.needed_rows import POWER, DetectableDisparity, detectable_disparity
-from fairgauge.measure.needed_self_reports import needed_self_reports
 from fairgauge.question.options import Options
-from fairgauge.question.readers import is_finite
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import ask
 from fairgauge.reasons import ReasonCode
-from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
+from fairgauge.results.planned import Needed, Planned, Smallest
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import made_now
-from fairgauge.stats.rows_to_decide import (
-    Comparison,
-    CrossedDesign,
-    Goal,
-    fewest,
-    rows_for_verdict,
-)
+from fairgauge.stats.rows_to_decide import Comparison, Goal, rows_for_verdict
 from fairgauge.values import is_number
 
 _LEVEL = 0.95
@@ -52,11 +44,6 @@ def plan(
     among: float = 1.0,
     cluster_size: float = 1.0,
     icc: float = 0.0,
-    comparisons: float = 1.0,
-    pairs: Mapping[str, float] | None = None,
-    names: int | None = None,
-    items: int | None = None,
-    runs: int = 1,
     **options: Any,
 ) -> Planned:
     """Report how many rows an audit needs, or the smallest disparity that a table can show.
@@ -65,9 +52,8 @@ def plan(
     ----------
     data : frame, path or Cube, optional
         A table to audit, with the options of `fairgauge.audit`: what it can show of every group
-        and every difference of rates asked for; of groups that nobody recorded
-        (`fairgauge.probabilities`), how many people to ask for theirs until the rules are decided.
-        Without it, the rows needed are reported, for which ``rate`` is required.
+        and every difference of rates asked for. Without it, the rows needed are reported, for which
+        ``rate`` is required.
     rate : float in (0, 1)
         The rate of the reference, such as the share of people selected.
     tolerance : float in (0, 1), default 0.1
@@ -87,16 +73,6 @@ def plan(
         The share of rows that the rate is counted among: the base rate, for a true positive rate.
     cluster_size, icc : float
         Rows of each cluster (user, session) and their intra-cluster correlation.
-    pairs : mapping, optional
-        For an audit by swapped names (`fairgauge.pairs`) instead: standard deviations of ``names``
-        in a group, of ``items`` (of their differences between groups), of the ``interaction`` of
-        items and names, and of ``runs``, as the components of a pilot; 0 where absent. Reported are
-        the names a side that find a difference of ``tolerance``, which may be on any scale.
-    comparisons : float, default 1
-        Models and groups of that audit, whose p-values are adjusted together.
-    names, items, runs : int, optional
-        Of that audit: the items, and the answers to each under each name (default 1); with
-        ``names`` in place of ``items``, the items are reported.
 
     Returns
     -------
@@ -130,36 +106,18 @@ def plan(
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
-        "comparisons": comparisons,
     }  # fmt: skip
     planned = partial(Planned, confidence=confidence, power=power, **made_now())
-    if pairs is not None:
-        wrong = _out_of_range({"power": power, "confidence": confidence, "detects": tolerance})
-        of_others = {"ratio": _RATIO, "share": 0.5, "icc": 0.0, "among": 1.0, "rate": None,
-                     "cluster_size": 1.0}  # fmt: skip
-        unused = [*options, *(name for name, default in of_others.items()
-                              if numbers[name] != default)]  # fmt: skip
-        wrong += [Problem(name, "is not planned for with pairs; remove it") for name in unused]
-        if not comparisons >= 1:
-            wrong.append(Problem("comparisons", f"must be 1 or more, not {shown(comparisons)}"))
-        design = _read_design(pairs, names, items, runs, wrong)
-        level = 1 - (1 - confidence) / comparisons  # the hardest step of Holm
-        answers = _answers_needed(design, tolerance, power, level, by_items=names is not None)
-        return planned(answers=answers)
     _check(numbers, data, options)
     effect = 1 + (cluster_size - 1) * icc  # the factor by which clusters raise the rows (Kish)
     if data is not None:
         if asked_level is not None:
             options["confidence"] = asked_level
         report = audit(data, **options)
-        cube = report.counts
-        spec = ask(base=cube.asked, **options)
-        reports = needed_self_reports(cube, spec, power) if spec.probabilities else ()
+        spec = ask(base=report.counts.asked, **options)
+        refuse_probabilities(spec.probabilities, "a plan", RECORD)
         return planned(
-            confidence=spec.confidence,
-            smallest=_smallest(report, power),
-            self_reports=tuple(reports),
-            own=report.own,
+            confidence=spec.confidence, smallest=_smallest(report, power), own=report.own
         )
     assert rate is not None
 
@@ -196,11 +154,10 @@ def plan(
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     found: dict[tuple[object, ...], Smallest] = {}
-    unrecorded = {each["name"] for each in report.spec.get("probabilities", ())}
     several_thresholds = len({each.threshold for each in report.groups}) > 1
     for estimate in report.estimates:
         scope = estimate.class_scope.of_class
-        if estimate.feature in unrecorded or scope.average is not None:  # of no one share of rows
+        if scope.average is not None:  # of no one share of rows
             continue
         few = estimate.reason is not None and estimate.reason.code in _INSUFFICIENT
         few = few and estimate.of_separate_rates and estimate.value is not None
@@ -239,82 +196,6 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     return tuple(found.values())
 
 
-_DEVIATIONS = ("names", "items", "interaction", "runs")
-
-
-def _read_design(
-    deviations: Mapping[str, float],
-    names: int | None,
-    items: int | None,
-    runs: int,
-    problems: list[Problem],
-) -> CrossedDesign:
-    """Return the design of an audit by swapped names, with 3 of what is to be found.
-
-    Its own problems are raised together with those that there are already.
-    """
-    allowed = ", ".join(_DEVIATIONS)
-    for name, value in deviations.items():
-        if name not in _DEVIATIONS:
-            problems.append(Problem(f"pairs.{name}", f"unknown key. Allowed: {allowed}"))
-        elif not (is_finite(value) and float(value) >= 0):
-            message = f"must be a number, 0 or greater, not {shown(value)}"
-            problems.append(Problem(f"pairs.{name}", message))
-    if not any(deviations.values()):
-        problems.append(Problem("pairs", "give a standard deviation above 0, such as runs=0.5"))
-    if (names is None) == (items is None):
-        problems.append(Problem("items", "give either the number of items, or of names a side"))
-    for name, count, least in (("names", names, 3), ("items", items, 3), ("runs", runs, 1)):
-        if count is not None and not (isinstance(count, int) and count >= least):
-            message = f"must be a whole number of at least {least}, not {shown(count)}"
-            problems.append(Problem(name, message))
-    refuse(problems)
-    sd = {name: float(deviations.get(name, 0.0)) for name in _DEVIATIONS}
-    side = names or 3
-    return CrossedDesign(
-        names_sd=sd["names"], items_sd=sd["items"], cells_sd=sd["interaction"], runs_sd=sd["runs"],
-        names=(side, side), items=items or 3, runs=runs,
-    )  # fmt: skip
-
-
-def _answers_needed(
-    design: CrossedDesign, tolerance: float, power: float, confidence: float, *, by_items: bool
-) -> PlannedPairs:
-    def finds(planned: CrossedDesign) -> bool:
-        return planned.power_to_differ(tolerance, confidence) >= power
-
-    def equates(planned: CrossedDesign) -> bool:
-        return planned.power_to_equal(0.0, tolerance, confidence) >= power
-
-    number = fewest(design, "items" if by_items else "names", finds)
-    names = design.names[0] if by_items else number
-    items = number if by_items else design.items
-    share: dict[str, float] = {}
-    equivalent = None
-    if names is not None and items is not None:
-        found = replace(design, names=(names, names), items=items)
-        share = {term: value / found.variance for term, value in found.terms.items()}
-        equivalent = found.power_to_equal(0.0, tolerance, confidence)
-    return PlannedPairs(
-        names=names,
-        items=items,
-        runs=design.runs,
-        planned="items" if by_items else "names",
-        detects=tolerance,
-        deviations={
-            "names": design.names_sd,
-            "items": design.items_sd,
-            "interaction": design.cells_sd,
-            "runs": design.runs_sd,
-        },
-        power_equivalent=equivalent,
-        equivalent_from=fewest(design, "items" if by_items else "names", equates),
-        share_names=share.get("names"),
-        share_items=share.get("items"),
-        share_runs=share.get("runs"),
-    )
-
-
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None:
@@ -334,15 +215,12 @@ def _out_of_range(numbers: Mapping[str, object]) -> list[Problem]:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
         if not (is_number(value) and low < value < high):
-            option = "tolerance" if name == "detects" else name
-            problems.append(Problem(option, f"must be a number {inside}, not {value!r}"))
+            problems.append(Problem(name, f"must be a number {inside}, not {value!r}"))
     return problems
 
 
 _RANGES = {
-    "detects": (0.0, math.inf, "above 0"),
     "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
-    "comparisons": (1.0 - _BELOW, math.inf, "of at least 1"),
     "icc": (-_BELOW, 1.0 + _BELOW, "from 0 to 1"),
     "cluster_size": (1.0 - _BELOW, math.inf, "of at least 1"),
 }

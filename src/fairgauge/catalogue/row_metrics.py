@@ -26,10 +26,12 @@ Kind = Literal[
     "exposure",
     "quantile_difference",
     "quantile_ratio",
+    "quarter",
 ]
 
 BINARY = frozenset({Task.BINARY})
 REGRESSION = frozenset({Task.REGRESSION})
+_QUARTERS = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class RowMetric(Metric):
     formula, range, neutral, needs, tasks : as of any metric.
     one_per : whether it is one number of each group, of a feature, or of all rows.
     by_features : whether it compares rows by their features.
-    top, percent : how many of the highest scores count: rows, or per cent.
+    top, percent : how many of the highest scores count: rows, or per cent; which quarter.
     q : of a quantile, the share of rows at or below it.
     """
 
@@ -68,12 +70,18 @@ class RowMetric(Metric):
     @property
     def edges(self) -> str:
         empty = "undefined when a side has no row with all columns that it needs"
-        return empty if self.top is None else f"{empty}, and where the top is the whole ranking"
+        return (
+            empty
+            if self.top is None or self.kind == "quarter"
+            else f"{empty}, and where the top is the whole ranking"
+        )
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
         if self.q is not None:
             return ("q",)
+        if self.kind == "quarter":
+            return ("k",)
         return () if self.top is None else ("k", "percent")
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
@@ -86,6 +94,11 @@ class RowMetric(Metric):
             by = self.kind.removeprefix("quantile_")
             title = f"{value:g} quantile of the label, {by}"
             return replace(self, name=f"quantile_label({value:g}).{by}", title=title, q=value)
+        if self.kind == "quarter":
+            if value not in _QUARTERS:
+                raise LookupError(f"{self.name}: k must be 1, 2, 3 or 4, not {value:g}")
+            title = f"Share of quarter {value:g} of the label"
+            return replace(self, name=f"{self.name}(k={value:g})", title=title, top=value)
         if parameter == "k" and (value <= 0 or value % 1):
             raise LookupError(f"{self.name}: k must be a whole number above 0, not {value:g}")
         if parameter == "percent" and not 0 < value < 100:

@@ -23,6 +23,7 @@ from fairgauge.question.category_words import (
     is_no,
     is_of_denials,
     is_of_risk,
+    is_unclear_code,
     is_yes,
     no_outcomes,
 )
@@ -91,7 +92,7 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     if spec.favourable is not None and not negative and not word:
         return  # as it is stated
     scored = spec.score if spec.prediction is None else None
-    axes = [each for each in cube.plan.outcomes if each.column != scored]
+    axes = _axes_of_outcomes(cube, spec)
     for i, axis in enumerate(axes):
         positive = spec.positive_of(axis.column) or (1,)
         better = _better_outcomes(axis, cube.levels[axis], positive, negative=negative)
@@ -107,11 +108,59 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
                 negative=negative,
                 preset=word,
             )
+    stated = spec.words.positive
+    if word and (is_adverse(stated) or is_harm(stated)):
+        message = (
+            f"{quote(stated)} contradicts the preset {quote(spec.preset)}, in which "
+            f"{quote(word)} is the positive outcome; remove it, and state the values that mean it "
+            "(--positive)"
+        )
+        raise SpecError(Problem("words.positive", message))
     if scored and not axes and not negative and (is_of_denials(scored) or is_of_risk(scored)):
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE, column=scored, values=("a high score",),
             others=(), negative=False, preset=word,
         )  # fmt: skip
+
+
+def codes_as_favourable(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn where a preset would call a code approved or selected that may be that of its opposite.
+
+    That is a number other than 1, or a few letters that begin no word of a favourable outcome, of
+    which neither the column nor a codebook states what it means: ``action = 3``, ``decision = D``.
+    """
+    word = _word_of_preset(spec)
+    if word is None or spec.words.positive or task is not Task.BINARY:
+        return
+    if isinstance(spec.positive, Ordered):
+        return
+    for axis in _axes_of_outcomes(cube, spec)[-1:]:
+        levels = [] if axis.bins else cube.levels[axis]
+        is_hmda = word == "approved" and "action" in axis.column.casefold()
+        codebook = is_hmda and are_actions("action_taken", levels)
+        clear = is_of_denials(axis.column) or is_harm(axis.column)
+        values = [
+            name_of(value)
+            for value in spec.positive_of(axis.column)
+            if is_one_of(value, levels)
+            and not (codebook and action_code(name_of(value)) in APPROVED)
+            and not (clear and (is_no(name_of(value)) or matches(0, value)))
+            and is_unclear_code(name_of(value))
+        ]
+        if values:
+            yield Diagnostic.warning(
+                DiagnosticCode.CODE_AS_FAVOURABLE,
+                column=axis.column,
+                values=tuple(values),
+                rows=cube.read,
+                preset=word,
+            )
+
+
+def _axes_of_outcomes(cube: Cube, spec: Spec) -> list[Axis]:
+    """Return the label and the decisions that are recorded, and not made from a score."""
+    scored = spec.score if spec.prediction is None else None
+    return [each for each in cube.plan.outcomes if each.column != scored]
 
 
 def _better_outcomes(
@@ -155,8 +204,12 @@ def _better_outcomes(
 
 
 def _word_of_preset(spec: Spec) -> str | None:
-    """Return what a preset calls the positive outcome."""
-    return preset(spec.preset).words.get("positive") if spec.preset else None
+    """Return what a preset calls the positive outcome: favourable, where it has no other word."""
+    if not spec.preset:
+        return None
+    about = preset(spec.preset)
+    stated = about.options.get("favourable") == Favourable.POSITIVE
+    return about.words.get("positive", "favourable" if stated else None)
 
 
 def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:

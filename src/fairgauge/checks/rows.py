@@ -16,7 +16,7 @@ from fairgauge.checks.copies import (
     sensitive_outcomes,
     strata_of_outcomes,
 )
-from fairgauge.checks.favourable import unfavourable_positive
+from fairgauge.checks.favourable import codes_as_favourable, unfavourable_positive
 from fairgauge.checks.missingness_checks import counted_missing, missing_values
 from fairgauge.checks.names import doubtful_conditions, doubtful_names, doubtful_strata
 from fairgauge.checks.outcome_checks import (
@@ -62,6 +62,7 @@ class DataCheck:
 _BINARY, _CLASSES, _NUMBERS = (frozenset({task}) for task in Task)
 OF_OUTCOMES = (
     DataCheck(lambda c: unfavourable_positive(*c), _BINARY),
+    DataCheck(lambda c: codes_as_favourable(*c), _BINARY),
     DataCheck(lambda c: copies_of_label(*c), exact=True),
     DataCheck(lambda c: copied_outcomes(c.cube, c.spec), exact=True),
     DataCheck(lambda c: one_outcome(*c), _BINARY | _CLASSES),
@@ -72,6 +73,12 @@ OF_OUTCOMES = (
     DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
+OF_VALUES = (
+    DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
+    DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
+)
+"""Those that a few rows show as well as many: of every period of a monitor."""
 CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: sensitive_outcomes(c.spec)),

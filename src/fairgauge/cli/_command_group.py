@@ -9,72 +9,29 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 import click
 
 from fairgauge.addresses import without_secrets
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
+from fairgauge.entry_points import entry_points
 from fairgauge.errors import DataError, FairgaugeError, nearest, quote
+from fairgauge.first_help import SECTIONS, commands, first_help
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from click.shell_completion import CompletionItem
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
-_SECTIONS = {
-    "Start": {
-        "demo": "Audit two example tables.",
-        "choose": "Choose metrics, and write a specification.",
-        "presets": "List the presets, or describe one.",
-        "metrics": "List the metrics, or describe one.",
-        "plan": "Compute how many rows an audit needs.",
-        "validate": "Check a specification against the data.",
-    },
-    "Audit": {
-        "audit": "Audit a table, and write a report.",
-        "explore": "Write a page that computes every view.",
-        "find": "Find the subgroups in which a rate is worse.",
-        "why": "Decompose gaps: composition, and what remains.",
-        "compare": "Compare two reports.",
-        "compare-models": "Compare candidate models on the same rows.",
-        "thresholds": "Find the threshold of a score that meets a rule.",
-        "monitor": "Monitor a model over time, with a controlled false alarm rate.",
-        "pairs": "Compare answers under swapped names.",
-    },
-    "Counts": {
-        "count": "Count the rows, and save the counts.",
-        "merge": "Add the counts of several files.",
-        "protect": "Round counts so that no small cell can be inferred.",
-        "join": "Join predictions with labels that came later.",
-    },
-    "Saved reports": {
-        "render": "Write a saved result in another format.",
-        "seal": "Put a report and its counts into one verifiable file.",
-        "verify": "Compute a sealed report again from its counts.",
-        "schema": "Print the JSON Schema of a report, a cube or a specification.",
-    },
-}
-"""Every command with what it does, as the help arranges them: `--help` imports no command."""
 _VERBS = ("audit", "find", "why", "compare-models", "thresholds", "pairs", "plan")
 """The commands that are rows of `fairgauge.cli.commands.verbs`; the others are modules."""
-_PLUG_INS = "Plug-ins"
-_OWN = frozenset(name for commands in _SECTIONS.values() for name in commands)
-
-
-@cache
-def plug_in_commands() -> dict[str, EntryPoint]:
-    """Return the commands of installed packages, by name; none takes the name of our own."""
-    from importlib.metadata import entry_points  # slow to import: only where names are asked
-
-    found = {each.name: each for each in entry_points(group="fairgauge.commands")}
-    return {name: found[name] for name in sorted(found.keys() - _OWN)}
+_OWN = frozenset(name for commands in SECTIONS.values() for name in commands)
 
 
 class Command(click.Command):
@@ -166,32 +123,32 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted([*_OWN, *plug_in_commands()])
+        return sorted(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        found: click.Command
+        found: Any = None
         if cmd_name in _VERBS:
-            found = import_module("fairgauge.cli.commands.verbs").command_of(cmd_name)
+            verbs = import_module("fairgauge.cli.commands.verbs")
+            found = verbs.command_of(cmd_name, verbs.VERBS[cmd_name])
         elif cmd_name in _OWN:
             module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
             found = module.command
-        elif cmd_name in plug_in_commands():
-            found = plug_in_commands()[cmd_name].load()
-        else:
-            return None
-        return found
+        elif plug_in := entry_points("fairgauge.commands").get(cmd_name):
+            found = plug_in.load()
+        return cast("click.Command | None", found)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, self.list_commands(ctx)))
-        # what a plug-in does is in its module, which `--help` does not import
-        added = {
-            name: f"A command of {each.module.partition('.')[0]}."
-            for name, each in plug_in_commands().items()
-        }
-        for title, commands in (*_SECTIONS.items(), *([(_PLUG_INS, added)] if added else [])):
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), does) for name, does in commands.items()])
+    def get_help(self, ctx: click.Context) -> str:
+        del ctx
+        return first_help().rstrip()
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # click would import every command that fits
+        from click.shell_completion import CompletionItem
+
+        every = commands().items() if incomplete[:1].isalnum() or not incomplete else ()
+        found = [CompletionItem(name, help=d) for name, d in every if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

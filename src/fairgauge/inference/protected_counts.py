@@ -25,7 +25,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, first_reasons, insufficient_rows
-from fairgauge.inference.missing_values import worst_values
+from fairgauge.inference.possible import worst_values
 from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue

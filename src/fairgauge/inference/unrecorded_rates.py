@@ -7,7 +7,7 @@ where its variance has few degrees of freedom.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from fairgauge.enums import Estimator, IntervalMethod
-from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.unrecorded_counts import RateCells
 from fairgauge.stats import intervals
 from fairgauge.stats.arrays import Array, Limits, Mask
@@ -309,14 +308,6 @@ def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMeth
     """Return the methods by which the interval of an estimator is named."""
     stratified = rate.cells.strata is not None and estimator is Estimator.LIKELIHOOD
     return (_METHODS[estimator], *([IntervalMethod.STRATIFIED] if stratified else []))
-
-
-def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:
-    """Return whether enough people of each side are known for the rates of these sides."""
-    known = rate.cells.known
-    return known is not None and all(
-        known[:, :, rate.sides[side]].sum() >= FEWEST_ROWS for side in sides
-    )
 
 
 class _Likelihood:

@@ -41,19 +41,21 @@ from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generat
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.interval import StatisticInterval
 from fairgauge.inference.missing_values import (
-    complete,
-    contrast_range,
     missing_groups,
     missing_outcomes,
-    reached,
-    share_limits,
-    share_variances,
     uncounted,
     uncounted_rows,
-    wider_contrast,
 )
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.inference.possible import (
+    complete,
+    contrast_range,
+    reached,
+    share_limits,
+    share_variances,
+    wider_contrast,
+)
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion

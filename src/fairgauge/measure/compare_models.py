@@ -40,7 +40,7 @@ from fairgauge.inference.groups.paired_extremes import (
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.missing_values import MANY_MISSING, uncounted
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
-from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
+from fairgauge.inference.possible import PossiblePairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     ScoredRows,
@@ -720,7 +720,7 @@ def _missing_limits(
     counts = sliced.current.counts
     groups, without, _ = models.cells(counts)
     sides = np.logical_or(*sides_of_unknown(counts))
-    pairs = MissingPairs(groups, without, sides, sliced.current.outcome)
+    pairs = PossiblePairs(groups, without, sides, sliced.current.outcome)
     limits = pairs.limits(rate, which, missing=not complete)
     return limits.in_logarithms() if by == "ratio" else limits
 

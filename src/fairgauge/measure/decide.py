@@ -34,8 +34,9 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
-from fairgauge.inference.missing_values import MANY_MISSING, reached
+from fairgauge.inference.missing_values import MANY_MISSING
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
+from fairgauge.inference.possible import reached
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of

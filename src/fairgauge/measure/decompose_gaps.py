@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.derived import contrast_of
 from fairgauge.cube.crossed_strata import CrossedStrata
 from fairgauge.enums import (
     GapPartKind,
@@ -28,8 +29,9 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
+from fairgauge.errors import MissingExtra
 from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
-from fairgauge.measure._filled_comparisons import could_be_undone
+from fairgauge.inference.possible import Shown, could_undo
 from fairgauge.measure._gap_sides import (
     GapSides,
     comparison_of,
@@ -39,7 +41,7 @@ from fairgauge.measure._gap_sides import (
     unlike_rows,
 )
 from fairgauge.measure.measure import measure
-from fairgauge.measure.slices import Compared, Slice
+from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.constant_outcomes import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -66,7 +68,6 @@ from fairgauge.stats.decomposition import (
     smallest_shown,
     stratum_parts,
 )
-from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, adjusted_mean
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
@@ -74,6 +75,7 @@ from fairgauge.stats.outlying_strata import (
     Outlying,
     smallest_outlying,
 )
+from fairgauge.stats.regression import AdjustedEffect, adjusted_effect
 from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
@@ -174,17 +176,15 @@ def _fit_undone(
 
     Each of several tests is adjusted for all (Bonferroni).
     """
-
-    def shown(filled: Slice, compared: Compared) -> bool:
-        del compared
-        sides = _sides_in(gap.estimate, filled, fitted)
-        found = _with_regression(gap, *sides, spec).adjusted
-        if found is None or gap.adjusted is None or found.value * gap.adjusted.value <= 0:
-            return False
-        together = None if tests == 1 else tests * (found.p_value or 0.0)
-        return replace(found, p_adjusted=together).is_shown
-
-    return could_be_undone(gap.estimate, part, shown, fitted.codes)
+    assert gap.adjusted is not None
+    value, (low, high) = gap.adjusted.value, gap.adjusted.interval
+    wider = critical(1 - (1 - spec.confidence) / tests) / critical(spec.confidence)
+    limits = value - wider * (value - low), value + wider * (high - value)
+    metric, sides = _contrast(gap.estimate), numbers_of_sides(gap.estimate, part)
+    return could_undo(
+        part.counts, part.outcome, contrast_of(metric.of, "difference"), sides, part.spec,
+        [Shown(limits)], fitted.codes,
+    )  # fmt: skip
 
 
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
@@ -316,7 +316,7 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
-        if gap.verdict in _FAILS and (why := _undone(gap, part, crossed, margins, tests)):
+        if gap.verdict in _FAILS and (why := _undone(gap, part, crossed)):
             gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
@@ -325,8 +325,7 @@ def _alone(
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
             gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
-    fits = {test_of(gap): gap.adjusted for gap in gaps if gap.adjusted}
-    return tuple(_unless_by_regression(gap, fits.get(test_of(gap))) for gap in gaps)
+    return tuple(gaps)
 
 
 def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
@@ -348,21 +347,18 @@ def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec
     return sum(math.comb(gaps, 2) for gaps in of_rates.values())
 
 
-def _undone(
-    gap: Gap, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float], tests: int
-) -> WhyInconclusive | None:
-    metric = _contrast(gap.estimate)
-
-    def is_lower(estimate: Estimate) -> bool:
-        return (estimate.value or 0.0) < metric.neutral
-
-    def same(filled: Slice, compared: Compared) -> bool:
-        overall = next(filled.estimates(metric, compared=compared))
-        sides = _sides_in(gap.estimate, filled, crossed)
-        found = _gap(overall, filled, *sides, margins, tests, listed=False)
-        return found.verdict is gap.verdict and is_lower(overall) == is_lower(gap.estimate)
-
-    return could_be_undone(gap.estimate, part, same, crossed.codes)
+def _undone(gap: Gap, part: Slice, crossed: CrossedStrata) -> WhyInconclusive | None:
+    metric, sides = _contrast(gap.estimate), numbers_of_sides(gap.estimate, part)
+    assert gap.estimate.interval is not None
+    shown = [Shown(gap.estimate.interval, None)]
+    shown += [
+        Shown(each.interval, each.weights)
+        for each in gap.parts
+        if each.part is GapPartKind.WITHIN
+        and each.weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
+        and each.interval
+    ]
+    return could_undo(part.counts, part.outcome, metric, sides, part.spec, shown, crossed.codes)
 
 
 def _judged_together(
@@ -581,9 +577,8 @@ def _tests(sides: GapSides, confidence: float, gaps: int) -> _StrataTests:
     """
     alpha = 1 - confidence
     test, arrays = test_of_variation(sides)
-    whole, alone = test(*arrays)
-    tests = max(int(np.isfinite(alone.p).sum()), 1)
-    _, each = test(*arrays, alpha / (gaps * tests))
+    whole, each = test(*arrays)
+    tests = max(int(np.isfinite(each.p).sum()), 1)
     most = 1.0 if sides.squares is None else np.inf
     p_adjusted, p_alone = (np.minimum(family * each.p, 1) for family in (gaps * tests, tests))
     variation = None
@@ -668,22 +663,6 @@ def _verdict(
 def _is_beyond(interval: Interval, neutral: float, margin: float | None) -> bool:
     low, high = interval
     return neutral not in interval and not (margin and -margin < low and high < margin)
-
-
-def _unless_by_regression(gap: Gap, fit: AdjustedGap | None) -> Gap:
-    """Return a gap, which does not pass where the regression on its strata shows a difference.
-
-    One with controls has a verdict of its own.
-    """
-    _, interval = fit.at(gap.scale) if fit else (None, None)
-    neutral = gap.estimate.definition.neutral
-    if gap.controls or not gap.verdict.is_pass or interval is None:
-        return gap
-    if not _is_beyond(interval, neutral, gap.margin):
-        return gap
-    tolerated = gap.verdict is GapVerdict.WITHIN_MARGIN
-    reason = WhyInconclusive.BEYOND_MARGIN if tolerated else WhyInconclusive.DEPENDS_ON_WEIGHTS
-    return replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=reason)
 
 
 def _varies_untested(sides: GapSides) -> bool:
@@ -781,12 +760,14 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts, codes = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), list(crossed.codes)
     z = critical(spec.confidence)
-    if sides.squares is None:
-        found = adjusted_effect(*counts, codes, z, sampling=sides.sampling)
-    else:
-        found = adjusted_mean(
-            *counts, sides.squares, codes, z, sampling=sides.sampling, centre=sides.centre
+    try:
+        found = adjusted_effect(
+            *counts, codes, z, squares=sides.squares, sampling=sides.sampling, centre=sides.centre
         )
+    except MissingExtra:
+        if gap.controls:  # were asked for; else the verdict does not depend on the regression
+            raise
+        return replace(gap, no_regression=WhyNoRegression.NOT_INSTALLED)
     if isinstance(found, WhyNoRegression):
         return replace(gap, no_regression=found)
     reach = z if sides.sampling is None else sides.sampling.critical(z)
@@ -848,8 +829,6 @@ def _parts(
     confidence: float,
 ) -> Iterator[GapPart]:
     metric = _contrast(estimate)
-    low, high = estimate.interval or (metric.neutral, metric.neutral)
-    shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.INFLUENCE
     bounded = sides.squares is None and metric.by == "difference"
@@ -867,20 +846,12 @@ def _parts(
         defined = math.isfinite(value)
         known = defined and math.isfinite(low) and math.isfinite(high)
         enough = known and not found.sparse
-        share = [float(each) for each in part.share] if shown and enough and part.share else []
-        divided = bool(share) and all(map(math.isfinite, share))
         return GapPart(
             part=kind,
             column=column,
             weights=weights,
             value=value if defined else None,
             interval=Interval(low, high, confidence, (method,)) if known else None,
-            share=share[0] if divided else None,
-            share_interval=(
-                Interval(share[1], share[2], confidence, (IntervalMethod.STUDENT_T,))
-                if divided
-                else None
-            ),
             status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
             reason=None if enough else few,
         )
@@ -943,7 +914,7 @@ def _strata(
         widest = score_difference(*sides.counts, together)
     else:
         means, _ = mean_differences(*sides.counts, sides.squares)
-        _, low, high, _ = means.part(z)
+        _, low, high = means.part(z)
         widest = means.part(together)[1:3]
         method = IntervalMethod.INFLUENCE
     rates = [

@@ -6,8 +6,9 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from typing import Protocol
 
@@ -29,7 +30,15 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    Profile,
+    ScopeKind,
+    Status,
+    Task,
+    WhyInconclusive,
+)
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
 from fairgauge.inference.groups.families import (
     Family,
@@ -41,6 +50,7 @@ from fairgauge.inference.groups.families import (
     reversed_outcomes,
 )
 from fairgauge.inference.missing_values import (
+    differs_without_group,
     groupless,
     lacking,
     missing_groups,
@@ -48,8 +58,9 @@ from fairgauge.inference.missing_values import (
     uncounted,
     uncounted_rows,
 )
+from fairgauge.inference.possible import Shown, could_undo
 from fairgauge.measure._excluded_groups import excluded_groups
-from fairgauge.measure._filled_comparisons import concluded_whatever_is_missing
+from fairgauge.measure._gap_sides import numbers_of_sides
 from fairgauge.measure._offsetting_parts import offsetting_parts
 from fairgauge.measure._small_groups import (
     Small,
@@ -85,6 +96,7 @@ from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import (
     EVERYONE,
     Adequate,
@@ -164,7 +176,7 @@ def measure(
         _marked(estimates, small, constant), together, homogeneity, spec.confidence
     )
     slices = [each for part in parts for each in part.slices]
-    adjusted = tuple(concluded_whatever_is_missing(adjusted, slices, family.level))
+    adjusted = tuple(_concluded(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
     worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
     adequate: dict[ComparisonKey, Adequate] = {}
@@ -207,6 +219,54 @@ def measure(
     )
 
 
+def _concluded(
+    estimates: Iterable[Estimate], slices: Sequence[Slice], level: float
+) -> Iterator[Estimate]:
+    """Yield estimates; of those adjusted for strata that what is missing could undo, none counts.
+
+    They are held against it at the ``level`` at which all comparisons hold together. Nor does one
+    count that shows no difference where rows without a group have other rates than the others.
+    """
+
+    @cache
+    def unlike(part: Slice, of: Statistic) -> bool:
+        return differs_without_group(part.counts, part.outcome, of, part.spec)
+
+    def missing(each: Estimate, part: Slice) -> ReasonCode | None:
+        metric = each.definition
+        assert isinstance(metric, Contrast)
+        if not is_significant(each):
+            without = each.reason is None and each.value is not None
+            return ReasonCode.GROUPS_MISSING if without and unlike(part, metric.of) else None
+        limits = tuple(each.interval) if each.interval else (-math.inf, math.inf)
+        if each.key in part.together:
+            at_level, at = part.together[each.key]
+            low, high = at_level(level)
+            limits = float(low[at]), float(high[at])
+        sides = numbers_of_sides(each, part)
+        counts, masks, spec = part.counts, part.outcome, part.spec
+        undone = could_undo(counts, masks, metric, sides, spec, [Shown(limits)])
+        return None if undone is None else _COULD_BE[undone]
+
+    for each in estimates:
+        adjusted = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
+        of = each.feature, each.class_scope.name
+        counted = [
+            part
+            for part in slices
+            if (part.counts.feature, part.outcome.class_scope.name) == of
+            and each.threshold in (None, part.outcome.threshold)
+        ]
+        code = missing(each, counted[0]) if adjusted and counted else None
+        yield each if code is None else replace(each, reason=Reason.of(code))
+
+
+_COULD_BE = {
+    WhyInconclusive.MISSING_OUTCOMES: ReasonCode.OUTCOMES_MISSING,
+    WhyInconclusive.MISSING_GROUPS: ReasonCode.GROUPS_MISSING,
+}
+
+
 def _marked(
     estimates: Sequence[Estimate], small: Small, constant: ConstantOutcomes
 ) -> list[Estimate]:
@@ -214,13 +274,16 @@ def _marked(
 
     A minimum or maximum is no comparison of groups: it is what it is where they cannot differ.
     """
+    marked = mark_estimates(estimates, small)
+    if not constant:
+        return list(marked)
     return [
         replace(each, status=Status.TOO_FEW, reason=reason)
         if each.status is Status.OK
         and not is_of_one_group(each.definition)
         and (reason := reason_of_one_value(each.definition.needs, each.threshold, constant))
         else each
-        for each in mark_estimates(estimates, small)
+        for each in marked
     ]
 
 

@@ -511,8 +511,8 @@ class _Feature:
     def _information(self) -> dict[str, str | int]:
         """Return the groups of the least and most information in the first rate, as people.
 
-        Without a rule, for which `plan` states how many answers decide it, also how many would show
-        the difference of a group, of the one that needs fewest.
+        Without a rule also how many answers would show the difference of a group, of the one that
+        needs fewest.
         """
         rates = [
             asked.metric.of
@@ -577,8 +577,6 @@ class _Feature:
             sampled=counts.sampled,
             **self._information(),
         )
-        if asked.on is not None and not self._spec.strata:
-            yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
         if counts.rounded:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded

@@ -244,14 +244,18 @@ def _volume(feed: Feed) -> Iterator[Suspected]:
 def _usual_of_kind(feed: Feed, t: int) -> float:
     """Return the log of the rows that other working days, or weekend days, have in the median.
 
-    It is that of the period itself where there are fewer than two, or two that differ: these show
-    nothing.
+    Where fewer than two show it, or two that differ, it is that of all days: in a new history, or
+    after a gap, a Saturday may be the first. It is that of the period itself where neither shows
+    it.
     """
     rows = [math.log(max(each.rows, 1)) for each in feed.counted]
     weekend = [at_weekend(each) for each in feed.periods]
-    others = [rows[s] for s in range(len(rows)) if s != t and weekend[s] == weekend[t]]
-    alike = len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME)
-    return median(others) if alike else rows[t]
+    every = [s for s in range(len(rows)) if s != t]
+    for chosen in ([s for s in every if weekend[s] == weekend[t]], every):
+        others = [rows[s] for s in chosen]
+        if len(others) > 2 or (len(others) == 2 and abs(others[0] - others[1]) < _VOLUME):
+            return median(others)
+    return rows[t]
 
 
 def _scale(apart: Sequence[float]) -> float:

@@ -3,7 +3,7 @@
 Layout: ``period=2026-11-20/counts.cube.json``, which DuckDB, Spark and Athena list as a table
 partitioned by period. Names that begin with an underscore, which they ignore, hold the question
 (``_monitor.json``), the baselines (``_baseline=DIGEST``), the largest groups where one is the
-reference (``_largest.json``), imported values, and a fold of the periods that saves time and can
+reference (``_largest.json``), and a fold of the periods that saves time and can
 always be computed again. The largest groups are a choice: without their file, they are those of
 the first period that the history holds by then. How long labels took to come, and that every row
 stood several times, is seen when rows are counted, and in no counts.
@@ -11,11 +11,10 @@ stood several times, is seen when rows are counted, and in no counts.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from pathlib import Path
 
 from fairgauge.catalogue.own_by_name import definition
@@ -29,7 +28,6 @@ from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.results.monitor_results import (
-    ImportedValue,
     LargestGroup,
 )
 
@@ -146,8 +144,6 @@ NEW_HISTORY = "for another question, count the rows of all periods again, in a n
 COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
-_IMPORTED = "_imported="
-_VALUES = "values.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
 _ARTICLES = {length: f"{'an' if length is Length.HOUR else 'a'} {length}" for length in Length}
@@ -372,26 +368,6 @@ class History:
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
-
-    @property
-    def imported(self) -> tuple[ImportedValue, ...]:
-        """Return the values of earlier systems."""
-        imports = [each for each in self._store.names(_VALUES) if each.startswith(_IMPORTED)]
-        texts = self._store.read_all([f"{folder}/{_VALUES}" for folder in imports])
-        values = {ImportedValue(**keys) for text in texts for keys in json.loads(text or "[]")}
-        return tuple(sorted(values, key=astuple))
-
-    def import_values(self, values: Iterable[ImportedValue]) -> int:
-        """Add values of an earlier system, each once; return how many are new."""
-        held = set(self.imported)
-        new = sorted({each for each in values if each not in held}, key=astuple)
-        if new:
-            # every import is a text of its own, named by its content: one text of all values would
-            # lose those that another import adds between its being read and being written
-            text = json.dumps([asdict(each) for each in new], indent=1)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            self._store.create(f"{_IMPORTED}{digest[:32]}/{_VALUES}", text)
-        return len(new)
 
 
 class DraftHistory(History):

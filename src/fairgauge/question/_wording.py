@@ -142,6 +142,7 @@ class Document:
     notes: str = ""
     audit_date: str = ""
     first_used: str = ""
+    response: str = ""
     caveat: str = ""
 
     def to_dict(self) -> dict[str, str]:
@@ -161,6 +162,7 @@ DOCUMENT_KEYS = {
     "notes": "Further remarks",
     "audit_date": "Date of the audit (such as 2026-11-20)",
     "first_used": "Date on which the audited tool was first used (such as 2026-01-01)",
+    "response": "What was done about the results",
     "caveat": "What readers must know to judge the numbers, shown first in every report",
 }
 _DATES = ("audit_date", "first_used")

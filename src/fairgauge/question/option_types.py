@@ -20,7 +20,7 @@ from fairgauge.enums import (
     ReferenceRule,
     Threshold,
 )
-from fairgauge.errors import Problem, nearest, quote, shown
+from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
@@ -34,7 +34,7 @@ from fairgauge.question.features import (
     read_ordered,
     read_strata,
 )
-from fairgauge.question.presets import preset_names
+from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.probabilities import (
     parse_probabilities,
     read_probabilities,
@@ -45,7 +45,6 @@ from fairgauge.question.readers import (
     Reader,
     is_finite,
     items,
-    one_name,
     one_of,
     read_column,
     read_names,
@@ -379,9 +378,19 @@ COLUMNS = OptionType(
     repeatable=True,
 )
 NAMES = replace(COLUMNS, metavar="NAME,...")
+
+
+def _read_preset(value: object, path: str, problems: Problems) -> str | None:
+    try:
+        return preset(str(value)).name
+    except SpecError as error:
+        problems += [each._replace(path=path) for each in error.problems]
+        return None
+
+
 PRESET = OptionType(
-    read=one_name(preset_names()),
-    schema={"enum": list(preset_names())},
+    read=_read_preset,
+    schema={"type": "string", "examples": list(preset_names())},
     metavar="NAME",
     words=preset_names(),
 )

@@ -124,15 +124,15 @@ class CountsBySide:
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
-    def states(self, which: Index, *, open_missing: bool) -> Array:
+    def states(self, which: Index, slots: Index | int = 0, *, open_missing: bool) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing.
 
         With ``open_missing``, both are missing of people whose decision an unknown one could
         change.
         """
-        states = np.array(self._states[which, 0])
+        states = np.array(self._states[which, slots])
         if open_missing and self._open is not None:
-            open_ = self._open[which, 0]
+            open_ = self._open[which, slots]
             states -= open_
             states[:, -1, -1] += open_.sum(axis=(1, 2))
         return states

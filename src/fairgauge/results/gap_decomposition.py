@@ -21,6 +21,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.counted import CountedData
 from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
@@ -29,7 +30,6 @@ from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
 _NO_WIDTH = 1e-12
@@ -46,8 +46,6 @@ class GapPart:
     weights : the shares of strata by which differences within strata are averaged; those of the
         mean of both sides give the parts that add up to the gap.
     value, interval : the part; None where no stratum has both sides.
-    share, share_interval : its share of the gap (of a ratio, of its logarithm) with Fieller's
-        interval; None where the interval of the gap includes no difference.
     status : whether it rests on enough data.
     reason : why it does not, None otherwise.
     """
@@ -57,8 +55,6 @@ class GapPart:
     weights: StratumWeights = StratumWeights.AVERAGE
     value: float | None
     interval: Inline[Interval | None] = None
-    share: Finite | None = None
-    share_interval: Interval | None = None
     status: Status = Status.OK
     reason: WhyInconclusive | None = None
 
@@ -329,8 +325,15 @@ class Gap:
 
     @property
     def verdict_with_controls(self) -> GapVerdict:
-        """Return the graver verdict, of that within strata and that by regression."""
-        return max(self.verdict, self.regression_verdict or self.verdict, key=_GRAVITY.index)
+        """Return what becomes of it with all that it is asked to be adjusted for.
+
+        What remains within strata alone may be the controls: 250 branches of two regions. Where
+        nothing remains within strata, the regression can only show more.
+        """
+        both = self.verdict, self.regression_verdict or self.verdict
+        if self.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
+            return both[1]
+        return max(both, key=_GRAVITY.index)
 
     @property
     def is_higher(self) -> bool:
@@ -439,7 +442,7 @@ class Decomposition(ResultOfMetrics):
 
     @property
     def verdict(self) -> GapVerdict:
-        """Return the gravest verdict, within strata or by a regression with controls.
+        """Return the gravest verdict, within strata or with controls.
 
         A difference is graver than what is inconclusive.
         """

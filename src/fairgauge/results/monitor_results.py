@@ -386,26 +386,6 @@ class LargestGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedValue:
-    """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
-
-    Attributes
-    ----------
-    period : the period it is of.
-    metric, feature, group : what it is, in the names of that system.
-    value : the value.
-    source : the file that it was read from.
-    """
-
-    period: str
-    metric: str
-    feature: str
-    group: str
-    value: float
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorReport(ResultOfMetrics):
     """What a monitor came to; `print` shows it, and `save` writes a dashboard.
 
@@ -434,7 +414,6 @@ class MonitorReport(ResultOfMetrics):
         there is no pass, whatever is undecided counts as.
     unconsidered : the periods of the history, where none of them is considered.
     sparse_groups : groups with insufficient data in all periods together, as of a stray value.
-    imported : values of earlier systems.
     largest_groups : the references, where the specification asks for the largest group.
     inconclusive : the outcome that what is neither an alarm nor decided counts as.
     own : the rates of the user's own, as far as they can be shown.
@@ -473,7 +452,6 @@ class MonitorReport(ResultOfMetrics):
     unconsidered: Unconsidered | None = None
     sparse_groups: tuple[SparseGroup, ...] = ()
     largest_groups: tuple[LargestGroup, ...] = ()
-    imported: tuple[ImportedValue, ...] = ()
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -594,6 +572,7 @@ class HistoryProblem(StrEnum):
     MISSING_VALUES = "missing values"
     OTHER_SCORES = "other scores"
     COPIED_LABEL = "copied label"
+    DOUBTED_VALUE = "doubted value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -607,6 +586,7 @@ class HistoryFinding:
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
         gap, the period after it; of values that are missing in one group, ``value``, its feature;
+        of a doubted value, what ``accept`` closes it by;
         of labels that rows of one ``decision`` lack, the column of the decisions.
     decision : the decision whose rows lack labels, positive or negative.
     rows : rows of all these periods, of the value where there is one; of a gap, and before a

@@ -10,6 +10,7 @@ from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task, Threshold
 from fairgauge.errors import FairgaugeError, alternatives, listing, nearest, quote
+from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
@@ -328,6 +329,8 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     scores: tuple[ScoreCounts, ...] = ()
     counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
     """The cube that it was made from; a report that was saved holds none."""
+    adverse_impact: tuple[AdverseImpact, ...] = ()
+    """Selections beside those to expect, where a preset asks for them."""
     estimators: tuple[ByEstimator, ...] = ()
     """Of features of which only probabilities are known, every comparison by every estimator."""
 

@@ -22,6 +22,7 @@ from typing import Annotated, Any, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.entry_points import entry_points
 from fairgauge.errors import CubeError, quote, shown
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
@@ -202,13 +203,11 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
     A class registers itself when it is imported; this imports every module of results, and the
     classes that plug-ins name.
     """
-    from importlib.metadata import entry_points
-
     import fairgauge.results as package
 
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    for each in entry_points(group="fairgauge.results"):
+    for each in entry_points("fairgauge.results").values():
         each.load()
     return dict(_REGISTRY)
 

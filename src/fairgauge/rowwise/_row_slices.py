@@ -133,6 +133,8 @@ class RowSlice:
             return self._flip(sides)
         if metric.kind in ("top", "skew", "exposure"):
             return self._ranked(metric, sides)
+        if metric.kind == "quarter":
+            return self._quarter(sides, int(metric.top or 1))
         if metric.q is not None:
             return self._quantile(metric, sides.where(~np.isnan(self._rows.label)), metric.q)
         values = self._rows.prediction
@@ -166,6 +168,21 @@ class RowSlice:
             value = quantiles[0] / quantiles[1] if min(quantiles) > 0 else math.nan
         reason = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
         return RowAnswer(value, n, m, quantiles, found, reason)
+
+    def _quarter(self, sides: RowSides, k: int) -> RowAnswer:
+        """Return the group's share of a quarter, and the reference's: numbers to state alone."""
+        label = self._rows.label
+        known = ~np.isnan(label) & (self._codes >= -1)
+        sides, total = sides.where(known), int(known.sum())
+        (n, m), ends = sides.sizes, [round(total * end / 4) for end in (k - 1, k)]
+        if not n or not m or ends[0] == ends[1]:
+            return RowAnswer(math.nan, n, m)
+        ranking, held = Ranking.of(-label[known]), np.full(len(label), np.nan)
+        held[known] = ranking.within(ends[1]) - ranking.within(ends[0])
+        places = ends[1] - ends[0]
+        mine, theirs = sides.sum(held) / places, math.fsum(held[sides.reference]) / places
+        stated = no_intervals(1, Reason.of(ReasonCode.NO_METHOD, of="the share of a quarter"))
+        return RowAnswer(mine, n, m, (mine, theirs), stated)
 
     def _flip(self, sides: RowSides) -> RowAnswer:
         points, selected = self._rows.points, self._rows.selected

@@ -35,7 +35,7 @@ from fairgauge.enums import (
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME, flag_of
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import find_preset
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.results.disadvantage import AMOUNTS
@@ -72,7 +72,7 @@ from fairgauge.statements.compared import (
     swapped,
     unit_of,
 )
-from fairgauge.statements.missing_outcomes import could_leave_none, could_reverse
+from fairgauge.statements.missing_outcomes import could_undo
 
 CONCLUDED = {
     AfterAdjusting.DISAPPEARS,
@@ -122,9 +122,7 @@ class _Audit(Compared):
         self.led = self.stated[:_MOST_FINDINGS]
         self.disagreeing = self._disagreement()
         self.rules = report.by_rule
-        self.name = (
-            preset(report.spec["preset"]) if report.spec.get("preset") in preset_names() else None
-        )
+        self.name = find_preset(report.spec.get("preset"))
 
     def _of(self, each: Any) -> Statement:
         contrast = each.contrast
@@ -155,7 +153,7 @@ class _Audit(Compared):
                 and s.of is not None
                 and s.of.among is not None
                 and e.row is not None
-                and not could_leave_none(self.report, e.contrast, e.row)
+                and not could_undo(self.report, e.contrast, e.row)
             ]
             change, facts = self._change(finding), self._estimators(finding.feature)
             if change is AfterAdjusting.DISAPPEARS and self._is_undecided_within(finding):
@@ -343,10 +341,7 @@ class _Audit(Compared):
             return {"counted": unit_of(self.spec)}
         if row is None:
             return {}
-        open_ = could_leave_none(self.report, contrast, row) or (
-            isinstance(row, Rate)
-            and could_reverse(self.report, contrast, row, self.statement(contrast, turn=False))
-        )
+        open_ = could_undo(self.report, contrast, row)
         missing = [
             what
             for what in ("label", "prediction", "score")
@@ -756,6 +751,17 @@ class _Audit(Compared):
                 "partly": is_used_partly(data.excluded, spec),
             },
         )
+        if (of := self.name) is not None:
+            yield Statement(
+                code="preset",
+                facts={
+                    "name": of.name,
+                    "jurisdiction": of.jurisdiction,
+                    "status": of.status,
+                    "as_of": of.as_of.isoformat(),
+                },
+                sources=("spec.preset",),
+            )
         for note in self.notes[DiagnosticCode.PROTECTED]:
             yield Statement(
                 code="rounded_counts",
@@ -1346,7 +1352,6 @@ class _Audit(Compared):
                 "answered": answered,
                 "answers": answers,
                 "shown": note.get("shown"),
-                "rules": bool(self.spec.get("rules")),
             }
             source = (f"diagnostics[{i}]",)
             if known and not note["random"]:

@@ -15,7 +15,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task, Uncounted
 from fairgauge.question.features import strata_columns
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import find_preset
 from fairgauge.resolve.excluded_rows import missing_stratum
 from fairgauge.results.disadvantage import (
     adverse_sign,
@@ -55,8 +55,8 @@ def words_of(spec: Mapping[str, Any], *, repeated: bool = False) -> dict[str, An
 
     Where several rows are of one person, ``repeated`` or in a cluster, counts are of no people.
     """
-    name, given = spec.get("preset"), dict(spec.get("words") or {})
-    held = dict(preset(name).words) if name in preset_names() else {}
+    of, given = find_preset(spec.get("preset")), dict(spec.get("words") or {})
+    held = {} if of is None else dict(of.words)
     unit = unit_of(spec)
     if "unit" in held:
         held |= dict.fromkeys(("noun", "unit"), held["noun" if unit == "people" else "unit"])

@@ -1,47 +1,28 @@
-"""Whether rows that lack an outcome could change what a comparison shows."""
+"""Whether rows that lack an outcome could undo what a headline states."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import DiagnosticCode, ReferenceKind
 from fairgauge.results.disparities import distance, singled_out
-from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.statement import Statement
 
 _MANY_MISSING, _HARDLY_CHANCE, _BOTH = 0.01, 1e-3, 2
 
 
-def could_reverse(report: Report, contrast: Estimate, row: Rate, s: Statement) -> bool:
-    """Return whether rows that lack an outcome could turn the direction around.
+def could_undo(report: Report, contrast: Estimate, row: Statistic) -> bool:
+    """Return whether rows that lack an outcome could leave a difference not shown, or turn it.
 
-    Such rows count towards rates of all rows alone.
-    """
-    if row.among != ALL or s.who is None or s.than is None:
-        return False
-    ends = [
-        (side.rate, side.hits / rows, 1 - (side.n - side.hits) / rows)
-        for side, rows in zip((s.who, s.than), sizes(report, contrast), strict=True)
-        if side.rate is not None and side.hits is not None and side.n and rows
-    ]
-    if len(ends) < _BOTH:
-        return False
-    (_, _, most), (_, least, _) = sorted(ends)
-    return most > least
-
-
-def could_leave_none(report: Report, contrast: Estimate, row: Statistic) -> bool:
-    """Return whether outcomes that one side lacks more often could leave no difference shown.
-
-    They are those beyond the share that the other side lacks. A difference is shown while it has as
-    many standard errors as half of its interval. Of what is no share of all rows they could.
+    A rate of all rows turns if all of these have one outcome; it is not shown if those beyond the
+    share that the other side lacks move it by more than its interval is from none. Of what is no
+    share of all rows, that one side lacks more is enough.
     """
     needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
-    uneven = (
+    uneven = any(
         each.code is DiagnosticCode.MISSING_OUTCOMES
         and each.feature == contrast.feature
         and each["what"] in needs
@@ -49,72 +30,54 @@ def could_leave_none(report: Report, contrast: Estimate, row: Statistic) -> bool
         and each["p"] < _HARDLY_CHANCE
         for each in report.diagnostics
     )
-    if not any(uneven):
-        return False
-    interval = singled_out(contrast).interval
+    rows = _sizes(report, contrast)
     sides = [
-        (rate, n, 1 - n / rows)
-        for rate, n, rows in zip(
+        (rate, 1 - n / of)
+        for rate, n, of in zip(
             (contrast.rate_group, contrast.rate_reference),
             (contrast.n_group, contrast.n_reference),
-            sizes(report, contrast),
+            rows,
             strict=True,
         )
-        if rate is not None and n and rows
+        if rate is not None and n and of
     ]
-    of_all = isinstance(row, Rate) and row.among == ALL and len(sides) == _BOTH
-    if not of_all or interval is None or contrast.definition.neutral in interval:
+    if not isinstance(row, Rate) or row.among != ALL or len(sides) < _BOTH:
+        return uneven
+    (low, of_low), (high, of_high) = sorted(sides)
+    if low * (1 - of_low) + of_low > high * (1 - of_high):
         return True
-    (rate, n, more), (other, m, fewer) = sorted(sides, key=lambda side: -side[2])
-    if more - fewer < _MANY_MISSING:
-        return False
+    (rate, more), (other, fewer) = sorted(sides, key=lambda side: -side[1])
+    interval = singled_out(contrast).interval
+    if not uneven or interval is None or contrast.definition.neutral in interval:
+        return uneven
     share = (more - fewer) / (1 - fewer)
-    filled = rate * (1 - share) + share * (rate < other)
-    if (filled - other) * (rate - other) <= 0:
-        return True
+    if more - fewer < _MANY_MISSING or rate == other:
+        return False
+    moved = share * ((rate < other) - rate) / (other - rate)  # of the way to no difference
     nearest = min(distance(replace(contrast, value=end)) for end in interval)
-    widths = distance(contrast) / (distance(contrast) - nearest)  # by which it is shown: above 1
-    before = _in_errors((rate, n), (other, m))
-    return widths * _in_errors((filled, n / (1 - share)), (other, m)) <= before
+    return moved * distance(contrast) >= nearest
 
 
-def _in_errors(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return how far two shares of so many rows are apart, in standard errors."""
-    variance = sum(rate * (1 - rate) / n for rate, n in (one, other))
-    return abs(one[0] - other[0]) / math.sqrt(variance) if variance else math.inf
-
-
-def sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
+def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
     """Return the rows of both sides of a comparison, those without an outcome included."""
-    group, every = _group(report, contrast, contrast.group), _total(report, contrast)
-    reference = contrast.reference
-    if reference is None or group is None or every is None:
+
+    def size(name: str | None, kind: ReferenceKind | None = None) -> float:
+        return next(
+            (
+                each.n
+                for each in (report.groups if kind is None else report.totals)
+                if (each.feature, each.scope) == (contrast.feature, contrast.scope)
+                and each.class_scope == contrast.class_scope.of_class
+                and each.threshold == contrast.threshold
+                and (each.group == name if kind is None else each.reference_kind is kind)
+            ),
+            0.0,
+        )
+
+    group, reference = size(contrast.group), contrast.reference
+    every = size(None, ReferenceKind.OVERALL)
+    if reference is None or not (group and every):
         return 0, 0
-    others = every.n - group.n if reference.kind is ReferenceKind.OTHERS else every.n
     if reference.group is not None:
-        others = getattr(_group(report, contrast, reference.group), "n", 0)
-    return group.n, others
-
-
-def _group(report: Report, contrast: Estimate, name: str | None) -> Group | None:
-    return next((g for g in report.groups if g.group == name and _same_place(g, contrast)), None)
-
-
-def _total(report: Report, contrast: Estimate) -> Group | None:
-    return next(
-        (
-            g
-            for g in report.totals
-            if g.reference_kind is ReferenceKind.OVERALL and _same_place(g, contrast)
-        ),
-        None,
-    )
-
-
-def _same_place(group: Group, contrast: Estimate) -> bool:
-    return (
-        group.feature == contrast.feature
-        and group.scope == contrast.scope
-        and group.class_scope == contrast.class_scope.of_class
-        and group.threshold == contrast.threshold
-    )
+        return group, size(reference.group)
+    return group, every - group * (reference.kind is ReferenceKind.OTHERS)

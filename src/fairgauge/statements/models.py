@@ -15,6 +15,7 @@ from fairgauge.enums import (
     Status,
     Task,
 )
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.changes import DisparityChange, RateChange
 from fairgauge.results.comparison import Candidate, MarginTest, ModelComparison, Reclassified
 from fairgauge.results.statement import Page, Range, Statement
@@ -149,8 +150,7 @@ class _Models(Changes):
             yield from self.wronged_anew()
             yield from self.not_judged()
         yield from self.beyond()
-        if c.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
-            yield from self.untested()
+        yield from self.untested()
         if c.overturned:
             yield Statement(code="overturned", facts={
                 "excluded": self.comparison.data.excluded, "undecided": c.undecided,
@@ -242,12 +242,19 @@ class _Models(Changes):
                                 facts={"parts": parts, "margins": margins})  # fmt: skip
 
     def untested(self) -> Iterator[Statement]:
-        """Yield who keeps a better candidate from being so within all margins, and why."""
+        """Yield who has insufficient data, and who keeps a better candidate from being so."""
         whose: dict[str, list[Statement]] = {}
+        rows: dict[tuple[str | None, str | None], int]
+        rows = {(e.feature, e.group): round(e.n) for e in self.candidate.reclassified
+                if e.among == "all" and e.threshold is None and e.n < FEWEST_ROWS}  # fmt: skip
         for one in self.candidate.untested:
             of = one.change if isinstance(one, MarginTest) else one
-            why = "few" if of.status is not Status.OK else str(one.outcome)
-            who = self.side(of.feature, of.group) if of.feature is not None else None
+            few = of.status is not Status.OK
+            if not few and self.candidate.verdict is not CandidateVerdict.BETTER_WHERE_TESTED:
+                continue
+            n = rows.get((of.feature, of.group)) if few else None
+            who = self.side(of.feature, of.group, n=n) if of.feature is not None else None
+            why = "few" if few else str(one.outcome)
             whose.setdefault(why, []).append(Statement(code="whose", who=who))
         for why, parts in whose.items():
             yield Statement(code="not_within", verdict=why, parts=tuple(parts))

@@ -19,11 +19,6 @@ FEWEST_ROWS = 10
 FEWEST_STRATA = 6
 """Of fewer strata, how far the others vary can hardly be seen, and none is named."""
 _POWER = 0.8
-_REMOVED, _MOST_REMOVED = 4, 500
-"""One stratum in so many at most is removed from the others; of thousands fewer hide nothing."""
-_MOST_STEPS = 20
-_MEDIAN_OF_SQUARE = 0.4549
-"""The median of chi-square with one degree of freedom."""
 _NEAR, _TERMS = 0.05, 13
 """How far a spread may be from where a series begins, whose terms then reach rounding."""
 
@@ -49,11 +44,10 @@ class Outlying(NamedTuple):
     Attributes
     ----------
     difference, error : of the stratum, and the standard error of its distance from the others.
-    others : the mean difference of the other strata that are not outlying.
+    others : the mean difference of the other strata.
     z : the distance from it in standard errors.
     p : of no difference from the others.
-    degrees : of the t distribution of z; infinite where the others do not vary, and no other
-        stratum is outlying.
+    degrees : of the t distribution of z; infinite where the others do not vary.
     """
 
     difference: Array
@@ -70,27 +64,23 @@ def heterogeneity(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    alpha: float = 0.0,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
     Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
     Haenszel). A stratum is tested against the others with the spread of these (DerSimonian and
-    Laird), so that where differences vary everywhere the largest of them is not outlying. Strata
-    that are outlying are not among the others, where they would hide one another.
+    Laird), so that where differences vary everywhere the largest of them is not outlying.
 
     Parameters
     ----------
     x_d, n_d, x_a, n_a : array-like of shape (..., S)
         Successes and trials of both sides; strata without trials on a side are excluded.
-    alpha : float
-        The level of the test of one stratum, at which it is outlying; 0 if none is to be.
 
     References
     ----------
     Farrington & Manning (1990), Statistics in Medicine 9, 1447-1454; DerSimonian & Laird (1986),
     Controlled Clinical Trials 7, 177-188; Viechtbauer & Cheung (2010), Research Synthesis Methods
-    1, 112-125; Rosner (1983), Technometrics 25, 165-172.
+    1, 112-125.
 
     Examples
     --------
@@ -120,7 +110,7 @@ def heterogeneity(
     variance, _ = at(common[..., None])
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     strata = held.sum(-1).astype(np.float64)
-    against = _against_others(_Strata(d, weight, held), at, np.inf, alpha)
+    against = _against_others(_Strata(d, weight, held), at, np.inf)
     return _of_all(_sums(weight, d), strata), against
 
 
@@ -158,7 +148,6 @@ def heterogeneity_of_means(
     v_a: ArrayLike,
     n_d: ArrayLike,
     n_a: ArrayLike,
-    alpha: float = 0.0,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
@@ -170,8 +159,6 @@ def heterogeneity_of_means(
     difference : array-like of shape (S,)
     v_d, v_a, n_d, n_a : array-like of shape (S,)
         Variances and rows of both sides; strata whose variances are 0 are excluded.
-    alpha : float
-        The level of the test of one stratum, at which it is outlying; 0 if none is to be.
 
     References
     ----------
@@ -201,7 +188,7 @@ def heterogeneity_of_means(
     p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
     named = held & (np.minimum(n_d, n_a) >= FEWEST_ROWS)
     strata_of = _Strata(d, weight, held)
-    each = _against_others(strata_of, lambda _: (variance, named), degrees, alpha)
+    each = _against_others(strata_of, lambda _: (variance, named), degrees)
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 
@@ -227,146 +214,37 @@ class _Strata(NamedTuple):
     held: Mask
 
 
-class _Others(NamedTuple):
-    """What each stratum is compared with: other strata, and the spread that they are weighed with.
-
-    Attributes
-    ----------
-    strata, mean, error2, spread : how many these are, their mean, its variance, and the variance of
-        their true differences; arrays of shape (..., S).
-    removed : how many more extreme strata are not among them.
-    """
-
-    strata: Array
-    mean: Array
-    error2: Array
-    spread: Array
-    removed: Array
-
-
 _Tested = Callable[[Array], tuple[Array, Mask]]
 """Returns the variances of strata that do not differ from a mean, and which have data enough."""
 
 
-def _against_others(strata: _Strata, at: _Tested, degrees: ArrayLike, alpha: float) -> Outlying:
-    """Return each stratum against the others, of which none differs at the level ``alpha``.
+def _against_others(strata: _Strata, at: _Tested, degrees: ArrayLike) -> Outlying:
+    """Return each stratum against all others, weighed with the spread of these.
 
-    Those that differ are found from the most extreme ones down, then tested again until none is
-    among the others of another. ``degrees`` are those of freedom of the variances.
+    Where these do not vary the distance is normal, else Student's. ``degrees`` are those of freedom
+    of the variances.
     """
-    named = np.zeros_like(strata.held)
-    found = _compared(strata, _all_but(strata, named), at, degrees)
-    if alpha == 0:
-        return found
-    differ = _extreme(strata, found.p, at, degrees, alpha)
-    for _ in range(_MOST_STEPS):
-        if (differ == named).all():
-            break
-        named = differ
-        found = _compared(strata, _all_but(strata, named), at, degrees)
-        differ = found.p < alpha
-    return found
-
-
-def _compared(strata: _Strata, others: _Others, at: _Tested, degrees: ArrayLike) -> Outlying:
-    """Return each stratum against its others.
-
-    Where these do not vary the distance is normal; of others without more extreme strata, which
-    would make them seem not to, it is Student's.
-    """
-    d, _, held = strata
-    variance, enough = at(others.mean)
-    tested = held & enough & (others.strata + others.removed >= FEWEST_STRATA - 1)
-    error = np.sqrt(variance + others.spread + others.error2)
-    z = np.where(tested, (d - others.mean) / error, np.nan)
-    estimated = (others.spread > 0) | (others.removed > 0)
-    of_others = np.maximum(others.strata - 1, 1.0)
-    degrees = np.where(estimated, np.minimum(degrees, of_others), degrees)
+    d, weight, held = strata
+    own = (weight, weight * d, weight * d**2, weight**2)
+    rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
+    others = held.sum(-1)[..., None] - held.astype(np.float64)
+    _, spread = _spread(rest, others)
+    total, moment = _leave_one_out(weight, d, spread)
+    mean = moment / total
+    variance, enough = at(mean)
+    tested = held & enough & (others >= FEWEST_STRATA - 1)
+    error = np.sqrt(variance + spread + 1 / total)
+    z = np.where(tested, (d - mean) / error, np.nan)
+    degrees = np.where(spread > 0, np.minimum(degrees, np.maximum(others - 1, 1.0)), degrees)
     p = np.where(np.isinf(degrees), two_sided(np.minimum(np.abs(z), 37.0)), _t_tail(z, degrees))
     return Outlying(
         np.where(held, d, np.nan),
         error,
-        np.where(held & (others.strata > 0), others.mean, np.nan),
+        np.where(held & (others > 0), mean, np.nan),
         z,
         np.where(tested, p, np.nan),
         degrees,
     )
-
-
-def _all_but(strata: _Strata, named: Mask) -> _Others:
-    """Return all other strata of each, without those that are named."""
-    d, weight, held = strata
-    weight, kept = np.where(named, 0.0, weight), held & ~named
-    own = (weight, weight * d, weight * d**2, weight**2)
-    rest = [total[..., None] - mine for total, mine in zip(_sums(weight, d), own, strict=True)]
-    others = kept.sum(-1)[..., None] - kept.astype(np.float64)
-    removed = named.sum(-1)[..., None] - named.astype(np.float64)
-    _, spread = _spread(rest, others)
-    spread = spread / _variance_of_central(removed, others + removed)
-    total, moment = _leave_one_out(weight, d, spread)  # weighed with their spread
-    return _Others(others, moment / total, 1 / total, spread, removed)
-
-
-def _extreme(strata: _Strata, p: Array, at: _Tested, degrees: ArrayLike, alpha: float) -> Mask:
-    """Return the most extreme strata, down to the last that differs from all less extreme ones.
-
-    Several that differ raise the spread, so that each seems usual beside the others. Up to a
-    quarter of the strata are removed one after another, and tested from the largest set down
-    (Rosner), in the order of their distance from the median.
-    """
-    d, weight, held = strata
-    tested = np.isfinite(p)
-    variance = np.where(weight > 0, 1 / weight, np.inf)
-    order = np.argsort(-_from_median(d, variance, tested), axis=-1, kind="stable")
-    rank = np.argsort(order, axis=-1).astype(np.float64)
-    of_all = held.sum(-1)[..., None].astype(np.float64)
-    most = np.minimum(tested.sum(-1)[..., None] // _REMOVED, of_all - FEWEST_STRATA + 1)
-    most = np.minimum(most, _MOST_REMOVED)
-    mean, error2, spreads = np.zeros((3, *d.shape))
-    others = _Others(of_all - rank - 1, mean, error2, spreads, rank)
-    for removed in range(int(most.max(initial=0))):
-        place = order[..., removed : removed + 1]
-        weight = np.where(rank <= removed, 0.0, weight)
-        left = of_all - removed - 1
-        _, spread = _spread([each[..., None] for each in _sums(weight, d)], left)
-        spread = spread / _variance_of_central(np.asarray(float(removed)), of_all - 1)
-        random = np.where(weight > 0, 1 / (variance + spread), 0.0)
-        total, moment = (each.sum(-1, keepdims=True) for each in (random, random * d))
-        values = moment / total, 1 / total, spread
-        for every, value in zip((mean, error2, spreads), values, strict=True):
-            np.put_along_axis(every, place, value, -1)
-    differs = (rank < most) & (_compared(strata, others, at, degrees).p < alpha)
-    return np.asarray(rank <= np.where(differs, rank, -1).max(-1, keepdims=True))
-
-
-def _from_median(d: Array, variance: Array, tested: Mask) -> Array:
-    """Return how far strata are from the median in standard deviations, -1 of those not tested.
-
-    The spread is that of which half of all distances are smaller, so that few move neither.
-    """
-
-    def median(values: Array) -> Array:
-        ordered = np.sort(np.where(tested, values, np.inf), axis=-1)
-        middle = np.maximum(tested.sum(-1, keepdims=True) - 1, 0) // 2
-        return np.take_along_axis(ordered, middle, -1)
-
-    distance = np.abs(d - median(d))
-    spread = np.maximum(median(distance**2 / _MEDIAN_OF_SQUARE - variance), 0.0)
-    return np.where(tested, distance / np.sqrt(variance + spread), -1.0)
-
-
-def _variance_of_central(removed: Array, of: Array) -> Array:
-    """Return the variance of standard normal numbers without so many of the most extreme.
-
-    >>> _variance_of_central(np.array([0.0, 5.0]), np.array([100.0, 100.0])).round(3)
-    array([1.   , 0.759])
-    """
-    from scipy.special import ndtri
-
-    share = np.where(removed > 0, removed / np.maximum(of, 1.0), 0.5)
-    end = ndtri(1 - share / 2)
-    density = np.exp(-(end**2) / 2) / np.sqrt(2 * np.pi)
-    return np.where(removed > 0, 1 - 2 * end * density / (1 - share), 1.0)
 
 
 def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:

@@ -135,71 +135,33 @@ def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
 
 
 @quiet
-def square_limits(square: ArrayLike, weight: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Return the interval of a mean square or a variance: chi-square, fitted to the kurtosis.
-
-    A mean of n squares has the relative variance (kurtosis - 1)/n, that of a chi-square over its
-    ``2n/(kurtosis - 1)`` degrees of freedom. A kurtosis of 3 gives the textbook interval.
-
-    Parameters
-    ----------
-    square : array-like
-        The mean square (or the sample variance).
-    weight : array-like
-        The kurtosis, as returned by `tail_weight`.
-    n : array-like
-        Rows (of a variance, one less).
-
-    Returns
-    -------
-    low, high : array in [0, inf]
-        [0, inf] where n is below 1 or the kurtosis unknown; [0, 0] where the square is 0. The
-        estimate is always inside.
-
-    References
-    ----------
-    Box (1953), Biometrika 40, 318-335; compare Bonett (2006), Computational Statistics & Data
-    Analysis 50, 775-782.
-
-    Examples
-    --------
-    >>> low, high = square_limits(4.0, 3.0, 20, 1.959964)
-    >>> round(float(low), 3), round(float(high), 3)
-    (2.341, 8.341)
-    """
-    from scipy.special import gammainccinv, gammaincinv, ndtr
-
-    square, weight, n, z = floats(square, weight, n, z)
-    half, tail = n / (weight - 1), ndtr(-z)  # half the degrees of freedom
-    low, high = square * half / gammainccinv(half, tail), square * half / gammaincinv(half, tail)
-    known = (n >= 1) & ~np.isnan(half)
-    low = np.where(known, np.minimum(low, square), 0.0)
-    high = np.where(known, np.maximum(np.where(np.isnan(high), np.inf, high), square), np.inf)
-    return np.where(square == 0, 0.0, low), np.where(square == 0, 0.0, high)
-
-
-@quiet
-def unexplained_limits(
-    share: ArrayLike,
+def log_limits(
+    value: ArrayLike,
     spread: ArrayLike,
     normal: ArrayLike,
     n: ArrayLike,
     z: ArrayLike,
 ) -> Limits:
-    """Return the interval of a mean squared error over the variance of labels, on the log scale.
+    """Return the interval of a mean square, a variance or their ratio, on the log scale.
 
-    The influence of a row on the logarithm is ``e^2 / mean(e^2) - d^2 / mean(d^2)``, e being its
-    error and d the deviation of its label from the mean, so that the variance is ``spread``, the
-    mean square of the influence, over n. As in `tail_weight` it is multiplied by (n + 4)/n, and its
-    excess over that of normal values, 4 (1 - r^2) with r the correlation of e and d, by
+    The variance of the logarithm is ``spread``, the mean square of the influence of a row on it,
+    over n. The influence on the logarithm of a mean square is ``e^2 / mean(e^2) - 1``, so that its
+    mean square is the kurtosis less 1; on that of a mean squared error over the variance of labels
+    it is ``e^2 / mean(e^2) - d^2 / mean(d^2)``, d being the deviation of a label from the mean. As
+    in `tail_weight` it is multiplied by (n + 4)/n, and its excess over that of normal values by
     1 + 10/sqrt(n).
+
+    Measured coverage of 95 % intervals of a mean square, 20 to 1,000 rows beside five times as
+    many: normal 95.6 to 97.9, Laplace and Student's t with 5 degrees of freedom 97.5 to 99.1,
+    lognormal 96.2 to 97.9.
 
     Parameters
     ----------
-    share : array-like
-        Mean squared error over variance: 1 - R^2.
+    value : array-like
+        The mean square, variance or ratio.
     spread, normal : array-like
-        The mean square of the influence, and that of normal values.
+        The mean square of the influence, and that of normal values: 2 of a mean square, of a ratio
+        4 (1 - r^2) with r the correlation of e and d.
     n : array-like
         Rows; fewer than two give [0, inf].
     z : array-like, >= 0
@@ -211,18 +173,18 @@ def unexplained_limits(
 
     Examples
     --------
-    >>> low, high = unexplained_limits(0.4, 2.0, 2.0, 100, 1.959964)
+    >>> low, high = log_limits(0.4, 2.0, 2.0, 100, 1.959964)
     >>> round(float(low), 3), round(float(high), 3)
     (0.299, 0.535)
     """
-    share, spread, normal, n, z = floats(share, spread, normal, n, z)
+    value, spread, normal, n, z = floats(value, spread, normal, n, z)
     raised = spread * (n + _FEW) / n
     variance = (raised + np.maximum(raised - normal, 0.0) * _TAIL / np.sqrt(n)) / n
     step = as_critical_t(z, n - 1) * np.sqrt(variance)
     known = (n > 1) & ~np.isnan(step)
-    low = np.where(known, share * np.exp(-step), 0.0)
-    high = np.where(known & ~np.isinf(step), share * np.exp(step), np.inf)
-    return low, np.where(share == 0, 0.0, high)
+    low = np.where(known, value * np.exp(-step), 0.0)
+    high = np.where(known & ~np.isinf(step), value * np.exp(step), np.inf)
+    return low, np.where(value == 0, 0.0, high)
 
 
 class Standardised(NamedTuple):

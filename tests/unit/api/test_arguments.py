@@ -59,14 +59,6 @@ def test_a_specification_file_is_what_its_keys_are(verb, tmp_path):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_what_is_given_beside_a_file_overrides_it(verb, tmp_path):
-    call, asked = VERBS[verb]
-    (tmp_path / "audit.json").write_text(json.dumps(asked | {"sensitive": "absent"}), "utf-8")
-    given = without_time(call(config=tmp_path / "audit.json", sensitive="sex"))
-    assert given == without_time(call(config=asked))
-
-
-@pytest.mark.parametrize("verb", VERBS)
 def test_an_unknown_key_names_the_nearest(verb):
     call, asked = VERBS[verb]
     with pytest.raises(
@@ -77,21 +69,6 @@ def test_an_unknown_key_names_the_nearest(verb):
         fg.SpecError, match=r"confidense: unknown option\. Did you mean 'confidence'"
     ):
         call(config=asked, confidense=0.9)
-
-
-@pytest.mark.parametrize("verb", ["audit", "plan", "monitor"])
-def test_a_candidate_of_one_model_is_refused_with_what_to_do(verb):
-    call, asked = VERBS[verb]
-    with pytest.raises(fg.SpecError, match=r"candidate: .*fg\.compare_models\(data, candidate="):
-        call(config=asked, candidate="boosted")
-    with pytest.raises(fg.SpecError, match="fairgauge compare-models DATA --candidate COL"):
-        call(config=asked | {"candidate": "boosted"})
-
-
-def test_thresholds_are_of_one_model():
-    asked = {"label": "repaid", "score": "risk", "sensitive": "sex"}
-    with pytest.raises(fg.SpecError, match=r"fg\.compare_models\(data, candidate="):
-        fg.thresholds(ROWS, rules=RULE, candidate="boosted", **asked)
 
 
 def test_reports_and_models_are_compared_by_two_functions(tmp_path):
@@ -122,16 +99,6 @@ def run(folder: Path, *args: str) -> Any:
 FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex", "--positive", "1")
 
 
-@pytest.mark.parametrize("command", ["audit", "compare"])
-def test_a_candidate_on_the_command_line_is_refused_with_what_to_do(tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    flags = FLAGS if command == "audit" else ()
-    result = run(tmp_path, command, "rows.json", *flags, "--candidate", "boosted")
-    assert result.exit_code == 2
-    assert "fairgauge compare-models DATA --candidate COL" in result.stderr
-    assert "--candidate" not in CliRunner().invoke(main, [command, "--help"]).stdout
-
-
 @pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
 def test_undecided_verdicts_count_alike_in_python_and_on_the_command_line(
     tmp_path, monkeypatch, inconclusive
@@ -149,33 +116,6 @@ def test_undecided_verdicts_count_alike_in_python_and_on_the_command_line(
     assert printed["spec"]["inconclusive"] == inconclusive
 
 
-def test_a_monitor_counts_the_undecided_as_an_audit_does():
-    sparse = {"config": QUESTION | MONITORED, "min_n": 10_000}
-    assert fg.monitor(DAYS, **sparse).exit_code == 3
-    assert fg.monitor(DAYS, **sparse, inconclusive="pass").exit_code == 0
-    assert fg.monitor(DAYS, **sparse, inconclusive="fail").exit_code == 1
-
-
-def test_rules_given_to_a_monitor_override_those_of_its_table(tmp_path):
-    history = fg.History(tmp_path)
-    for name, cube in DAYS.items():
-        history.add(name, cube)
-    config = QUESTION | MONITORED
-    found = fg.monitor(history, config, rules="selection_rate.difference >= -0.5")
-    assert {each.rule for each in found.comparisons} == {"selection_rate.difference >= -0.5"}
-    from fairgauge.monitoring.monitor_spec import read_monitor_spec
-
-    history.keep_spec(read_monitor_spec(config))
-    again = fg.monitor(history, rules="selection_rate.difference >= -0.5")
-    assert again.comparisons == found.comparisons
-
-
-def test_frames_of_rates_are_all_made_by_methods():
-    report = fg.audit(ROWS, **QUESTION)
-    frames = [report.by_group(), report.overall(), report.difference(), report.ratio()]
-    assert all("selection_rate" in frame.columns for frame in frames)
-
-
 def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:
     path = tmp_path / "audit.json"
     path.write_text(json.dumps({**QUESTION, "confidence": 0.9}))
@@ -185,20 +125,10 @@ def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:
     assert fg.plan(ROWS, config=path).confidence == 0.9
 
 
-def test_a_misspelt_config_is_recognised() -> None:
-    with pytest.raises(fg.SpecError, match="Did you mean 'config'"):
-        fg.audit(ROWS, **QUESTION, conifg="audit.toml")  # type: ignore[call-arg]
-
-
 def test_a_rule_for_a_misspelt_group_names_the_nearest_on_one_screen() -> None:
     rule = fg.rule("selection_rate.ratio", at_least=0.8, groups=["FF"])
     text = str(fg.audit(ROWS, **QUESTION, rules=[rule]))
     assert "the nearest group is 'F'" in " ".join(text.split())
-
-
-def test_a_rule_in_the_place_of_a_value_is_explained() -> None:
-    with pytest.raises(fg.SpecError, match=r"as a rule it stands alone .*--reference others"):
-        fg.audit(ROWS, **QUESTION | {"reference": {"sex": "others"}})
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -218,9 +148,3 @@ def test_a_frame_in_the_place_of_a_path_is_named_by_its_type(library: str, tmp_p
         with pytest.raises(fg.DataError) as error:
             call()
         assert str(error.value).endswith(message)
-
-
-@pytest.mark.parametrize("given", [3, None, b"t.csv", {"t.csv": 1}, [3], [None]])
-def test_what_is_no_published_table_is_refused(given: Any) -> None:
-    with pytest.raises(fg.DataError, match="path"):
-        fg.check(given)

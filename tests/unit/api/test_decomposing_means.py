@@ -6,25 +6,7 @@ import pytest
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
-from fairgauge.render import render
-
-
-def years(differences, *, branches=1, n=2_000, first=2019):
-    """Return rates of two groups in each year, and in each of some branches, as counts."""
-    rows = []
-    for t, d in enumerate(differences):
-        for b in range(branches):
-            base = 0.4 + 0.1 * b
-            for sex, rate in (("F", base + d), ("M", base)):
-                x = round(n * rate)
-                rows += [(sex, first + t, f"b{b}", 1, x), (sex, first + t, f"b{b}", 0, n - x)]
-    return pl.DataFrame(rows, schema=["sex", "year", "branch", "y", "n"], orient="row")
-
-
-def decomposed(table, strata="year", **options):
-    asked = {"label": "y", "sensitive": "sex", "count": "n", "reference": {"sex": "M"}}
-    return fg.why(table, strata=strata, **{**asked, **options})
+from fairgauge.enums import GapPartKind, StratumWeights
 
 
 def test_means_are_adjusted_by_linear_regression(tmp_path):
@@ -81,44 +63,3 @@ def test_clustered_rows_have_no_average_by_mantel_haenszel(task):
         (gap,) = fg.why(table, cluster=cluster, **asked).gaps
         weights = {part.weights for part in gap.parts}
         assert (StratumWeights.MANTEL_HAENSZEL in weights) == (cluster is None)
-
-
-def test_clusters_of_rows_without_a_label_take_no_part():
-    table = of_firms(np.random.default_rng(7))
-    asked = {"label": "pay", "task": "regression", "sensitive": "sex", "strata": "grade",
-             "cluster": "firm"}  # fmt: skip
-    missing = table.with_columns(pay=pl.lit(None, pl.Float64), firm=pl.col("firm") + 1_000)
-    (alone,), (beside,) = (
-        fg.why(each, **asked).gaps for each in (table, pl.concat([table, missing]))
-    )
-    for one, other in zip(alone.parts, beside.parts, strict=True):
-        assert one.value == pytest.approx(other.value)
-        assert one.interval.low == pytest.approx(other.interval.low)
-
-
-def test_weighted_means_have_a_regression():
-    table = years([0.0, 0.01, 0.0, 0.01]).with_columns(w=pl.col("n") / 100)
-    (gap,) = fg.why(table, label="y", task="regression", sensitive="sex", strata="year",
-                    weight="w").gaps  # fmt: skip
-    plain = fg.why(table, label="y", task="regression", sensitive="sex", strata="year").gaps[0]
-    assert gap.adjusted.value == pytest.approx(gap.part(GapPartKind.WITHIN).value, abs=0.01)
-    assert gap.adjusted.value != plain.adjusted.value
-
-
-@pytest.mark.parametrize("strata", ["s", ["s", "t"]])
-@pytest.mark.parametrize("options", [{}, {"cluster": "c"}, {"weight": "w"}])
-def test_means_of_single_rows_are_shown_and_saved(strata, options, tmp_path):
-    """A variance that no two rows show was nan in the JSON, which could not be written."""
-    table = pl.DataFrame({
-        "g": ["a", "a", "b", "b"], "s": ["x", "y"] * 2, "t": ["p"] * 4, "c": [0, 1, 2, 3],
-        "y": [1.0, 2.5, 3.0, 7.0], "w": [1.0, 2, 1, 3],
-    })  # fmt: skip
-    found = fg.why(table, label="y", task="regression", sensitive="g", strata=strata, **options)
-    found.save(tmp_path / "why.json")
-    assert fg.load(tmp_path / "why.json") == found
-    for format_ in ("text", "html"):
-        assert "nan" not in render(found, format_).split()
-    (gap,) = found.gaps
-    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.TOO_FEW)
-    ends = [each.interval for each in gap.strata]
-    assert all(each is None or np.isinf(tuple(each)).all() for each in ends)

@@ -36,50 +36,11 @@ def test_lending_decomposes_the_difference_and_the_ratio_of_decisions(loans):
     assert found.gaps[0].adjusted.odds_ratio is not None
 
 
-def test_a_ratio_beside_its_difference_has_its_own_parts_and_no_strata_twice(loans):
-    data = loans.with_columns(product=pl.Series(["new", "used", "lease"] * (ROWS // 3)))
-    asked = {"sensitive": "race", "reference": {"race": "W"}, "strata": ["branch", "product"]}
-    found = fg.why(data, preset="us-lending", prediction="approved", positive=1, **asked)
-    for format_, options in (("text", {"full": True}), ("html", {})):
-        text = " ".join(render(found, format_, **options).split())
-        assert text.count("Strata, their tests and the regression are those of the difference") == 1
-    short = " ".join(render(found, "text", full=False).split())
-    assert "multiply to the gap" not in short
-    alone = fg.why(data, prediction="approved", positive=1, metrics="selection_rate.ratio", **asked)
-    text = " ".join(render(alone, "text", full=False).split())
-
-
 def test_lending_decomposes_prices_as_means(loans):
     found = of_lending(loans, label="spread", task="regression")
     assert [gap.estimate.metric for gap in found.gaps] == ["mean_label.difference"]
     text = " ".join(render(found, "text", full=True).split())
     assert "B (race): mean spread difference" in text
-
-
-def test_metrics_that_are_asked_for_replace_those_of_the_preset(loans):
-    found = of_lending(loans, prediction="approved", positive=1, metrics="selection_rate.ratio")
-    assert [gap.estimate.metric for gap in found.gaps] == ["selection_rate.ratio"]
-
-
-def test_counts_with_a_preset_have_the_same_metrics(loans):
-    cube = fg.count(loans, prediction="approved", positive=1, sensitive="race", strata="branch")
-    found = fg.why(cube, preset="us-lending", reference={"race": "W"})
-    again = of_lending(loans, prediction="approved", positive=1)
-    assert [gap.parts for gap in found.gaps] == [gap.parts for gap in again.gaps]
-
-
-def test_a_gap_that_is_a_difference_and_a_ratio_is_described_and_listed_once(loans):
-    found = of_lending(loans, prediction="approved", positive=1)
-    sentences = [str(each) for each in found.brief().found]
-    assert len(sentences) == len(set(sentences))
-    assert sum("were approved" in each for each in sentences) == 1
-
-
-def test_the_audit_of_a_preset_has_the_ratio_adjusted_for_its_strata(loans):
-    asked = {"prediction": "approved", "positive": 1, "sensitive": "race", "preset": "us-lending"}
-    report = fg.audit(loans, strata="branch", **asked)
-    text = " ".join(render(report, "html").split())
-    assert "AIR adjusted for branch" in text
 
 
 @pytest.fixture(scope="module")
@@ -115,20 +76,3 @@ def test_the_parts_of_a_ratio_of_means_are_ratios(pay):
     assert (ratio.estimate.metric, difference.scale) == ("mean_label.ratio", "difference")
     assert all(0.5 < part.value < 1.5 for part in ratio.parts)
     assert {str(part.weights) for part in difference.parts} > {"mantel_haenszel"}
-
-
-def test_a_gap_of_one_category_alone_is_no_gap_of_all():
-    random = np.random.default_rng(5)
-    job, sex = (random.choice(values, 2_000) for values in (["A", "B", "C"], ["F", "M"]))
-    lower = np.where((sex == "F") & (job == "B"), 0.8, 1.0)
-    pay = pl.DataFrame({"sex": sex, "grade": job, "tenure": random.integers(0, 9, 2_000),
-                        "salary": 40_000 * lower * random.lognormal(0, 0.1, 2_000)})  # fmt: skip
-    found = fg.why(pay, **ASKED, controls=[fg.cut("tenure", [3, 6])])
-    assert {str(gap.verdict) for gap in found.gaps} == {"remains"}
-    brief = found.brief()
-    assert "also within grade alone on average; with tenure" in str(brief.headline)
-    assert any(
-        "within the same grade and tenure: grade B first" in str(step) for step in brief.steps
-    )
-    text = " ".join(render(found, "text", full=False).split())
-    assert "adjusted for grade and tenure" in text

@@ -60,27 +60,6 @@ def test_rows_that_repeat_rightly_are_not_warned_of():
     assert not found(alike)
 
 
-def test_a_column_of_counts_states_repetitions_itself():
-    table = rows(300).with_columns(n=pl.lit(2))
-    assert not found(pl.concat([table, table]), count="n")
-
-
-def test_a_command_that_counts_warns_too(tmp_path):
-    from fairgauge.api.audit import counted_with_warnings
-
-    _, warnings = counted_with_warnings(pl.concat([rows(300)] * 2), **ASKED)
-    assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
-
-
-def test_identifiers_of_doubled_rows_are_no_clusters():
-    """The advice to set a cluster came first, and a monitor that took it refused its history."""
-    from fairgauge.api.audit import counted_with_warnings
-
-    table = rows(300).with_row_index("case_id").with_columns(pl.col("case_id").cast(pl.String))
-    _, warnings = counted_with_warnings(pl.concat([table] * 2), **ASKED)
-    assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
-
-
 def people(size=600, seed=0, *, repeated=100):
     """Return applications, some of one person twice, some without an identifier."""
     who = [f"c{i // 2 if i < 2 * repeated else i}" for i in range(size - 150)] + [None] * 150
@@ -102,12 +81,3 @@ def test_people_without_an_identifier_are_counted_twice(tmp_path, kind, per_pers
     assert (warned["times"], warned["unnamed"]) == (2, 300)
     text = " ".join(str(fg.audit(data, **ASKED | asked)).split())
     assert "each of the 300 rows without an identifier counts as a person of its own" in text
-
-
-def test_people_of_one_table_are_not_warned_of():
-    asked = {"label": None, "person": "who"}
-    for seed in range(20):
-        for repeated in (0, 225):
-            assert not found(people(seed=seed, repeated=repeated), **asked)
-    named = people().drop_nulls("who")
-    assert not found(pl.concat([named, named]), **asked)  # each of them counts once

@@ -88,17 +88,3 @@ def test_a_decomposition_is_the_same_wherever_the_numbers_are(more):
         assert parts_of(fg.why(rows(shift), **asked), shift) == pytest.approx(
             first, rel=1e-5, abs=1e-6
         )
-
-
-def test_ratios_means_and_warnings_are_of_the_numbers_themselves():
-    far = rows(1e6)
-    for more in ({}, {"weight": "w"}):
-        (ratio,) = fg.audit(far, metrics=["mean_label.ratio"], **ASKED, **more).estimates
-        weights = far.with_columns(w=1.0) if not more else far
-        mean = {k[0]: np.average(v["y"], weights=v["w"]) for k, v in weights.group_by("sex")}
-        assert ratio.rate_group == pytest.approx(mean["F"], rel=1e-11)
-        assert ratio.value == pytest.approx(mean["F"] / mean["M"], rel=1e-11)
-        assert ratio.value in ratio.interval
-    (gap,) = fg.why(far, strata="s", metrics="mean_label.ratio", **ASKED).gaps
-    assert gap.strata[0].rate_group == pytest.approx(1e6, rel=1e-5)
-    assert gap.adjusted.ratio == pytest.approx(gap.estimate.value, rel=1e-6)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import jsonschema
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -59,17 +57,6 @@ def test_a_small_difference_is_equivalent_within_a_margin_that_is_wide_enough():
     assert (wide.low, wide.high) == (narrow.low, narrow.high)
 
 
-def test_a_difference_that_is_shown_may_be_within_the_margin_and_both_are_stated():
-    """No further model or group can therefore turn one that differs into an equivalent one."""
-    table = study((6, 6), 17, 5, delta=-0.6)
-    (alone,) = audit(table).differences
-    found = audit(table, margins={"score": 3.0})
-    (within,) = found.differences
-    assert (alone.verdict, within.verdict) == (SwapVerdict.DIFFERS, SwapVerdict.EQUIVALENT)
-    assert "Within the margin, the difference is statistically significant" in within.says
-    assert (within.p_adjusted, found.exit_code) == (alone.p_adjusted, 0)
-
-
 @pytest.mark.parametrize(
     ("names", "items", "reason"),
     [
@@ -93,17 +80,6 @@ def test_answers_without_variation_are_not_called_equivalent():
     assert (only.verdict, only.reason) == (SwapVerdict.CANNOT_TELL, SwapReason.NO_VARIATION)
 
 
-def test_others_are_compared_once_in_the_family_and_shown_once():
-    table = study((5, 5), 12)
-    others = fg.pairs(table, **ASKED)
-    (named,) = audit(table).differences
-    one, other = others.differences
-    assert (one.value, one.low, one.high) == (-other.value, -other.high, -other.low)
-    assert one.p_adjusted == other.p_adjusted == named.p_adjusted
-    assert len(others.distinct) == 1
-    assert others.distinct[0].value <= 0
-
-
 def test_verdicts_of_several_groups_and_models_are_adjusted_together():
     parts = [study((5, 5), 12, delta=-0.3, seed=seed).assign(model=f"m{seed}") for seed in range(3)]
     found = audit(pd.concat(parts), model="model")
@@ -117,16 +93,6 @@ def test_verdicts_of_several_groups_and_models_are_adjusted_together():
     assert adjusted == pytest.approx([expected[p] for p in raw])
 
 
-def test_irrelevant_edits_only_ever_widen_an_interval():
-    table = study((5, 5), 12, placebos=6, sd_placebo=1.0)
-    (with_edits,) = audit(table, placebo="edit").differences
-    (without,) = audit(table, exclude_groups="edit").differences
-    assert with_edits.value == pytest.approx(without.value)
-    assert with_edits.high - with_edits.low > without.high - without.low
-    assert with_edits.variance.decides == "placebo"
-    assert with_edits.p_value > without.p_value
-
-
 def test_missing_answers_are_counted_by_group_and_excluded():
     table = study((4, 4), 10, 2)
     refusals = table.index[(table.group == "Black") & (table.run == 0)][:7]
@@ -137,102 +103,7 @@ def test_missing_answers_are_counted_by_group_and_excluded():
     assert (found.data.answers, found.data.missing) == (153, 7)
 
 
-@pytest.mark.parametrize("model", [None, "model"])
-def test_refusals_of_one_group_alone_are_on_the_summary(model):
-    table = study((4, 4), 10, 2, placebos=3).assign(model="m")
-    edits = table.index[table.group == "edit"]
-    table.loc[edits[::2], "score"] = np.nan
-    asked = {"placebo": "edit", **({"model": model} if model else {})}
-    assert "missing more often" not in str(audit(table, **asked))  # edits are no names
-    table.loc[table.index[(table.group == "Black") & (table.run == 0)], "score"] = np.nan
-    text = " ".join(str(audit(table, **asked)).split())
-    assert (
-        "Answers are missing more often under names of Black (50.0%, 40 of 80) than of White "
-        "(0.0%, 0 of 80); the differences are of the answers given."
-    ) in text
-    assert ("m: Answers are missing" in text) == (model is not None)
-
-
-def test_without_irrelevant_edits_the_option_that_names_them_is_shown():
-    assert "(placebo)" in str(audit(study(placebos=3)))
-    assert "(placebo)" not in str(audit(study(placebos=3), placebo="edit"))
-
-
 # ---- bad tables ---------------------------------------------------------------------------------
-
-
-def test_a_name_in_two_groups_is_named_with_both():
-    table = study()
-    table.loc[table.index[:1], "group"] = "White"
-    assert "variant: 'B00' is in several groups of group, 'Black' and 'White'" in refused(table)
-
-
-def test_all_mistakes_of_a_question_are_listed_at_once():
-    message = refused(
-        study(), item="name", score=None, reference="best", margins={"scor": 1}, cluster="item"
-    )
-    for part in (
-        "cluster: remove it: items and variants are the clusters",
-        "score: name the column of answers, either a score or a prediction (a decision), not neit",
-        "margins.scor: is not audited. Did you mean 'score'?",
-        "reference: must be others, largest, or a group (COL=VALUE), not best",
-    ):
-        assert part in message
-    assert "item: column 'name' is already the" in refused(
-        study(), item="name", variant="name"
-    ) or ("variant: column 'name' is already the item" in refused(study(), item="name"))
-
-
-def test_options_that_mean_nothing_here_are_refused_and_nothing_else_is_blamed():
-    assert refused(study(), plcebo="edit").startswith(
-        "plcebo: is no option of pairs. Did you mean 'placebo'? Allowed: item, variant"
-    )
-    assert refused(study(), label="score").startswith("label: is no option of pairs")
-    assert refused(study(), confidence=2) == "confidence: must be a number between 0 and 1, not 2"
-    cube = fg.confusion("group", {"Black": {"tp": 1}, "White": {"tp": 1}})
-    assert "of people, not of answers" in refused(cube)
-
-
-def test_a_file_that_several_functions_share_may_have_other_options():
-    shared = {"label": "hired", "rules": ["selection_rate.ratio >= 0.8"]}
-    assert audit(study(), config=shared).differences == audit(study()).differences
-
-
-def test_both_score_and_prediction_are_refused():
-    assert "not both" in refused(study(), prediction="run")
-
-
-def test_columns_that_the_data_lack_are_named_with_the_nearest():
-    message = refused(study(), item="itme", variant="nmae")
-    assert "'itme'" in message
-    assert "'nmae'" in message
-    assert "Did you mean 'item'?" in message
-
-
-@pytest.mark.parametrize("value", ["four", np.inf])
-def test_a_score_that_is_text_or_infinite_is_refused(value):
-    table = study()
-    table["score"] = table.score.astype(object)
-    table.loc[3, "score"] = value
-    message = refused(table if value == np.inf else table.assign(score=table.score.astype(str)))
-    assert "'score'" in message
-    assert "must hold numbers" in message or "infinite" in message
-
-
-def test_items_with_one_side_each_have_the_advice_for_such_designs():
-    table = study((4, 4), 10)
-    odd = table.item.str[2:].astype(int) % 2 == 1
-    table = table[odd == (table.group == "Black")]
-    message = refused(table)
-    assert "no 'item' was answered under names of two groups" in message
-    assert "--cluster name" in message
-
-
-def test_items_with_one_side_are_excluded_and_counted():
-    table = study((4, 4), 10)
-    table = table[(table.item != "cv3") | (table.group == "White")]
-    (found,) = audit(table).differences
-    assert (found.items, found.items_excluded) == (9, 1)
 
 
 def test_unknown_groups_placebos_and_references_are_named():
@@ -242,104 +113,10 @@ def test_unknown_groups_placebos_and_references_are_named():
     assert "exclude_groups: no 'Asian' in group" in message
 
 
-def test_a_reference_of_another_column_is_refused():
-    message = refused(study(), reference={"race": "White"})
-    assert message == (
-        "reference: names 'race', which is not the sensitive feature; name a group of 'group'"
-    )
-
-
-def test_groups_may_be_crossed_recoded_and_unknown():
-    table = study((4, 4), 8).assign(
-        sex=lambda t: np.where(t.name.str[-1].isin(["0", "4"]), "F", "M")
-    )
-    table.loc[table.name == "B01", "sex"] = "?"
-    found = fg.pairs(
-        table, item="item", variant="name", score="score", intersections=["group", "sex"],
-        unknown="?", recode={"group": {"African American": ["Black"]}},
-    )  # fmt: skip
-    names = {each.group for each in found.differences}
-    assert names == {"African American & F", "African American & M", "White & F", "White & M"}
-    assert found.data.excluded == {"missing group": 16}
-    assert found.differences[0].feature == "group*sex"
-
-
-def test_one_group_alone_is_refused():
-    table = study()
-    assert "at least two groups" in refused(table[table.group == "White"])
-
-
-def test_a_placebo_is_no_reference():
-    message = refused(study(placebos=3), reference={"group": "edit"}, placebo="edit")
-    assert "is an irrelevant edit" in message
-
-
-def test_an_excluded_group_is_no_reference():
-    message = refused(pd.concat([study(), study(groups=("A", "B"))]), exclude_groups="White")
-    assert message == "reference: 'White' is an excluded group; name another"
-
-
-def test_decisions_of_two_texts_need_the_favourable_one():
-    table = study().assign(hired=lambda t: np.where(t.score > 0, "yes", "no"))
-    asked = {"score": None, "prediction": "hired"}
-    assert "positive: name the favourable decision" in refused(table, **asked)
-    assert "has no 'Yess'. Did you mean 'yes'?" in refused(table, **asked, positive="Yess")
-    assert audit(table, **asked, positive="yes").differences[0].rate == "selection_rate"
-
-
-@pytest.mark.parametrize("margin", [1, 5])
-def test_a_margin_of_a_share_that_nothing_exceeds_is_refused(margin):
-    table = study((5, 5), 12).assign(hired="yes")
-    message = refused(table, score=None, prediction="hired", positive="yes",
-                      margins={"selection_rate": margin})  # fmt: skip
-    assert f"must be below 1, not {margin}" in message
-
-
 def decided(table, share, **words):
     """Return the decisions of a study, in these words for yes and no."""
     yes = table.score > table.score.quantile(1 - share)
     return table.assign(hired=np.where(yes, words.get("yes", "yes"), words.get("no", "no")))
-
-
-def test_spellings_of_the_favourable_decision_are_not_unfavourable():
-    table = decided(study((5, 5), 12), 0.4)
-    table.loc[::3, "hired"] = table.hired[::3].str.title() + " "
-    asked = {"score": None, "prediction": "hired", "positive": "yes"}
-    assert (
-        "'Yes ' in column 'hired' differs from 'yes' in case, blanks or encoding alone"
-        in refused(table, **asked)
-    )
-    both = audit(table, **asked | {"positive": ["yes", "Yes "]})
-    whole = audit(table.assign(hired=table.hired.str.strip().str.lower()), **asked)
-    assert [d.value for d in both.differences] == [d.value for d in whole.differences]
-    assert "Counted as not positive: 'No ', 'no'" in [*both.notes][-1].message.replace("  ", " ")
-
-
-def test_a_decision_that_is_unknown_is_a_missing_answer():
-    table = decided(study((5, 5), 12, 3), 0.4)
-    table.loc[::7, "hired"] = "refused"
-    asked = {"score": None, "prediction": "hired", "positive": "yes"}
-    marked = audit(table, **asked, unknown=["refused"])
-    empty = audit(table.assign(hired=table.hired.where(table.hired != "refused")), **asked)
-    assert marked.data.missing == empty.data.missing == len(table[::7])
-    assert [d.value for d in marked.differences] == [d.value for d in empty.differences]
-
-
-def test_names_of_one_each_allow_no_verdict_and_the_headline_says_no_more():
-    text = str(audit(study((1, 1), 12)))
-    assert "The answers allow no verdict" in text
-    assert "Cannot tell." in " ".join(text.split())
-
-
-def test_the_largest_of_two_equal_groups_is_nobody():
-    assert "equally many variants" in refused(study((4, 4)), reference="largest")
-    assert audit(study((4, 5)), reference="largest").differences[0].reference == "White"
-
-
-def test_an_unedited_baseline_as_reference_is_noted():
-    table = study((4, 1), groups=("Black", "baseline"))
-    found = audit(table, reference={"group": "baseline"})
-    assert "Every edit moves the answers" in found.notes[0].message
 
 
 # ---- what changes nothing -----------------------------------------------------------------------
@@ -405,36 +182,6 @@ def test_swapping_sides_turns_the_sign(names, items, runs, placebos, seed):
     assert (one.verdict, one.reason) == (other.verdict, other.reason)
 
 
-def test_runs_in_other_files_and_doubled_counts_change_no_value(tmp_path):
-    table = study((4, 5), 8, 4)
-    paths = []
-    for run, part in table.groupby("run"):
-        path = tmp_path / f"run{run}.csv"
-        part.to_csv(path, index=False)
-        paths.append(str(path))
-    whole, parts = audit(table), audit(paths)
-    assert parts.differences[0].value == pytest.approx(whole.differences[0].value)
-    assert parts.differences[0].low == pytest.approx(whole.differences[0].low)
-    twice = audit(table.assign(n=2), count="n")
-    assert twice.differences[0].low == pytest.approx(whole.differences[0].low)
-    assert twice.data.answers == 2 * whole.data.answers
-
-
-def test_every_kind_of_table_gives_the_same_numbers(tmp_path):
-    table = study((3, 4), 6, 2)
-    table.to_csv(tmp_path / "a.csv", index=False)
-    pl.from_pandas(table).write_parquet(tmp_path / "a.parquet")
-    pl.from_pandas(table).write_ndjson(tmp_path / "a.jsonl")
-    expected = audit(table).differences
-    for data in (
-        pl.from_pandas(table),
-        *(tmp_path / f"a.{s}" for s in ("csv", "parquet", "jsonl")),
-    ):
-        (found,) = audit(data).differences
-        assert found.value == pytest.approx(expected[0].value)
-        assert found.high == pytest.approx(expected[0].high)
-
-
 def test_the_command_gives_what_the_function_gives(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = study((4, 4), 10, 1, delta=-2.0)
@@ -445,15 +192,6 @@ def test_the_command_gives_what_the_function_gives(tmp_path, monkeypatch):
     assert one.exit_code == 1
     (expected,) = audit(table).differences
     assert json.loads(one.stdout)["differences"][0]["value"] == pytest.approx(expected.value)
-
-
-def test_a_reference_that_is_given_twice_is_named(tmp_path):
-    study().to_csv(tmp_path / "a.csv", index=False)
-    columns = ("--item", "item", "--variant", "name", "--sensitive", "group", "--score", "score")
-    twice = ("--reference", "group=Wite", "--reference", "group=White")
-    run = CliRunner().invoke(main, ["pairs", str(tmp_path / "a.csv"), *columns, *twice])
-    assert run.exit_code == 2
-    assert "reference.group: is given twice; give it once: 'Wite' or 'White'" in run.stderr
 
 
 def test_a_specification_file_has_its_keys(tmp_path):
@@ -492,13 +230,6 @@ def test_every_format_shows_the_verdict(tmp_path):
     assert "irrelevant edit" in (tmp_path / "pairs.html").read_text()
 
 
-def test_an_audit_shows_no_more_digits_than_its_interval_supports():
-    found = audit(study((4, 4), 10))
-    (only,) = found.differences
-    wide = replace(only, value=-12.345, low=-30.0, high=5.0)
-    assert "(−12, 95% CI −30 to +5)" in wide.says
-
-
 @pytest.mark.parametrize("asked", [{}, {"margins": {"score": 0.5}, "placebo": "edit"}])
 def test_counts_of_answers_give_what_the_answers_give(asked, tmp_path):
     table = study((4, 4), 9, 3, delta=-0.4, placebos=4, seed=3)
@@ -517,23 +248,6 @@ def test_counts_of_answers_give_what_the_answers_give(asked, tmp_path):
     for name in one.keys() - {"created", "data"}:
         assert one[name] == other[name]
     assert one["data"] | {"source": "counts"} == other["data"]
-
-
-def test_counts_of_answers_answer_no_other_question(tmp_path):
-    table = study((3, 3), 5, 1)
-    answers = fg.count(table, **ASKED)
-    for verb in (fg.audit, fg.thresholds):
-        with pytest.raises(fg.CubeError, match="answers under swapped names; compare them"):
-            verb(answers)
-    with pytest.raises(fg.CubeError, match="of answers under swapped names, not of people"):
-        fg.protect(answers, 10)
-    people = fg.count(pl.DataFrame({"y": [1, 0], "g": ["a", "b"]}), label="y", sensitive="g")
-    with pytest.raises(fg.CubeError, match="of people, not of answers"):
-        fg.pairs(people)
-    with pytest.raises(fg.CubeError, match="of other columns"):
-        fg.pairs(answers, model="model")
-    with pytest.raises(fg.SpecError, match="variant: name the column of names"):
-        fg.count(table, item="item", sensitive="group", score="score")
 
 
 def test_the_command_counts_answers_and_compares_the_counts(tmp_path):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.cli import main
-from fairgauge.render.formats import render
 
 ASKED = {"item": "item", "variant": "name", "sensitive": "group", "score": "score",
          "reference": {"group": "a"}}  # fmt: skip
@@ -52,21 +49,6 @@ def test_a_difference_is_found_and_its_value_is_that_of_the_items():
     assert (with_family.families, with_family.items, without.families) == (5, 40, None)
 
 
-def test_families_of_one_item_are_the_items():
-    table = study(sizes=(1,) * 12)
-    ours, theirs = difference(table, family="cv"), difference(table)
-    assert ours.variance.items == pytest.approx(theirs.variance.items)
-    assert ours.degrees_of_freedom <= theirs.degrees_of_freedom
-
-
-def test_twice_the_postings_of_the_same_texts_are_no_more_texts():
-    table = study(spread=1.0)
-    copy = pd.concat([table, table.assign(item=table.item + 40)])
-    once, twice = difference(table, family="cv"), difference(copy, family="cv")
-    assert twice.families == once.families
-    assert twice.high - twice.low > 0.9 * (once.high - once.low)
-
-
 def test_few_families_and_one_name_have_no_verdict():
     two = difference(study(sizes=(20, 20), delta=2), family="cv")
     assert (two.verdict, two.reason, two.low) == ("cannot tell", "few_items", None)
@@ -85,29 +67,3 @@ def test_an_item_of_two_families_and_a_missing_one_are_named():
     assert lacking.data.excluded == {"missing family": 96}
     with pytest.raises(fg.SpecError, match="no column 'text'"):
         fg.pairs(table, family="text", **ASKED)
-
-
-def test_the_first_page_states_what_is_taken_as_independent():
-    table = study()
-    assert "Items are taken as independent" in render(fg.pairs(table, **ASKED), "text")
-    page = render(fg.pairs(table, family="cv", **ASKED), "text")
-    assert "taken as independent" not in page
-    assert "of 5 families" in page
-
-
-def test_the_command_line_a_file_and_counts_ask_likewise(tmp_path):
-    study().to_csv(tmp_path / "answers.csv", index=False)
-    (tmp_path / "pairs.toml").write_text(
-        'item = "item"\nvariant = "name"\nfamily = "cv"\nsensitive = "group"\nscore = "score"\n'
-    )
-    flags = ["--item=item", "--variant=name", "--sensitive=group", "--score=score"]
-    answers, cube = str(tmp_path / "answers.csv"), str(tmp_path / "a.cube.json")
-    for args in (
-        ["pairs", answers, *flags, "--family=cv"],
-        ["pairs", answers, "-c", str(tmp_path / "pairs.toml")],
-        ["count", answers, *flags, "--family=cv", "-o", cube],
-        ["pairs", cube],
-    ):
-        ran = CliRunner().invoke(main, args)
-        assert ran.exit_code in (0, 1, 3), ran.output
-        assert args[0] == "count" or "of 5 families" in ran.output

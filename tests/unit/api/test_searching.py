@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.errors import CubeError, SpecError
-from fairgauge.render.formats import render
+from fairgauge.errors import SpecError
 from fairgauge.results.subgroup_search import SubgroupSearch
 from fairgauge.stats.signed_roots import signed_root
 
@@ -162,23 +161,6 @@ def test_counts_shards_and_rows_give_the_same():
     assert few.examined == fg.find(PLANTED, features=["sex", "race"], **ASKED).examined
 
 
-def test_counts_without_all_features_together_are_refused_with_what_to_do():
-    cube = fg.count(PLANTED, label="y", prediction="p", sensitive=CUT)
-    with pytest.raises(CubeError, match=r"--intersect 'sex\*race\*region\*age'"):
-        fg.find(cube, rate="false_positive_rate")
-
-
-def test_duplicates_count_once_under_the_fewest_conditions():
-    twice = PLANTED.with_columns(country=pl.lit("X"), women=pl.col("sex") == "F")
-    found = fg.find(twice, features=["sex", "race", "country", "women"], **ASKED)
-    plain = fg.find(twice, features=["sex", "race"], **ASKED)
-    assert found.duplicates > 0
-    # the values of "women" are groups of their own, and with "race" too: nothing else is new
-    assert found.examined == plain.examined + 2 + 6
-    rows = {(each.rows, each.n, each.events) for each in found.worse}
-    assert rows == {(each.rows, each.n, each.events) for each in plain.worse}
-
-
 def test_missing_values_are_a_group_unless_excluded():
     gaps = PLANTED.with_columns(
         race=pl.when(pl.col("race") == "B").then(None).otherwise(pl.col("race"))
@@ -226,17 +208,6 @@ def test_saved_and_read_again_it_is_the_same(tmp_path):
         found.save(tmp_path / f"find.{suffix}")
 
 
-def test_own_rates_and_scores_are_searched():
-    wrong = fg.rate("wrong_share", of=fg.FP + fg.FN, among=fg.TP + fg.FP + fg.FN + fg.TN)
-    asked = {"label": "y", "prediction": "p", "features": CUT}
-    own = fg.find(PLANTED, rate=wrong, worse="higher", **asked)
-    ours = fg.find(PLANTED, rate="error_rate", **asked)
-    assert own.worse == ours.worse
-    scored = PLANTED.with_columns(s=pl.col("p") * 0.8 + 0.1)
-    by_score = fg.find(scored, rate="error_rate", label="y", score="s", features=CUT)
-    assert by_score.worse == ours.worse
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -273,44 +244,6 @@ def test_too_many_subgroups_are_refused_with_what_each_depth_makes():
         fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)
 
 
-def test_a_table_too_small_examines_nothing_and_says_so():
-    found = fg.find(PLANTED[:30], features=["sex"], **ASKED)
-    assert (found.examined, found.worse, found.largest.by_at_most) == (0, (), None)
-    assert "No subgroup could be examined" in str(found)
-
-
-def test_counts_cut_elsewhere_are_refused():
-    cube = fg.count(PLANTED, label="y", prediction="p", sensitive=["sex", fg.cut("age", [40])],
-                    intersections=[["sex", "age"]], rules="DI >= 0.8")  # fmt: skip
-    assert fg.find(cube, rate="fpr", features=["sex", fg.cut("age", [40])]).examined > 0
-    assert fg.find(cube, rate="fpr", features=["sex"]).examined == 2
-    for features in (["sex", fg.cut("age", [50])], ["sex", "age"], ["race"]):
-        with pytest.raises(CubeError, match="count the data again"):
-            fg.find(cube, rate="fpr", features=features)
-
-
-def test_every_tested_subgroup_is_in_the_funnel_and_the_worse_lie_beyond_its_edge():
-    few = fg.find(PLANTED, features=["sex", "race"], **ASKED)
-    many = fg.find(
-        people(12_000), features=[*CUT[:3], fg.cut("age", list(range(20, 88, 4)))], **ASKED
-    )
-    for found in (few, many):
-        marks = found.funnel.marks
-        counts = dict.fromkeys(("worse", "undecided", "not_worse"), 0)
-        for mark in marks:
-            counts[mark.status] += mark.subgroups
-        assert counts == {
-            "worse": len(found.worse), "undecided": found.undecided_count,
-            "not_worse": found.not_worse_count,
-        }  # fmt: skip
-        assert len(marks) <= found.examined
-        for each in (*found.worse, *found.undecided):
-            edge = [point for point in found.funnel.edge if point.n == each.n]
-            for point in edge:
-                assert (each.difference >= point.difference) == (each.status == "worse")
-    assert len(many.funnel.marks) < many.examined
-
-
 QUESTION = {"label": "y", "prediction": "p", "positive": 1}
 
 
@@ -328,141 +261,3 @@ def test_a_report_is_searched_by_its_own_counts_and_question():
                        positive=0)  # fmt: skip
     mirrored = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION | {"positive": 0})
     assert swapped.find(rate="fpr").worse == mirrored.worse
-
-
-def test_counts_of_each_decision_of_people_are_refused():
-    each = {**QUESTION, "person": "age", "per_person": "each"}
-    cube = fg.count(PLANTED, sensitive=["sex", "race"], intersections=[["sex", "race"]], **each)
-    with pytest.raises(SpecError, match=r"Count people \(person"):
-        fg.find(cube, rate="fpr")
-
-
-def test_a_report_without_joint_counts_states_what_makes_them():
-    report = fg.audit(PLANTED, sensitive=CUT, **QUESTION)
-    with pytest.raises(CubeError, match=r"--intersect 'sex\*race\*region\*age'"):
-        report.find(rate="fpr")
-    assert report.find(rate="fpr", features=["sex"]).examined == 2
-    assert report.find(PLANTED, rate="fpr").examined > 100
-    read = type(report).from_dict(report.to_dict())
-    assert read == report
-    with pytest.raises(CubeError, match="holds no counts"):
-        read.find(rate="fpr")
-    assert read.find(PLANTED, rate="fpr").examined > 100
-
-
-def test_an_audit_of_several_features_names_the_search_as_a_step():
-    report = fg.audit(PLANTED, sensitive=["sex", "race"], **QUESTION)
-    assert "look for smaller groups, by several columns together" in render(report, "html")
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"sensitive": ["sex"]},
-        {"intersections": [["sex", "race"]]},
-        {"weight": "age"},
-        {"cluster": "region"},
-        {"label": "age", "task": "regression", "prediction": "region"},
-    ],
-)
-def test_where_a_search_cannot_or_need_not_do_so_nothing_names_it(other):
-    options = {"sensitive": ["sex", "race"], **QUESTION, **other}
-    if "task" in other:
-        options.pop("positive")
-    report = fg.audit(PLANTED, **options)
-    assert "fairgauge find" not in str(report) + render(report, full=True) + render(report, "html")
-
-
-def test_arrays_beside_a_frame_and_its_dtypes_are_taken_as_they_are():
-    frame = PLANTED.to_pandas()
-    features = frame[["sex", "race", "region"]].assign(
-        sex=frame["sex"].astype("category"), region=frame["region"].astype("Int64"),
-        young=(frame["age"] < 40).astype("boolean"), race=frame["race"].astype("string"),
-    ).set_index(frame.index + 7_000)  # fmt: skip
-    asked = {"positive": 1, "rate": "fpr", "features": ["sex", "race", "region", "young"]}
-    whole = features.assign(y=frame["y"].to_numpy(), p=frame["p"].to_numpy())
-    found = fg.find(whole, label="y", prediction="p", **asked)
-    label, prediction = frame["y"].to_numpy(), frame["p"].to_numpy()
-    for labels, predictions in (
-        (label, prediction), (label.tolist(), prediction == 1), (frame["y"], frame["p"]),
-    ):  # fmt: skip
-        again = fg.find(features, label=labels, prediction=predictions, **asked)
-        assert again.worse == found.worse
-        assert again.examined == found.examined
-    assert any(each.conditions.get("young") for each in found.undecided)
-
-
-def test_a_score_that_has_no_part_in_the_rate_is_not_asked_for():
-    rng = np.random.default_rng(4)
-    rows = pl.DataFrame({name: rng.integers(0, 2, 400) for name in ("sex", "region", "y", "p")})
-    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": ["sex", "region"]}
-    report = fg.audit(rows.with_columns(s=pl.Series(rng.random(400))), **asked, score="s")
-    found = report.find(rows, rate="true_positive_rate", features=["sex", "region"])
-    assert (
-        found.overall
-        == report.find(
-            rows.with_columns(s=0.5), rate="true_positive_rate", features=["sex", "region"]
-        ).overall
-    )
-
-
-def test_what_a_warning_of_repeated_people_advises_is_accepted():
-    """Rows of a person are no reason for clusters, which a search refuses, but to count people."""
-    rows = pl.DataFrame({
-        "applicant_id": [i // 2 for i in range(400)],
-        "sex": ["F" if i // 2 % 2 else "M" for i in range(400)],
-        "hired": [int(i % 3 == 0) for i in range(400)],
-    })  # fmt: skip
-    asked = {"prediction": "hired", "positive": 1, "features": ["sex"], "rate": "selection_rate"}
-    (warning,) = (
-        each.message for each in fg.find(rows, **asked).diagnostics if each.code == "repeated_id"
-    )
-    assert "person='applicant_id'" in warning
-    assert "cluster" not in warning.partition(";")[2]
-    assert fg.find(rows, **asked, person="applicant_id").overall.n == 200
-
-
-def _applications(rows):
-    """Return applications, two of each person, to places that differ for so many people."""
-    return pl.DataFrame({
-        "person": [i // 2 for i in range(800)],
-        "sex": ["F" if i // 2 % 2 else "M" for i in range(800)],
-        "place": ["north" if i % 2 or i // 2 >= rows else "south" for i in range(800)],
-        "hired": [int(i % 3 == 0) for i in range(800)],
-    })  # fmt: skip
-
-
-def test_a_feature_with_several_values_for_a_person_is_refused():
-    """It is unknown of them, so that a value would be that of people with one application."""
-    asked = {"prediction": "hired", "positive": 1, "rate": "selection_rate", "person": "person"}
-    features = ["sex", "place"]
-    with pytest.raises(SpecError, match="40 people have rows with different values of 'place'"):
-        fg.find(_applications(40), **asked, features=features)
-    found = fg.find(_applications(4), **asked, features=features)
-    assert any("4 people have rows with different" in each.message for each in found.diagnostics)
-    assert "400 people" in render(found, "text")
-    north = fg.find(_applications(40), **asked, features=["sex"], where="place = north")
-    assert north.overall.n == 400
-
-
-def test_where_many_account_for_the_others_features_that_a_model_decides_by_are_named():
-    rng = np.random.default_rng(4)
-    frame = pl.DataFrame({f"f{i}": rng.integers(0, 6, 20_000) for i in range(4)})
-    steps = frame.sum_horizontal().to_numpy() / 20
-    frame = frame.with_columns(y=pl.lit(0), p=pl.Series(rng.random(20_000) < steps).cast(pl.Int8))
-    asked = ASKED | {"rate": "fpr"}
-    found = fg.find(frame, features=["f0", "f1", "f2", "f3"], **asked)
-    assert len(found.summary) > 9
-    assert "along which the rate ought to be the same" in str(found)
-    assert "ought" not in str(fg.find(PLANTED, features=CUT, **ASKED))
-
-
-@pytest.mark.parametrize("decision", [0, 1])
-def test_a_rate_that_is_the_same_everywhere_is_said_to_be(decision):
-    data = PLANTED.with_columns(p=pl.lit(decision))
-    found = fg.find(data, **ASKED, features=["sex", "race"], tolerance=0.05)
-    text = " ".join(str(found).split())
-    assert f"The false positive rate is {100 * decision}.0% in all subgroups" in text
-    assert "as with a constant score or decision" in text
-    for other in ("shown not to be", "does not show that none", "too small"):
-        assert other not in text

@@ -66,7 +66,6 @@ def file_of(kind):
     return write
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "data_of",
     [
@@ -138,28 +137,6 @@ def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch)
         found_both_ways(path, monkeypatch)
 
 
-def test_sets_of_features_that_do_not_fit_together_are_counted_one_after_the_other(monkeypatch):
-    from fairgauge.measure import _subgroup_counts
-
-    counted, _ = found_both_ways(FRAME, monkeypatch)
-    monkeypatch.setattr(_subgroup_counts, "_MOST_TOGETHER", 1)
-    _, streamed = found_both_ways(FRAME, monkeypatch)
-    assert content(streamed) == content(counted)
-
-
-def test_the_summary_of_several_places_is_the_same(monkeypatch):
-    rng = np.random.default_rng(3)
-    codes = rng.integers(0, 4, (6_000, 5))
-    rate = 0.1 + 0.3 * (codes[:, 0] == 0) + 0.3 * ((codes[:, 1] == 1) & (codes[:, 2] == 2))
-    names = [f"f{i}" for i in range(5)]
-    frame = pl.DataFrame(codes.astype(str), schema=names).with_columns(
-        y=pl.lit(0), p=pl.Series((rng.random(6_000) < rate).astype(int))
-    )
-    counted, streamed = found_both_ways(frame, monkeypatch, features=names)
-    assert set(streamed.summary) == {"f0 = 0", "f1 = 1 & f2 = 2"}
-    assert content(streamed) == content(counted)
-
-
 def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
     _, one = found_both_ways(FRAME, monkeypatch)
     _, other = found_both_ways(FRAME.sample(fraction=1, shuffle=True, seed=4), monkeypatch)
@@ -167,15 +144,6 @@ def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
     sex = FRAME["sex"].to_list()
     swapped = FRAME.with_columns(sex=pl.Series([*sex[1:], sex[0]]))  # each column alone as it was
     assert found_both_ways(swapped, monkeypatch)[1].fingerprint != one.fingerprint
-
-
-def test_many_rows_by_person_are_refused_before_they_are_counted(monkeypatch):
-    frame = FRAME.with_row_index("who").with_columns(at=pl.lit(1))
-    asked = {**ASKED, "features": FEATURES, "person": "who", "per_person": "last", "order": "at"}
-    assert fg.find(frame, **asked).worse
-    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 2_999)
-    with pytest.raises(SpecError, match=r"person: 3,000 rows would be counted by person.*write a"):
-        fg.find(frame, **asked)
 
 
 def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypatch, tmp_path):
@@ -187,26 +155,3 @@ def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypa
         SpecError, match=r"may make [123],\d{3} cells, and more than 1,000 .*search"
     ):
         fg.find(path, features=FEATURES, **ASKED)
-
-
-def test_a_text_that_is_new_in_a_file_of_types_is_noticed(tmp_path, monkeypatch):
-    from fairgauge.scan._duckdb_files import DuckFiles
-
-    path = file_of("parquet")(FRAME, tmp_path)
-    read = DuckFiles.batches
-
-    def changed(self, plan):
-        FRAME.with_columns(sex=pl.lit("X")).write_parquet(path)
-        return read(self, plan)
-
-    monkeypatch.setattr(DuckFiles, "batches", changed)
-    with pytest.raises(fg.DataError, match="'sex' has the value 'X', which it had not"):
-        found_both_ways(path, monkeypatch)
-
-
-def test_texts_with_quotation_marks_are_found_at_their_positions(tmp_path, monkeypatch):
-    names = {"F": "it's, ''", "M": '"[m]"'}
-    frame = FRAME.with_columns(pl.col("sex").replace(names))
-    counted, streamed = found_both_ways(file_of("parquet")(frame, tmp_path), monkeypatch)
-    assert content(streamed) == content(counted)
-    assert set(names.values()) < set(streamed.question.features[0].values)

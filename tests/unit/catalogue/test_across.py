@@ -72,19 +72,6 @@ def test_one_group_alone_has_no_gap() -> None:
     assert found.reason == Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
 
 
-@pytest.mark.parametrize("metric", ["largest_gap", "smallest_ratio"])
-def test_the_extreme_pair_needs_what_its_comparison_needs(metric):
-    """Of two groups the gap is their difference: a rule on it decides no more than the other."""
-    counts = fg.confusion("g", {"A": {"tp": 1, "tn": 29}, "B": {"tp": 2, "tn": 38}})
-    names = ["selection_rate.difference", f"selection_rate.{metric}"]
-    report = fg.audit(counts, metrics=names, rules=[fg.rule(names[1], at_most=0.9)])
-    reasons = {each.metric: each.reason.code for each in report.estimates}
-    assert set(reasons.values()) == {"few_expected"}
-    assert str(report.verdicts[0].outcome) in ("inconclusive", "not_evaluated")
-    lowest = fg.audit(counts, metrics=["selection_rate.minimum"]).estimates[0]
-    assert lowest.reason is None
-
-
 @pytest.mark.parametrize(("means", "stated"), [
     ((-2.0, -4.0), False), ((-2.0, 4.0), False), ((0.0, 4.0), False), ((2.0, 4.0), True),
 ])  # fmt: skip
@@ -100,11 +87,3 @@ def test_ratios_of_numbers_that_may_be_negative_need_all_of_them_above_0(
         assert each.value is None
         assert each.reason is not None
         assert each.reason.code is ReasonCode.RATIO_NOT_ABOVE_ZERO
-
-
-def test_a_ratio_of_rates_that_are_all_0_states_why_it_is_undefined() -> None:
-    counts = {"a": {"fn": 10, "tn": 10}, "b": {"fn": 5, "tn": 5}}
-    (ratio,) = fg.audit(
-        fg.confusion("g", counts), metrics=["selection_rate.smallest_ratio"]
-    ).estimates
-    assert ratio.reason == Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate="selection rate")

@@ -11,7 +11,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind
-from fairgauge.reasons import ReasonCode
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Reference
 
 #            prediction:  a  b  c     label
@@ -97,14 +96,6 @@ def test_kappa_is_of_all_classes_alone(report: fg.Report) -> None:
     assert "cohen_kappa" not in rates(report, "G", of_class("a"))
 
 
-def test_kappa_is_undefined_where_there_is_one_class_alone() -> None:
-    table = fg.confusion("g", {"x": {"tp": 5}, "y": {"tp": 2, "fp": 1, "fn": 1, "tn": 2}})
-    found = {g.group: g.rates["cohen_kappa"] for g in fg.audit(table, metrics="all").groups}
-    assert found["x"].value is None
-    assert found["x"].reason.code is ReasonCode.ONE_CLASS_ONLY
-    assert found["y"].value == pytest.approx(1 / 3)
-
-
 def test_distances_are_over_all_classes(report: fg.Report) -> None:
     # labels .4 .5 .1 against .4 .2 .4; predictions .4 .6 0 against .3 .2 .5
     assert one(report, "TVD", NO_CLASS).value == pytest.approx(0.3)
@@ -182,21 +173,3 @@ def test_averages_are_of_rows_with_label_and_prediction(how: str) -> None:
     ]
     assert values[0].keys() == values[1].keys()
     assert values[1] == pytest.approx(values[0], nan_ok=True)
-
-
-@pytest.mark.parametrize("role", ["label", "prediction"])
-def test_averages_of_one_column_do_not_make_groups_insufficient(role: str) -> None:
-    """A of 600 rows was "insufficient data for any conclusion, n = 0", beside its difference."""
-    rows = [("A", y) for y in "wxyz" for _ in range(150)]
-    rows += [("B", y) for y, n in zip("wxyz", (360, 270, 180, 90), strict=True) for _ in range(n)]
-    frame = pl.DataFrame(rows, schema=["g", "y"], orient="row")
-    report = fg.audit(frame, **{role: "y"}, sensitive="g", task="multiclass")
-    averages = [each for each in report.groups if each.class_scope.average]
-    assert {each.group: each.n for each in averages if each.group in ("A", "B")} == {
-        "A": 600,
-        "B": 900,
-    }
-    assert "Insufficient" not in str(report)
-    few = pl.concat([frame, pl.DataFrame([("C", "w")] * 9, schema=["g", "y"], orient="row")])
-    small = str(fg.audit(few, **{role: "y"}, sensitive="g", task="multiclass"))
-    assert "Insufficient data for all comparisons of people with g C" in small

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.derived import comparisons_of
 from fairgauge.cli import main
-from fairgauge.enums import IntervalMethod
 from fairgauge.question.spec_file import import_code, read_options
 from fairgauge.question.specification import ask
 from fairgauge.render import names, render
-from fairgauge.render.grammar import describe_reason
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
@@ -118,14 +113,6 @@ def test_a_function_has_the_interval_of_the_same_formula_as_a_kind():
         assert tuple(own.interval) == pytest.approx(tuple(kind.interval), abs=0.02)
 
 
-def test_a_quotient_without_a_closed_form_is_drawn():
-    drawn = audited([COST])["cost_ratio.ratio", "sex", "F"].interval
-    assert drawn.methods == (IntervalMethod.JEFFREYS,)
-    plain = fg.quotient("misses_per_alarm", over=fg.FN, under=fg.FP)
-    closed = audited([plain])["misses_per_alarm.ratio", "sex", "F"].interval
-    assert IntervalMethod.WILSON in closed.methods
-
-
 @pytest.mark.parametrize("metric", EVERY, ids=lambda each: each.name)
 def test_every_comparison_can_be_named_given_and_ruled(metric):
     names = [f"{metric.name}.{by}" for by in comparisons_of(metric)]
@@ -143,24 +130,6 @@ def test_every_comparison_can_be_named_given_and_ruled(metric):
     assert {str(v.outcome) for v in ruled.verdicts} == {"pass"}
 
 
-def test_the_same_metric_twice_is_one():
-    again = fg.statistic(matthews, nonzero=NONZERO, range=(-1, 1), better="higher")
-    once, twice = audited([MATTHEWS]), audited([MATTHEWS, again, "matthews", "matthews.difference"])
-    assert once.estimates == twice.estimates
-    assert list(once.groups[0].rates) == list(twice.groups[0].rates)
-
-
-def test_nothing_is_registered():
-    audited(list(EVERY))
-    with pytest.raises(fg.SpecError, match="no metric named 'hit_share'"):
-        audited(["hit_share"])
-    assert not any(row.own for row in RATES)
-    assert not any(row.set == "own" for row in METRICS)
-
-
-# --- where the definition is unknown ---
-
-
 def test_a_report_is_the_same_where_the_definition_is_unknown():
     rules = [fg.rule(MATTHEWS.compared("difference"), between=(-0.9, 0.9))]
     report = audited([*EVERY, "matthews.largest_gap", "AD"], rules=rules)
@@ -173,52 +142,6 @@ def test_a_report_is_the_same_where_the_definition_is_unknown():
     for name in names("report"):
         assert render(read, name) == render(report, name), name
 
-
-def test_a_report_shows_it_as_any_other():
-    text = render(audited(list(EVERY)), "html")
-    for part in ("hit share", "(FP + 5 FN) / (TP + TN)", "A higher value favours the group."):
-        assert part in text
-    assert "nan means" not in text
-    assert "hit share" in str(audited(list(EVERY))).lower()
-
-
-def test_a_report_describes_every_name_that_it_uses():
-    report = audited([MATTHEWS, "CI", "AD"])
-    told = json.loads(report.to_json())["metrics"]
-    used = {e.metric for e in report.estimates} | set(report.groups[0].rates)
-    assert set(told) == used
-    assert told["matthews"]["own"]
-    assert told["matthews"]["range"] == [-1.0, 1.0]
-    assert not told["AD"]["own"]
-    assert told["AD"]["reading"].startswith("above 0, ")
-
-
-def test_comparing_reports_knows_their_metrics():
-    old, new = audited([MATTHEWS]), audited([MATTHEWS])
-    compared = fg.compare(old, new)
-    assert compared.catalogue.metric("matthews.difference").neutral == 0
-    assert type(compared).from_dict(json.loads(compared.to_json())) == compared
-    other = fg.rate("matthews", of=fg.TP, among=ALL)
-    differs = [each.key for each in fg.compare(old, audited([other])).differences]
-    assert "matthews" in differs
-
-
-def test_fg_metric_explains_it():
-    assert "defined in   ours" in str(fg.metric(HIT_SHARE))
-    assert fg.metric(HIT_SHARE.compared("ratio")).reading == (
-        "above 1, the group's hit share is higher than its reference's"
-    )
-
-
-def test_a_cube_file_cannot_hold_a_definition(tmp_path):
-    rows = pl.DataFrame({"y": [1, 0, 1, 0], "p": [1, 1, 1, 0], "sex": ["F", "F", "M", "M"]})
-    counts = fg.count(rows, label="y", prediction="p", sensitive="sex", metrics=[HIT_SHARE])
-    assert fg.audit(counts)["hit_share.difference", "sex", "F"].value == -0.5
-    with pytest.raises(fg.CubeError, match=r"of your own \(hit_share\): count without"):
-        counts.save(tmp_path / "day.cube.json")
-
-
-# --- import paths ---
 
 MODULE = """
 import fairgauge as fg
@@ -274,14 +197,6 @@ def test_a_command_imports_code_beside_its_specification_alone(module, tmp_path_
     assert "missed rows" in CliRunner().invoke(main, [*asked, "--allow-code"]).output
 
 
-def test_a_name_in_a_file_is_found_in_modules_that_python_imported(module):
-    from fairgauge.question.rules import parse_rule
-
-    import_module("house_metrics")
-    assert str(parse_rule("house_metrics:recall.ratio >= 0.8")) == "own_recall.ratio >= 0.8"
-    assert fg.metric("house_metrics:missed").formula == "FN / n"
-
-
 ASKED = {"label": "y", "prediction": "p", "sensitive": "sex"}
 OWN_AS_DATA = {"name": "cost", "over": "5 * FN + FP", "under": "TP + TN", "better": "lower"}
 
@@ -294,161 +209,10 @@ def test_a_file_defines_metrics_by_their_cells():
     assert spec.rules == (fg.rule(cost.compared("ratio"), at_most=1.2),)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"under": "TP - FP"}, "cannot read 'TP - FP'; write a sum of cells"),
-        ({"under": "9999999 TP"}, "cannot read"),
-        ({"under": 3}, "not 'under' = 3"),
-        ({"function": "f"}, "not 'function' = 'f'"),
-        ({"of": "TP"}, "lacks among"),
-        ({"name": "accuracy"}, "is the name of a metric of fairgauge"),
-        ({"compared": "sum"}, "there is no such comparison"),
-    ],
-)
-def test_a_definition_that_cannot_be_read_says_so(change, message):
-    with pytest.raises(fg.SpecError, match=rf"metrics\[0\].*{message}"):
-        ask(**ASKED, metrics=[OWN_AS_DATA | change])
-
-
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("nowhere_at_all:x", r"nothing is imported because a file or a text names it: allow"),
-        ("house_metrics:mised", "module house_metrics has no 'mised'. Did you mean 'missed'"),
-        (
-            "house_metrics:number",
-            "house_metrics:number is of type int, not a metric; make one with",
-        ),
-        (
-            "house_metrics:function",
-            "is of type function, not a metric; make one with fairgauge.rate",
-        ),
-        ("house_metrics:missed.ratios", "missed_rows has no ratios: there is no such comparison"),
-    ],
-)
-def test_an_import_path_that_leads_nowhere_says_so(module, path, message):
-    import_module("house_metrics")
-    with pytest.raises(fg.SpecError, match=message) as caught:
-        audited(["AD", path])
-    assert caught.value.problems[0].path == "metrics[1]"
-
-
-# --- mistakes ---
-
-
 @pytest.mark.parametrize("name", ["accuracy", "recall", "AD", "standard", "disparate_impact"])
 def test_a_name_of_fairgauge_is_refused(name):
     with pytest.raises(fg.SpecError, match="is the name of a metric of fairgauge"):
         fg.rate(name, of=fg.TP, among=ALL)
-
-
-@pytest.mark.parametrize("name", ["", "two words", "a.b", "a(1)", "1a", "a:b"])
-def test_a_name_is_an_identifier(name):
-    with pytest.raises(fg.SpecError, match="letters, digits and underscores"):
-        fg.quotient(name, over=fg.FN, under=fg.FP)
-
-
-@pytest.mark.parametrize("over", [0.5 * fg.TP, fg.TP + -1 * fg.FP, "TP", 0 * fg.TP])
-def test_sums_are_of_whole_cells(over):
-    with pytest.raises(fg.SpecError, match="'odd': over: must "):
-        fg.quotient("odd", over=over, under=fg.FN)
-    assert fg.FN * 5 == 5 * fg.FN
-
-
-def a_function(tp, fp, fn, tn):
-    return tp / (tp + fn)
-
-
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: fg.rate("own", of=fg.TP + fg.FP, among=fg.TP + fg.FN),
-         r"TP \+ FP is not a part of TP \+ FN; for other ratios of cells use fairgauge.quotient"),
-        (lambda: fg.statistic(3), "statistic: needs a function, not '3'"),
-        (lambda: fg.statistic(lambda tp, fp, fn, tn: tp), "a lambda has no name; give it one"),
-        *(
-            (lambda r=r: fg.statistic(a_function, range=r), "range: must be two rising numbers")
-            for r in ((1, 0), (0, 0), 3, "ab", (0, 1, 2))
-        ),
-    ],
-)  # fmt: skip
-def test_what_does_not_define_a_metric_is_refused(made, message):
-    with pytest.raises(fg.SpecError, match=message):
-        made()
-
-
-def test_two_metrics_of_one_name_are_refused():
-    other = fg.rate("hit_share", of=fg.TP, among=ALL)
-    for asked in (
-        {"metrics": [HIT_SHARE, other]},
-        {"metrics": [HIT_SHARE], "rules": [fg.rule(other.compared("ratio"), at_least=0.8)]},
-    ):
-        with pytest.raises(fg.SpecError) as caught:
-            audited(**asked)
-        (problem,) = caught.value.problems
-        assert "two different metrics are called 'hit_share'" in problem.message
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda tp, fp, fn, tn: tp / (fp * 0), r"returned inf for TP = 7.*nonzero="),
-        (lambda tp, fp, fn, tn: np.log(-tp), "returned nan for TP = 7"),
-        (lambda tp, fp, fn, tn: 1 if tp > fp else 0, "raised ValueError.*np.where instead of if"),
-        (lambda tp, fp, fn, tn: tp.sum(), r"returned an array of shape \(\)"),
-        (lambda tp, fp, fn, tn: np.stack([tp, fp]), r"returned an array of shape \(2, 4\)"),
-        (lambda tp, fp, fn, tn: tp / tp.sum(), "gives other values for arrays than"),
-        (lambda tp, fp: tp, "raised TypeError"),
-        (lambda tp, fp, fn, tn: "many", "raised ValueError"),
-        (lambda tp, fp, fn, tn: -tp, "returned -7 .* a number from 0 to inf; give its range"),
-    ],
-)
-def test_a_function_that_does_not_fit_is_refused_by_its_name(function, message):
-    function.__qualname__ = "my_statistic"
-    with pytest.raises(fg.SpecError, match="'my_statistic' of mine ") as caught:
-        fg.statistic(function, name="mine", range=(0, np.inf))
-    assert caught.match(message)
-
-
-def test_a_function_that_fails_on_the_data_is_refused_too():
-    counts = {"F": {"tp": 3, "fn": 2, "tn": 5}, "M": {"tp": 5, "fp": 2, "fn": 2, "tn": 5}}
-    odds = fg.statistic(lambda tp, fp, fn, tn: tp / fp, name="odds", range=(0, np.inf))
-    with pytest.raises(fg.SpecError, match=r"of odds returned inf for TP = 3, FP = 0"):
-        fg.audit(fg.confusion("sex", counts), metrics=odds)
-    defined = fg.statistic(
-        lambda tp, fp, fn, tn: tp / fp, name="odds", range=(0, np.inf), nonzero=fg.FP
-    )
-    found = fg.audit(fg.confusion("sex", counts), metrics=defined)["odds.ratio", "sex", "F"]
-    assert (str(found.status), found.value) == ("undefined", None)
-    assert describe_reason(found.reason) == "the group has no false positives (FP = 0)"
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (5, r"metrics\[0\]: must be a metric or the name of one, not 5"),
-        ([matthews], "make it one: fairgauge.statistic"),
-        ([], "name at least one metric"),
-    ],
-)
-def test_what_is_no_metric_is_refused(asked, message):
-    with pytest.raises(fg.SpecError, match=message):
-        audited(asked)
-
-
-def test_a_rule_may_name_the_rate_of_every_group():
-    rules = [fg.rule(HIT_SHARE, at_least=0.9), fg.rule(MATTHEWS, at_least=-0.5)]
-    report = fg.audit(fg.confusion("sex", COUNTS), metrics="AD", rules=rules, replicates=400)
-    found = {(v.metric, v.group): str(v.outcome) for v in report.verdicts}
-    assert found["hit_share", "F"] == "fail"
-    assert found["matthews", "F"] == "pass"
-
-
-def test_a_statistic_that_can_be_negative_has_no_ratio():
-    with pytest.raises(LookupError, match="matthews has no ratio: it can be negative"):
-        MATTHEWS.compared("ratio")
-    assert {e.metric for e in audited([MATTHEWS]).estimates} == {"matthews.difference"}
 
 
 cells = st.builds(lambda *k: sum((n * c for n, c in zip(k, (fg.TP, fg.FP, fg.FN, fg.TN), strict=True)), 0 * fg.TP), *[st.integers(0, 3)] * 4)  # noqa: E501 # fmt: skip

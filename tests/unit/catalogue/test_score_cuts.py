@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
-from fairgauge.reasons import ReasonCode
 from fairgauge.render.grammar import describe_reason
-
-# --- definitions, row by row ---
 
 
 def false_positive_rate_at(recall, scores, labels):
@@ -96,35 +93,6 @@ def test_a_share_of_the_rows_has_no_scale_and_takes_weights():
     assert plain == pytest.approx(weighted, rel=1e-12)
 
 
-def test_a_number_of_rows_does_not_take_weights():
-    frame = rows(3).with_row_index("w").with_columns(w=1.0 + pl.col("w") % 2)
-    report = fg.audit(
-        frame, label="y", score="s", sensitive="g", weight="w", metrics=["precision_at_k(20)"]
-    )
-    assert "precision_at_k(20)" not in report.groups[0].rates
-    each = report["precision_at_k(20).difference", "g", "a"]
-    assert str(each.status) == "not_applicable"
-    assert each.reason.code is ReasonCode.NO_WEIGHTS
-
-
-def test_too_few_rows_for_the_top_are_undefined():
-    found = rate_of(rows(0, 150), "precision_at_k", "a")
-    assert (found.value, str(found.status)) == (None, "undefined")
-    assert (found.reason.code, found.reason["minimum"]) == (ReasonCode.FEW_ROWS, 100)
-
-
-def test_a_top_of_all_rows_of_a_group_is_undefined():
-    """It was the base rate, whatever the scores."""
-    frame = rows(0, 150)
-    n = frame.filter(pl.col("g") == "a").height
-    found = rate_of(frame, f"precision_at_k({n})", "a")
-    assert (found.value, found.reason.code) == (None, ReasonCode.ALL_AT_TOP)
-    assert describe_reason(found.reason) == (
-        f"the top is the whole ranking ({n} rows), so that the scores have no effect"
-    )
-    assert rate_of(frame, f"precision_at_k({n - 1})", "a").value is not None
-
-
 def test_lift_is_precision_over_the_base_rate():
     counts = {
         "F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
@@ -137,9 +105,6 @@ def test_lift_is_precision_over_the_base_rate():
     reasons = {g.group: describe_reason(g.rates["lift"].reason) for g in report.groups}
     assert reasons["F"] == "no observed positives (TP + FN = 0)"
     assert reasons["M"] == "no predicted positives (TP + FP = 0)"
-
-
-# --- names and parameters ---
 
 
 @pytest.mark.parametrize(
@@ -190,16 +155,3 @@ def test_a_parameter_that_is_not_allowed_says_so(asked, message):
     with pytest.raises(fg.SpecError) as caught:
         fg.metric(asked)
     assert message in str(caught.value)
-
-
-def test_they_are_listed_only_where_they_are_asked_for():
-    asked = {"label": "y", "score": "s", "sensitive": "g"}
-    names = {"lift", "precision_at_k", "false_positive_rate_at_recall"}
-    assert not names & set(fg.audit(rows(0), **asked).groups[0].rates)
-    listed = fg.audit(rows(0), metrics=["lift", "precision_at_k(9)"], **asked).groups[0].rates
-    assert {"lift", "precision_at_k(9)"} <= set(listed)
-    assert not {"precision_at_k", "false_positive_rate_at_recall"} & set(listed)
-    assert names <= set(fg.audit(rows(0), metrics="all", **asked).groups[0].rates)
-
-
-# --- intervals ---

@@ -9,13 +9,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.enums import Better, DiagnosticCode
-from fairgauge.inference import Evidence
-from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.one.statistic_intervals import statistic_interval
-from fairgauge.reasons import Reason, ReasonCode
 
 BOUNDED = ("roc_auc", "average_precision")
 COMPARED = ("score_ks", "score_wasserstein", "abroca", "bpsn_auc", "bnsp_auc")
@@ -150,44 +143,6 @@ def test_a_score_of_the_negative_value_is_turned_round() -> None:
             if not name.startswith(("true", "false", "pos", "neg", "sel", "rej", "acc", "err")):
                 off = 1e-9 + (rate.error or 0)
                 assert other.value == pytest.approx(rate.value, rel=1e-9, abs=off), name
-
-
-def test_balance_for_the_classes() -> None:
-    frame = pl.DataFrame({"g": ["a"] * 4, "y": [1, 1, 0, 0], "s": [0.9, 0.4, 0.3, 0.2]})
-    (group,) = fg.audit(frame, label="y", score="s", sensitive="g", metrics="all").groups
-    assert group.rates["generalized_true_positive_rate"].value == pytest.approx(0.65)
-    assert group.rates["generalized_false_positive_rate"].value == pytest.approx(0.25)
-
-
-def test_scores_of_the_other_value_are_noticed():
-    rng = np.random.default_rng(8)
-    s = rng.random(400).round(2)
-    table = pl.DataFrame({"s": s, "y": (rng.random(400) < s).astype(int), "g": ["a", "b"] * 200})
-
-    def warned(**options):
-        report = fg.audit(table, label="y", score="s", sensitive="g", metrics="DPPL", **options)
-        return [d for d in report.diagnostics if d.code is DiagnosticCode.REVERSED_SCORES]
-
-    (warning,) = warned(positive=0)
-    assert 0.1 < warning["auc"] < 0.2
-    assert warned(positive=1) == warned(positive=0, score_of=1) == []
-
-
-class MedianScore(ScoreStatistic):
-    """A kind that inference does not know."""
-
-    formula = "median(score)"
-
-    def of_scores(self, scores):
-        return scores.total
-
-
-def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
-    new = MedianScore(name="median_score", says="", better=Better.NEITHER, cite=())
-    side = ConfusionCounts(size=np.zeros(0))
-    with pytest.raises(NoInterval) as refused:
-        statistic_interval(new, Evidence(side, side))
-    assert refused.value.reason == Reason.of(ReasonCode.NO_METHOD, of="median score")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.checks.open_doubts import _CONCERNS
 from fairgauge.enums import DOUBTS, DiagnosticCode, Level, Outcome
 
 RULE = "selection_rate.ratio >= 0.7"
@@ -39,6 +38,9 @@ PLANTED = {
     DiagnosticCode.SAME_NAMES: ("g", {"g": every("A ", G, 40)}, {}),
     DiagnosticCode.UNDECIDED_OUTCOMES: ("p", {"p": every("Pending", WORDS)}, {"positive": "yes"}),
     DiagnosticCode.UNFAVOURABLE_POSITIVE: ("denied", {"denied": P}, {"prediction": "denied"}),
+    DiagnosticCode.CODE_AS_FAVOURABLE: (
+        "p", {"p": ["D" if each else "A" for each in P]},
+        {"positive": "D", "preset": "us-lending", "reference": {"g": "a"}}),
     DiagnosticCode.ONE_DECISION: ("p", {"p": [1] * N}, {"rules": "selection_rate >= 0.5"}),
     DiagnosticCode.PREDICTION_IS_LABEL: (
         "p", {"y": P}, {"label": "y", "rules": "accuracy >= 0.9"}),
@@ -85,19 +87,6 @@ def test_what_cannot_be_accepted_is_refused(accept, message):
         fg.audit(table(), prediction="p", sensitive="g", accept=accept)
 
 
-def test_a_code_may_be_written_with_blanks_and_accepted_of_one_column():
-    rows = table(g=every("Unknown", G), h=every("N/A", G))
-    asked = {"prediction": "p", "sensitive": ["g", "h"], "rules": RULE}
-    for accept, open_ in (("missing marker", set()), ("missing_marker:g", {"h"})):
-        found = fg.audit(rows, **asked, accept=accept)
-        left = {v.feature for v in found.verdicts if v.outcome is Outcome.INCONCLUSIVE}
-        assert left == open_
-
-
-def test_every_doubt_that_can_be_accepted_withholds_something():
-    assert _CONCERNS.keys() == DOUBTS
-
-
 def test_clean_random_tables_are_not_doubted():
     """A check that cries wolf is switched off: predictions without skill are no reversed ones."""
     rng, doubted = np.random.default_rng(68), 0
@@ -113,34 +102,26 @@ def test_clean_random_tables_are_not_doubted():
     assert doubted <= 1
 
 
-HARMS = [("y", "bad", "good"), ("despedido", 1, 0), ("gekündigt", 1, 0), ("rechazado", 1, 0),
-         ("contratado", "no", "si"), ("aprobado", 0, 1), ("is_bad", 1, 0),
-         ("attrition", 1, 0), ("entlassen", "ja", "nein"), ("bewilligt", "nein", "ja"),
-         ("riesgo", "alto", "bajo"), ("rechazado", "si", "no")]  # fmt: skip
+CODES = [("action", 3, 1, True), ("decision", "D", "A", True), ("status", 2, 1, True),
+         ("outcome", "R", "P", True), ("result", 0, 1, True), ("result", "no", "yes", True),
+         ("action", 1, 3, False), ("action", 2, 3, False), ("action_taken", "1", "3", False),
+         ("decision", "A", "D", False), ("result", "yes", "no", False), ("result", 1, 2, False),
+         ("default", 0, 1, False), ("decision", "cleared", "other", False)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("column", "harm", "other"), HARMS)
-def test_a_preset_refuses_a_harm_as_what_it_calls_approved(column, harm, other):
-    """ "Approved less often", of the column despedido (dismissed), or of credits that went bad."""
-    rows = {"sex": ["F"] * 200 + ["M"] * 200,
-            column: [harm] * 60 + [other] * 140 + [harm] * 20 + [other] * 180}  # fmt: skip
-    asked = {"prediction": column, "sensitive": "sex", "preset": "us-lending",
-             "reference": {"sex": "M"}}  # fmt: skip
-    with pytest.raises(fg.SpecError, match="calls the positive outcome 'approved'"):
-        fg.audit(pl.DataFrame(rows), positive=harm, **asked)
-    assert fg.audit(pl.DataFrame(rows), positive=other, **asked).groups
-
-
-def test_a_group_of_one_outcome_alone_may_be_a_numerator_and_passes_nothing():
-    """All 400 of a group were cases, of others 3%: 97 points more, without a word."""
-    rows = {"race": ["A"] * 2 + ["B"] * 2 + ["C"], "case": [1, 0, 1, 0, 1],
-            "n": [300, 9_700, 120, 3_880, 400]}  # fmt: skip
-    asked = {"label": "case", "positive": 1, "sensitive": "race", "count": "n"}
-    report = fg.audit(pl.DataFrame(rows), **asked, rules="base_rate.difference >= -0.5")
-    (note,) = [each for each in report.diagnostics if each.code == "group_of_one_outcome"]
-    assert (note["group"], note["rows"], report.verdict) == ("C", 400, "inconclusive")
-    accepted = fg.audit(
-        pl.DataFrame(rows), **asked, rules="base_rate.difference >= -0.5",
-        accept=["group_of_one_outcome:race"],
-    )  # fmt: skip
-    assert accepted.verdict == "pass"
+@pytest.mark.parametrize(("column", "positive", "other", "doubted"), CODES)
+@pytest.mark.parametrize("preset", ["us-lending", "ugesp"])
+def test_a_preset_asks_what_a_code_means_before_it_passes(column, positive, other, doubted, preset):
+    """ "Approved less often", of action = 3, which in HMDA data is denied: exit 0."""
+    rows = {"sex": ["F", "M"] * 200, column: [positive, positive, other, other] * 100}
+    asked = {"prediction": column, "positive": positive, "sensitive": "sex", "preset": preset,
+             "reference": {"sex": "M"}, "rules": ["selection_rate.ratio >= 0.5"]}  # fmt: skip
+    code = DiagnosticCode.CODE_AS_FAVOURABLE
+    doubted |= positive == 2 and preset != "us-lending"  # of HMDA's codes approved
+    report = fg.audit(pl.DataFrame(rows), **asked)
+    assert (code in {each.code for each in report.diagnostics}) is doubted
+    assert report.verdict is (Outcome.INCONCLUSIVE if doubted else Outcome.PASS)
+    for closed in ({"accept": f"{code}:{column}"}, {"words": {"positive": "cleared"}}):
+        assert fg.audit(pl.DataFrame(rows), **asked, **closed).verdict is Outcome.PASS
+    with pytest.raises(fg.SpecError, match="contradicts the preset"):
+        fg.audit(pl.DataFrame(rows), **asked, words={"positive": "denied"})

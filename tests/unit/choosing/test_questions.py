@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import tomllib
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.choosing import recommendation
@@ -90,11 +87,6 @@ def test_answers_lead_to_the_error_that_is_guarded_against():
     assert rules(error="both", parity="yes")[0] == "selection_rate.ratio >= 0.8"
 
 
-@pytest.mark.parametrize("outcomes", ["biased", "none"])
-def test_a_label_that_is_not_trusted_is_not_asked_for(outcomes):
-    assert "label" not in recommend({"model": "score", "outcomes": outcomes}).columns
-
-
 def test_the_rows_needed_are_those_of_the_plan():
     """Independent of the module: `fairgauge.plan` with the same numbers."""
     answers = {"model": "decision", "outcomes": "all", "error": "refused", "parity": "yes"}
@@ -115,20 +107,6 @@ def test_mistakes_are_listed_with_what_is_allowed():
         recommend({"model": "ranking"})
     with pytest.raises(fg.SpecError, match=r"share: must be a number between 0 and 1, not 1\.5"):
         Expected(share=1.5)
-
-
-@given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_any_name_of_a_column_is_read_back(name):
-    text = specification(recommend({"model": "none"}), {"label": name, "sensitive": [name]})
-    read = tomllib.loads(text)
-    assert read["label"] == name
-    assert read["sensitive"] == [name]
-
-
-def test_a_table_of_a_feature_is_read_back(tmp_path):
-    cut = [{"column": "age", "cuts": [40.0], "closed": "left"}]
-    text = specification(recommend({"model": "none"}), {"sensitive": cut})
-    assert tomllib.loads(text)["sensitive"] == cut
 
 
 def test_every_question_can_be_reached():

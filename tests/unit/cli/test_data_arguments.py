@@ -89,13 +89,6 @@ def _database(engine):
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
-def test_a_table_with_spaces_in_its_name(run, people, engine):
-    result = run("audit", _database(engine), "--table", "my loans", *QUESTION)
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["data"]["rows"] == 3
-
-
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("name", ["my loan", "people"])
 def test_a_table_that_is_not_there(fails, people, engine, name):
     said = fails("audit", _database(engine), "--table", name, *QUESTION)
@@ -103,21 +96,6 @@ def test_a_table_that_is_not_there(fails, people, engine, name):
     assert said == (
         f"no table {name!r} in '{engine}:///lake.{engine}'.{meant} It has 'men', 'my loans'"
     )
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select sex, y from men",
-        "-- the men\nSELECT * FROM men",
-        "/* all */ WITH t AS (SELECT * FROM men) SELECT * FROM t",
-    ],
-)
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
-def test_queries_are_known_by_how_they_begin(run, people, engine, query):
-    result = run("audit", _database(engine), "--query", query, *QUESTION)
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["data"]["rows"] == 1
 
 
 def test_a_database_that_is_not_there(fails, people, tmp_path):
@@ -138,28 +116,3 @@ def test_a_file_of_a_database_is_named_by_a_url(fails, people, tmp_path, engine,
         f"'lake.db' is a database; name it by its URL: {url.replace(f'lake.{engine}', 'lake.db')} "
         "with --table or --query (fairgauge.sql in Python)"
     )
-
-
-def test_spark_counts_parquet_files_alone(fails, loans):
-    pytest.importorskip("pyspark")
-    said = fails("audit", loans, "--spark", "local[1]", *QUESTION)
-    assert said.startswith("Spark counts Parquet files, not 'loans.csv'; omit --spark")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("audit",),
-        ("compare-models",),
-        ("count",),
-        ("monitor", "run"),
-        ("thresholds",),
-        ("validate",),
-    ],
-)
-def test_the_help_of_table_is_that_of_the_command(run, command):
-    shown = " ".join(run(*command, "--help").stdout.split())
-    assert "--table NAME Table of a database, whose URL is DATA" in shown
-    of_report = "of files, the table of the report to print as CSV: estimates, groups, verdicts,"
-    assert (of_report in shown) is (command == ("audit",))
-    assert ("table of the report" in shown) is (command == ("audit",))

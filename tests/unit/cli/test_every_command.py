@@ -65,23 +65,6 @@ def test_the_message_names_the_option(fails, loans):
     assert message == "--at is given twice, and holds one value"
 
 
-@pytest.mark.parametrize(
-    ("flag", "texts"),
-    [
-        ("--margin", ("accuracy=0.01", "accuracy=0.02")),
-        ("--min-group", ("30", "40")),
-        ("--min-group", ("1%", "2%")),
-        ("--reference", ("sex=F", "sex=M")),
-        ("--reference", ("best", "largest")),
-        ("--population", ("sex:F=0.5", "sex:F=0.6")),
-        ("--population", ("sex:F=0.5,F=0.6", "race:A=0.6")),
-    ],
-)
-def test_a_key_of_a_repeatable_option_that_is_given_twice_is_an_error(fails, loans, flag, texts):
-    message = fails("audit", loans, *SEX, flag, texts[0], flag, texts[1])
-    assert "is given twice; give it once" in message or "; give either one word, or " in message
-
-
 OTHERS = {
     ("clarify-monitor", "--metrics"),  # a file
     ("compare", "--candidate"),  # hidden, and refused
@@ -142,9 +125,10 @@ EXAMPLES = {
     "merge": ["t.cube.json", "other.cube.json"],
     "metrics": ["DI"],
     "monitor doctor": ["history"],
-    "monitor import": ["history", "2026-01-01/analysis.json"],
+    "monitor import": ["history", "2026-01-04.cube.json"],
     "monitor run": ["history", "t.csv", "--period", "2026-01-01", "-c", "monitor.toml"],
     "monitor status": ["history"],
+    "page": ["-o", "audit.html"],
     "pairs": ["swaps.csv", "--item", "item", "--variant", "name", "--sensitive", "sex",
               "--score", "answer"],
     "plan": ["t.csv", *QUESTION, "--rule", "DI >= 0.8"],
@@ -152,7 +136,7 @@ EXAMPLES = {
     "protect": ["t.cube.json", "--min-cell", "5"],
     "render": ["t.json"],
     "schema": ["report"],
-    "seal": ["t.json", "-o", "t.fairgauge"],
+    "seal": ["t.json", "t.cube.json", "-o", "t.fairgauge"],
     "thresholds": ["t.csv", "--score", "score", "--label", "hired", "--positive", "1",
                    "--sensitive", "sex", "--rule", "DI >= 0.1"],
     "validate": ["t.csv", *QUESTION],
@@ -163,10 +147,6 @@ EXAMPLES = {
 """A run of every command, on the files that `written` writes."""
 DOCUMENTS = {"choose", "count", "merge", "metrics", "presets", "protect", "schema", "vertex"}
 """Commands whose standard output is a document, of which ``-q`` takes nothing."""
-WHOLE = DOCUMENTS | {
-    "clarify-monitor", "explore", "join", "monitor import", "seal", "validate", "verify",
-}  # fmt: skip
-"""Commands that print no more than a document or a few lines: there is no more to ask for."""
 
 
 @pytest.fixture
@@ -219,8 +199,9 @@ def prepared(tmp_path_factory):
         for args in (
             ("count", "t.csv", *QUESTION, "-o", "t.cube.json"),
             ("count", "half.csv", *QUESTION, "-o", "other.cube.json"),
+            ("count", "half.csv", "-c", "monitor.toml", "-o", "2026-01-04.cube.json"),
             ("audit", "t.cube.json", "-o", "t.json"),
-            ("seal", "t.json", "-o", "sealed.fairgauge"),
+            ("seal", "t.json", "t.cube.json", "-o", "sealed.fairgauge"),
             ("clarify", "clarify.json", "-o", "2026-01-01"),
             ("monitor", "run", "history", "half.csv", "--period", "2026-01-02",
              "-c", "monitor.toml"),
@@ -246,35 +227,3 @@ def test_every_command_is_quiet_where_it_is_asked_to_be(run, written, name):
     else:
         whole = run(*name.split(), *EXAMPLES[name])
         assert line.stdout == whole.stdout or name == "protect"  # which draws at random
-
-
-def numbers_of(text):
-    return set(re.findall(r"\d[\d.,]*\d|\d", text))
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_that_prints_a_result_prints_all_of_it_where_asked(run, written, name):
-    asked = {flag for option in COMMANDS[name].params for flag in option.opts}
-    assert ("--full" in asked) == (name not in WHOLE)
-    if "--full" in asked:
-        part, whole = (run(*name.split(), *EXAMPLES[name], *more) for more in ((), ("--full",)))
-        assert whole.exit_code == part.exit_code != 2, whole.output
-        # all but the line that names --full
-        shown = re.split(r"\n  (?:Everything: --full|Not shown)", part.stdout)[0]
-        assert numbers_of(shown) <= numbers_of(whole.stdout)
-        both = run(*name.split(), *EXAMPLES[name], "--full", "-q")
-        assert both.exit_code == 2
-        assert "--quiet prints one line and --full everything; choose one" in both.stderr
-
-
-@pytest.mark.parametrize("flag", ["--full", "--output"])
-def test_what_every_command_prints_has_one_name_in_its_help(flag):
-    texts = {
-        option.help.split(";")[0]
-        for command in COMMANDS.values()
-        if any("--full" in each.opts for each in command.params)
-        for option in command.params
-        if flag in option.opts and option.metavar != "DIR"
-    }
-    assert len(texts) == 1
-    assert "result" in texts.pop()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from loan_cases import BASIC, SEX
 
-import fairgauge as fg
-
 WHOLE = "--full is an option of text and markdown; {} is always whole"
 MONITOR = """
 label = "approved"
@@ -33,10 +31,6 @@ def test_the_message_names_what_to_remove(fails, loans, args, message):
     assert message in fails(args[0], loans, *args[1:])
 
 
-def test_a_mistake_in_a_flag_is_named_where_a_plan_needs_no_table(fails):
-    assert fails("plan", "--rate", "0.3", "--sensitive", "age:x").startswith("sensitive")
-
-
 def test_counts_where_something_else_is_expected(run, fails, loans, tmp_path):
     (tmp_path / "monitor.toml").write_text(MONITOR)
     for sensitive, cube in (("sex", "day.cube.json"), ("region", "other.cube.json")):
@@ -52,19 +46,3 @@ def test_counts_where_something_else_is_expected(run, fails, loans, tmp_path):
     assert message in fails("monitor", *other)
     quiet = fails("monitor", "status", "history", "--quiet", "--format", "json")
     assert quiet == "--quiet is an option of text, not of json"
-
-
-def test_flags_beside_a_file_keep_its_other_conditions_and_recodings(run, tmp_path):
-    rows = "1,M,A,2025\n0,F,A,2025\n1,F,B,2024\n0,Male,B,2025\n" * 40
-    (tmp_path / "t.csv").write_text(f"y,sex,site,year\n{rows}")
-    (tmp_path / "asked.toml").write_text(
-        'label = "y"\nsensitive = "sex"\npositive = 1\n'
-        'where = {year = [2025]}\nrecode = {sex = {Male = ["M", "Male"]}}\n'
-    )
-    beside = ["--where", "site = A", "--recode", 'site = {A = ["a"]}']
-    ended = run("audit", str(tmp_path / "t.csv"), "-c", str(tmp_path / "asked.toml"), *beside,
-                "-o", str(tmp_path / "t.json"))  # fmt: skip
-    assert ended.exit_code == 0, ended.stderr
-    report = fg.load(tmp_path / "t.json")
-    assert report.data.used == 80
-    assert [each.group for each in report.groups] == ["F", "Male"]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import subprocess
-import sys
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import pytest
 from loan_cases import SEX
-from tests.needs import POSIX
 
 from fairgauge.cli import _streams as streams
 from fairgauge.errors import Problem, SpecError
@@ -82,22 +77,3 @@ def test_long_messages_are_cut_and_many_mistakes_are_counted(capsys):
     assert text.startswith("Error: 100 mistakes in the specification\n")
     assert text.endswith(f"  and {100 - shown} more\n")
     assert len(text) < 2_000
-
-
-def test_a_stream_without_an_encoding_takes_any_text():
-    with redirect_stdout(io.StringIO()) as taken:
-        streams.print_result("\ud800")
-    assert taken.getvalue() == "\ud800\n"
-
-
-@POSIX
-def test_without_standard_error_a_message_is_lost_and_the_exit_code_stays(shell, loans):
-    with shell("audit", loans, "--label", "no", stderr=None, stdout=subprocess.PIPE,
-               preexec_fn=lambda: os.close(2)) as process:  # fmt: skip
-        assert process.communicate()[0] == b""
-    assert process.returncode == 2
-    assert sys.stderr is not None
-
-
-def test_a_space_that_does_not_break_is_printed_as_a_space():
-    assert streams.printable("p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.667\x1b") == "p = 0.667\\x1b"

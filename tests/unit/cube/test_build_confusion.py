@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -45,39 +44,10 @@ def test_cubes_of_confusion_matrices_add_up() -> None:
         fg.confusion("sex", SEX) + fg.confusion("race", SEX)
 
 
-def test_cells_left_out_are_zero() -> None:
-    cube = fg.confusion("sex", {"F": {"tp": 3}, "M": {}})
-    groups = {g.group: g.counts for g in fg.audit(cube).groups}
-    assert groups == {
-        "F": {"tp": 3, "fp": 0, "fn": 0, "tn": 0},
-        "M": {"tp": 0, "fp": 0, "fn": 0, "tn": 0},
-    }
-
-
-def test_every_decision_wrong() -> None:
-    report = fg.audit(fg.confusion("sex", {"F": {"fn": 4}, "M": {"fn": 6}}), metrics="AD")
-    assert report["AD", "sex", "F"].value == 0
-    report = fg.audit(
-        pd.DataFrame({"label": [1, 1], "prediction": [0, 0], "sex": ["F", "M"]}),
-        label="label",
-        prediction="prediction",
-        sensitive="sex",
-        positive=1,
-        metrics="AD",
-    )
-    assert report["AD", "sex", "F"].rate_group == 0
-
-
 def test_large_counts_are_exact() -> None:
     cube = fg.confusion("sex", {"F": {"tp": 10**15, "fn": 1}, "M": {"tp": 3, "fn": 1}})
     (group, _) = fg.audit(cube).groups
     assert group.counts == {"tp": 10**15, "fp": 0, "fn": 1, "tn": 0}
-
-
-@pytest.mark.parametrize("count", [np.int64(3), 3.0, np.float64(3)])
-def test_any_whole_number_counts(count: Any) -> None:
-    (group,) = fg.audit(fg.confusion("sex", {"F": {"tp": count}})).groups
-    assert group.counts["tp"] == 3
 
 
 @pytest.mark.parametrize("count", [-1, 2.5, float("nan"), float("inf"), "x", None, [1]])
@@ -85,12 +55,6 @@ def test_what_is_no_count(count: Any) -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("sex", {"F": {"tp": count}})
     assert str(caught.value).startswith("sex.F.tp: must be a whole number, 0 or greater, not ")
-
-
-def test_a_group_without_cells_is_refused() -> None:
-    with pytest.raises(fg.SpecError) as caught:
-        fg.confusion("sex", {"F": 3})  # type: ignore[dict-item]
-    assert str(caught.value) == "sex.F: must be a mapping of tp, fp, fn, tn to counts, not 3"
 
 
 def test_every_mistake_is_listed() -> None:

@@ -1,10 +1,8 @@
 """Several columns of strata are crossed, alike in every verb."""
 
 import polars as pl
-import pytest
 
 import fairgauge as fg
-from fairgauge.errors import CubeError, SpecError
 
 ROWS = pl.DataFrame(
     {
@@ -15,13 +13,6 @@ ROWS = pl.DataFrame(
     }
 )
 ASKED = {"label": "approved", "sensitive": "sex", "metrics": "base_rate"}
-
-
-def adjusted(**options):
-    report = fg.audit(ROWS, **ASKED, **options)
-    return [
-        (e.metric, e.scope.stratum, e.value) for e in report.estimates if e.scope.kind != "overall"
-    ]
 
 
 def test_two_columns_are_their_combinations():
@@ -44,12 +35,6 @@ def test_strata_are_cut_as_sensitive_features_are():
     assert {e.stratum for e in cut.estimates} == {None, "(-inf, 36]", "(36, inf)"}
 
 
-def test_a_list_of_values_is_an_array_and_a_short_list_of_names_is_columns():
-    by_values = fg.audit(ROWS, **ASKED, strata=ROWS["product"].to_list())
-    by_name = fg.audit(ROWS, **ASKED, strata=["product"])
-    assert [e.value for e in by_values.estimates] == [e.value for e in by_name.estimates]
-
-
 def test_counts_of_several_strata_are_saved_merged_and_audited(tmp_path):
     first, second = (fg.count(rows, **ASKED, strata=["product", fg.cut("dti", [36])])
                      for rows in (ROWS[:30], ROWS[30:]))  # fmt: skip
@@ -59,22 +44,3 @@ def test_counts_of_several_strata_are_saved_merged_and_audited(tmp_path):
     whole = fg.audit(ROWS, **ASKED, strata=["product", fg.cut("dti", [36])])
     assert fg.audit(loaded).estimates == whole.estimates
     assert fg.audit(loaded).spec == whole.spec
-
-
-def test_too_many_columns_and_sets_of_values_are_refused():
-    with pytest.raises(SpecError, match="at most 6 columns"):
-        fg.audit(
-            ROWS, **ASKED, strata=[fg.cut("dti", [36])] + [{"column": f"c{i}"} for i in range(6)]
-        )
-    with pytest.raises(SpecError, match="put values together with recode"):
-        fg.audit(ROWS, **ASKED, strata={"column": "product", "values": ["car", "home"]})
-    with pytest.raises(SpecError, match=r"strata\[1\]: no column 'dtj'.*'dti'"):
-        fg.audit(ROWS, **ASKED, strata=["product", "dtj"])
-
-
-def test_counts_without_a_stratum_state_what_they_hold():
-    cube = fg.count(ROWS, **ASKED, strata="product")
-    with pytest.raises(CubeError, match="do not hold the stratum 'dti'"):
-        fg.audit(cube, strata=["product", "dti"])
-    with pytest.raises(CubeError, match="do not hold 'dti', but 'sex', 'product'; count"):
-        fg.why(cube, strata="dti")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
 
 import numpy as np
@@ -13,12 +12,11 @@ import pytest
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.enums import Outcome, Status
+from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError
 from fairgauge.evidence.protection import protected
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.results.verification import VerificationResult
 
 METRICS = ["standard", "true_positive_rate.ratio", "false_positive_rate.ratio", "DI", "DPPL"]
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
@@ -131,27 +129,6 @@ def test_what_has_no_bounds_has_a_reason():
             assert each.reason.code in (ReasonCode.PROTECTED, ReasonCode.PROTECTED_EMPTY)
 
 
-@pytest.mark.parametrize("reference", ["best", "largest", "overall"])
-def test_what_has_no_bounds_for_its_reference_has_a_reason(reference):
-    safe = fg.protect(fg.count(people(np.random.default_rng(1)), count="n", **ASKED), 10)
-    shared = fg.audit(safe, metrics=["accuracy.difference"], reference=reference)
-    chosen = reference in ("best", "largest")
-    code = ReasonCode.PROTECTED_REFERENCE if chosen else ReasonCode.PROTECTED
-    assert {e.reason.code for e in shared.estimates} == {code}
-    assert {e.status for e in shared.estimates} == {Status.NOT_APPLICABLE}
-
-
-def test_strata_have_bounds_and_no_pooled_estimate():
-    random = np.random.default_rng(4)
-    rows = pl.concat([people(random).with_columns(s=pl.lit(name)) for name in ("north", "south")])
-    cube = fg.count(rows, count="n", **ASKED, strata="s")
-    report = fg.audit(fg.protect(cube, 5), metrics=["accuracy.difference"])
-    pooled = [e for e in report.estimates if e.scope.kind == "pooled"]
-    assert pooled
-    assert {e.reason.code for e in pooled} == {ReasonCode.PROTECTED}
-    assert sum(e.bounds is not None for e in report.estimates) == 9
-
-
 def test_rows_without_a_group_may_change_a_verdict():
     """The most rows without a group that agree with the counts are assigned as badly as can be."""
     rows = pl.DataFrame(
@@ -169,41 +146,6 @@ def test_rows_without_a_group_may_change_a_verdict():
     assert {v.reason.code for v in report.verdicts} == {ReasonCode.MISSING_GROUPS}
     for each in report.verdicts:  # how many they are is not known
         assert f"up to {each.reason['rows']} cases without g could change it" in each.says
-
-
-@pytest.mark.parametrize(("sex", "outcome"), [("F", Outcome.PASS), (None, Outcome.INCONCLUSIVE)])
-def test_rows_that_lack_a_column_may_be_of_groups_alone_that_the_other_allows(sex, outcome):
-    """A rule on men was open as women of unknown race could be men."""
-    many = {(s, r): 800 for s in "FM" for r in "BW"} | {(sex, None): 150}
-    rows = [(*group, p, n) for group, n in many.items() for p in (0, 1)]
-    cube = fg.count(
-        pl.DataFrame(rows, schema=["sex", "race", "p", "n"], orient="row"), prediction="p",
-        positive=1, count="n", intersections=[("sex", "race")], reference={"sex*race": ("M", "B")},
-    )  # fmt: skip
-    rule = "-0.12 <= selection_rate.difference <= 0.12"
-    report = fg.audit(fg.protect(cube, 5), rules=[rule])
-    assert {each.group: each.outcome for each in report.verdicts}["M & W"] is outcome
-
-
-@pytest.mark.parametrize(("missing", "outcome"), [(0, Outcome.PASS), (600, Outcome.INCONCLUSIVE)])
-def test_no_rule_passes_beside_many_missing_decisions(missing, outcome):
-    """It passed, and the exact counts were inconclusive."""
-    n = {("F", 1): 500, ("F", 0): 500, ("M", 1): 500, ("M", 0): 500, ("M", None): missing}
-    rows = pl.DataFrame([{"g": g, "p": p, "n": n} for (g, p), n in n.items()], strict=False)
-    asked = {"prediction": "p", "sensitive": "g", "positive": 1}
-    cube = fg.count(rows, count="n", **asked)
-    for each in (cube, protected(cube, 5, [], np.random.default_rng(1))):
-        assert fg.audit(each, rules=["selection_rate.ratio >= 0.6"]).verdict is outcome
-
-
-def test_people_with_a_decision_beside_an_unknown_one_are_not_protected():
-    rows = pl.DataFrame({"id": ["a", *"abcde"], "g": [*"FFFMMM"],
-                         "p": [0, None, 1, 1, 0, 1]})  # fmt: skip
-    cube = fg.count(rows, prediction="p", sensitive="g", positive=1, person="id")
-    with pytest.raises(
-        CubeError, match=r"1 of their 5 people have a known .*\(--where 'p != \(missing\)'\)"
-    ):
-        fg.protect(cube, min_cell=3)
 
 
 def test_classes_have_bounds():
@@ -224,34 +166,6 @@ def test_classes_have_bounds():
     for key, each in known.items():
         if exact.get(key) is not None:
             assert each.bounds.low - SLACK <= exact[key] <= each.bounds.high + SLACK
-
-
-NOT_SHOWN = {"F": {"tp": 203, "fn": 77, "fp": 3, "tn": 91}, "M": {"tp": 617, "fn": 39, "tn": 4}}
-
-
-@pytest.fixture(scope="module")
-def protected_report():
-    return fg.audit(fg.protect(fg.confusion("sex", NOT_SHOWN), 10), rules=["accuracy >= 0.5"])
-
-
-@pytest.mark.parametrize("format_", ["text", "markdown", "html", "json", "csv", "junit"])
-def test_no_format_shows_an_exact_count(protected_report, format_):
-    """Every number of persons in a report is a multiple of the smallest cell."""
-    counts, report = NOT_SHOWN, protected_report
-    text = render(report, format_)
-    assert "multiples of 10" in text or format_ in ("csv", "junit")
-    for exact in (203, 77, 91, 617, 39, sum(n for of in counts.values() for n in of.values())):
-        assert f" {exact} " not in text
-        assert f">{exact}<" not in text
-        assert f",{exact}," not in text
-    if format_ == "json":
-        plain = json.loads(text)
-        for group in plain["groups"]:
-            assert all(n % 10 == 0 for n in [group["n"], *group["counts"].values()])
-        for each in plain["estimates"]:
-            sizes = (each["n_group"], each["n_reference"])
-            assert all(n is None or n % 10 == 0 for n in sizes)
-        assert plain["data"]["rows"] % 10 == 0
 
 
 def numbers_in(value):
@@ -287,16 +201,6 @@ def test_no_file_holds_an_exact_count(tmp_path):
     assert not {str(n) for n in exact if n > 99} & words
 
 
-def test_a_report_of_protected_counts_is_saved_loaded_and_sealed(tmp_path):
-    counts = {"F": {"tp": 203, "fn": 77, "fp": 3, "tn": 91}, "M": {"tp": 617, "fn": 39, "tn": 4}}
-    safe = fg.protect(fg.confusion("sex", counts), 10)
-    report = fg.audit(safe, metrics=["accuracy.difference", "selection_rate.ratio"])
-    (tmp_path / "report.json").write_text(report.to_json(), encoding="utf-8")
-    assert fg.load(tmp_path / "report.json").estimates == report.estimates
-    found = fg.seal(report, safe, tmp_path / "audit.fairgauge")
-    assert found.finding is VerificationResult.REPRODUCED
-
-
 def test_what_takes_exact_counts_refuses_protected_ones():
     rows = people(np.random.default_rng(1)).with_columns(q=pl.col("p"))
     asked = {**ASKED, "candidate": "q"}
@@ -311,43 +215,3 @@ def test_what_takes_exact_counts_refuses_protected_ones():
     one, two = (fg.audit(fg.protect(fg.count(rows, count="n", **ASKED), 10)) for _ in "ab")
     changes = fg.compare(one, two).changes
     assert all(c.interval is None for c in changes)
-
-
-def test_a_rate_of_perhaps_no_row_is_undefined():
-    safe = fg.protect(fg.confusion("sex", {"F": {"tp": 200}, "M": {"tp": 610, "fn": 90}}), 10)
-    report = fg.audit(safe, metrics=["false_positive_rate.difference"])
-    for each in report.estimates:
-        assert each.status is Status.UNDEFINED
-        assert each.reason.code is ReasonCode.PROTECTED_EMPTY
-    assert not math.isnan(report.groups[0].n)
-
-
-@pytest.fixture
-def hired():
-    """Return protected counts of decisions by sex, with few in one group."""
-    exact = fg.count(
-        pl.DataFrame(
-            {
-                "sex": ["F", "F", "M", "M", "X", "X"],
-                "hired": ["yes", "no"] * 3,
-                "n": [560, 1_190, 660, 1_340, 10, 10],
-            }
-        ),
-        count="n",
-        prediction="hired",
-        positive="yes",
-        sensitive="sex",
-        metrics="selection_rate",
-        reference={"sex": "M"},
-    )
-    return protected(exact, 10, [], np.random.default_rng(1))
-
-
-@pytest.mark.parametrize("reference", ["best", "largest"])
-def test_a_reference_that_protected_counts_do_not_show_is_explained(hired, reference):
-    report = fg.audit(hired, reference=reference)
-    reasons = {each.reason.code for each in report.estimates if each.value is None}
-    assert reasons == {ReasonCode.PROTECTED_REFERENCE}
-    text = " ".join(render(report, "text").split())
-    assert f"do not show which group is the {reference} one" in text
-    assert "--reference sex=GROUP" in text

@@ -101,31 +101,6 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
                 assert not is_learned(values, min_cell)
 
 
-@pytest.mark.parametrize("seed", range(1))
-def test_three_tables_of_one_history_give_nothing_away(seed):
-    """The attacker subtracts any of them from any later one."""
-    random = np.random.default_rng(seed)
-    min_cell = 3
-    for _ in range(5):
-        counts = [random.poisson(2, (2, 2)) + 1]
-        published = [protected(table(counts[0]), min_cell, [], random)]
-        try:
-            for _ in range(2):
-                counts.append(counts[-1] + random.poisson(random.choice([0, 4]), (2, 2)))
-                published.append(protected(table(counts[-1]), min_cell, published, random))
-        except DataError as error:
-            assert "cannot be protected" in str(error)  # noqa: PT017
-        for values in zip(*(dense(each)[0].ravel() for each in published), strict=True):
-            agreeing = [
-                each
-                for each in itertools.product(*(possible(n, min_cell) for n in values))
-                if list(each) == sorted(each)
-            ]
-            for first, last in itertools.combinations_with_replacement(range(len(values)), 2):
-                added = [each[last] - (each[first] if first < last else 0) for each in agreeing]
-                assert not is_learned(added, min_cell)
-
-
 def test_the_same_rows_published_twice_give_nothing_away():
     """Two roundings of one count could be intersected; the second agrees with the first."""
     random = np.random.default_rng(0)
@@ -143,14 +118,6 @@ def test_a_rounding_is_unbiased():
     rounded = rounded_randomly(counts, 10, np.random.default_rng(1)).reshape(-1, 4)
     assert np.abs(rounded.mean(axis=0) - [0, 3, 10, 27]).max() < 0.15
     assert np.abs(rounded - [0, 3, 10, 27]).max() < 10
-
-
-def test_small_and_empty_cells_look_alike():
-    """A combination that does not occur is listed like one that is rounded to 0."""
-    random = np.random.default_rng(2)
-    rows = pl.DataFrame({"g": ["a", "a", "b"], "y": [1, 0, 1], "n": [40, 40, 40]})
-    safe = protected(fg.count(rows, count="n", **ASKED), 10, [], random)
-    assert len(safe.tables[0].codes) == 4
 
 
 def test_nothing_exact_is_published():
@@ -172,12 +139,6 @@ def test_protected_counts_are_saved_and_loaded(tmp_path):
     assert loaded == safe
     assert loaded.min_cell == 10
     assert (dense(loaded, "high")[0] == dense(safe, "high")[0]).all()
-
-
-@pytest.mark.parametrize("min_cell", [1, 0, -3, True, 2.5, "10"])
-def test_a_smallest_cell_that_protects_nothing_is_refused(min_cell):
-    with pytest.raises(DataError, match="whole number of at least 2"):
-        fg.protect(table([[3, 12], [27, 40]]), min_cell)
 
 
 ROWS = pl.DataFrame(
@@ -209,41 +170,6 @@ def test_what_cannot_be_protected_is_named(options, message):
         fg.protect(fg.count(ROWS, **options), 10)
 
 
-def test_probabilities_of_groups_cannot_be_protected():
-    rows = pl.DataFrame({"y": [1, 0] * 50, "a": [0.25, 0.75] * 50, "b": [0.75, 0.25] * 50})
-    race = {"race": fg.probabilities(A="a", B="b")}
-    cube = fg.count(rows, prediction="y", positive=1, sensitive=race)
-    with pytest.raises(CubeError, match="they hold the probabilities of groups"):
-        fg.protect(cube, 10)
-
-
-def test_too_many_combinations_of_values_are_refused(monkeypatch):
-    monkeypatch.setattr("fairgauge.evidence.protection._MOST_CELLS", 3)
-    with pytest.raises(CubeError, match=r"combinations of values, above 3; count fewer"):
-        fg.protect(fg.count(ROWS, **ASKED), 10)
-
-
-def test_excluded_rows_that_were_published_before_narrow_what_is_possible():
-    missing = ROWS.with_columns(y=pl.when(pl.col("id") < 12).then(None).otherwise(pl.col("y")))
-    earlier = fg.protect(fg.count(ROWS, **ASKED), 10)
-    cube = fg.count(pl.concat([ROWS, missing]), **ASKED)
-    for before in (None, earlier):
-        found = fg.protect(cube, 10, [] if before is None else [before])
-        assert found.min_cell == 10
-    columns = {f"f{i}": ROWS["g"] for i in range(4)}
-    cube = fg.count(ROWS.with_columns(**columns), label="y", sensitive=[*columns], positive=1)
-    with pytest.raises(CubeError, match="at most three sensitive features"):
-        fg.protect(cube, 10)
-
-
-def test_protected_counts_are_not_protected_again_nor_added_up(tmp_path):
-    safe = fg.protect(table([[3, 12], [27, 40]]), 10)
-    with pytest.raises(CubeError, match="protected already"):
-        fg.protect(safe, 10)
-    with pytest.raises(CubeError, match="protect their sum"):
-        safe + safe
-
-
 def test_what_was_published_before_must_fit():
     cube = table([[3, 12], [27, 40]])
     safe = fg.protect(cube, 10)
@@ -260,13 +186,6 @@ def test_what_was_published_before_must_fit():
         fg.protect(by_another, 10, [safe])
     with pytest.raises(DataError, match="cannot be protected beside"):
         fg.protect(table([[3, 2], [7, 4]]), 10, [fg.protect(table([[30, 20], [70, 40]]), 10)])
-
-
-def test_a_report_is_no_cube(tmp_path):
-    path = tmp_path / "report.json"
-    path.write_text(fg.audit(table([[3, 12], [27, 40]])).to_json(), encoding="utf-8")
-    with pytest.raises(DataError, match="is no cube of counts"):
-        fg.protect(path, 10)
 
 
 def run(*arguments):
@@ -286,22 +205,3 @@ def test_the_commands_protect(tmp_path, monkeypatch):
     direct = run("count", "rows.csv", *asked, "--min-cell", "10", "-o", "direct.cube.json")
     assert direct.exit_code == 0
     assert fg.load("direct.cube.json").min_cell == 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("protect", "no.cube.json", "--min-cell", "10"), "no file 'no.cube.json'"),
-        (("protect", "a.cube.json", "--min-cell", "1"), "at least 2"),
-        (("protect", "a.cube.json", "--min-cell", "5", "-o", "a.cube.json"), "also an input"),
-        (("protect", "a.cube.json", "--min-cell", "5", "-o", "b.csv"), ".cube.json"),
-        (("count", "rows.csv", "--min-cell", "1", "--sensitive", "g"), "at least 2"),
-    ],
-)
-def test_bad_commands_are_explained(tmp_path, monkeypatch, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    ROWS.write_csv("rows.csv")
-    table([[3, 12], [27, 40]]).save("a.cube.json")
-    failed = run(*arguments)
-    assert failed.exit_code == 2
-    assert message in failed.stderr

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from tests.needs import EVERY_CASE
 
@@ -17,7 +15,6 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.grammar import describe_diagnostic
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical, critical_t, wilson
 
@@ -122,9 +119,6 @@ def limits(estimate):
     return pytest.approx((estimate.low, estimate.high), abs=1e-9)
 
 
-# by hand
-
-
 def test_a_rate_worked_by_hand():
     """Clusters of 2, 2, 4, 2 rows with 1, 0, 3, 2 selected, three times.
 
@@ -202,15 +196,6 @@ def test_weighted_clusters():
         assert (float(low), float(high)) == limits(found)
 
 
-def test_counted_cases_are_rows():
-    rows = tied(6)
-    rows["n"] = np.random.default_rng(7).integers(0, 4, len(rows))
-    many = rows.loc[rows.index.repeat(rows.n)].drop(columns="n")
-    one, two = ask(rows, count="n", metrics="RD"), ask(many, metrics="RD")
-    for found, expected in zip(one.estimates, two.estimates, strict=True):
-        assert found.interval == expected.interval
-
-
 def test_clusters_of_one_row_are_rows_with_t():
     rows = tied(8).assign(u=range(480))
     found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
@@ -233,9 +218,6 @@ def test_interval_and_p_value_agree():
     assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-6)
 
 
-# coverage
-
-
 def test_coverage_where_rows_alone_would_cover_too_little():
     """ICC 0.1, 40 clusters of 25 rows a side: 95 %, give or take three Monte-Carlo errors."""
     sets, covered, naive = 150 if EVERY_CASE else 60, 0, 0
@@ -252,28 +234,6 @@ def test_coverage_where_rows_alone_would_cover_too_little():
     assert naive / sets < 0.8
 
 
-# engines, shards
-
-
-def engines(rows, folder):
-    yield pl.from_pandas(rows)
-    yield duckdb.from_df(rows)
-    rows.to_csv(folder / "rows.csv", index=False)
-    yield folder / "rows.csv"
-
-
-def test_the_same_report_from_every_engine(tmp_path):
-    rows = tied(10, clusters=60)
-    rows.loc[::31, "u"] = None
-    expected = ask(rows, metrics="all", max_groups=20)
-    assert expected["RD", "g", "a"].interval is not None
-    for data in engines(rows, tmp_path):
-        found = ask(data, metrics="all", max_groups=20)
-        assert found.data.fingerprint == expected.data.fingerprint
-        assert found.estimates == expected.estimates
-        assert found.groups == expected.groups
-
-
 def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef")
     rows = tied(11, crossed=True)
@@ -286,9 +246,6 @@ def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
     shards.save(tmp_path / "rows.cube.json")
     kept = fg.load(tmp_path / "rows.cube.json")
     assert fg.audit(kept).estimates == ask(rows).estimates
-
-
-# what cannot be known
 
 
 def test_rows_without_a_cluster_are_told_and_left_out_of_intervals():
@@ -335,25 +292,6 @@ def test_scores_are_not_counted_by_cluster():
     assert set(found.values()) == {(None, reason)}
 
 
-def test_clusters_in_several_groups_are_told():
-    def notes(crossed):
-        report = ask(tied(18, crossed=crossed))
-        return [d for d in report.diagnostics if d.code is DiagnosticCode.CLUSTERS_SPAN_GROUPS]
-
-    (note,) = notes(crossed=True)
-    assert (note["clusters"], note["total"], note["column"]) == (40, 40, "u")
-    assert notes(crossed=False) == []
-
-
-def test_people_whose_rows_state_different_groups_are_warned_of():
-    """Each decision counted: people were in both groups, with a note under --full alone."""
-    rows = tied(18, crossed=True)
-    report = ask(rows, cluster=None, person="u", per_person="each")
-    (found,) = (d for d in report.diagnostics if d.code is DiagnosticCode.CLUSTERS_SPAN_GROUPS)
-    assert found.level == "warning"
-    assert "40 of 40 people (u) have rows with different values of" in describe_diagnostic(found)
-
-
 def test_a_verdict_counts_on_clusters_not_on_rows():
     rule = fg.rule("selection_rate.difference", between=(-0.05, 0.05))
     report = ask(tied(19, clusters=80), rules=[rule])
@@ -364,19 +302,6 @@ def test_a_verdict_counts_on_clusters_not_on_rows():
     # half of the interval is the first of both quantiles of standard errors
     quantiles = (critical(0.95) + critical(0.6)) / critical(0.95)
     assert reason["detectable"] == pytest.approx(quantiles * (high - low) / 2, rel=0.05)
-
-
-@pytest.mark.parametrize("method", ["exact", "bootstrap", "bayes"])
-def test_other_methods_take_rows_as_independent(method):
-    message = f"method: {method} assumes independent rows; with a cluster only 'default'"
-    with pytest.raises(fg.SpecError, match=message):
-        ask(tied(20), method=method)
-
-
-def test_counts_without_clusters_say_so():
-    counts = fg.count(tied(21), label="y", prediction="p", sensitive="g")
-    with pytest.raises(fg.CubeError, match="these counts do not hold the cluster 'u'"):
-        fg.audit(counts, cluster="u")
 
 
 @pytest.mark.parametrize("strata", [None, "y"])
@@ -397,11 +322,3 @@ def test_two_groups_that_mirror_each_other_are_one_comparison(weight, strata):
         assert each.p_adjusted == pytest.approx(1 - (1 - each.p_value) ** tests)
         assert (M.SIMULTANEOUS_GROUPS in each.simultaneous.methods) == (tests > 1)
         assert (each.simultaneous.low == each.low) == (tests == 1)
-
-
-def test_three_groups_with_clusters_are_several_comparisons():
-    report = fg.audit(tied(3, crossed=True), prediction="p", positive=1, sensitive="g",
-                      cluster="u", metrics=["selection_rate.difference"])  # fmt: skip
-    assert all(e.p_adjusted >= e.p_value for e in report.estimates)
-    assert any(e.p_adjusted > e.p_value for e in report.estimates)
-    assert all(M.SIMULTANEOUS_GROUPS in e.simultaneous.methods for e in report.estimates)

@@ -6,17 +6,15 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
-from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.question.specification import ask as make_spec
 from fairgauge.reasons import ReasonCode
-from fairgauge.results.scopes import NO_CLASS
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}
@@ -73,7 +71,6 @@ def everywhere(metric, group):
         yield fg.audit(fg.confusion("g", cells), metrics=metric)[metric, "g", group].value
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     ["RD", "selection_rate.difference", "DI", "accuracy.ratio", "selection_odds.ratio",
@@ -105,22 +102,6 @@ def assigned():
 @pytest.fixture(scope="module")
 def every_assignment():
     return list(assigned())
-
-
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("metric", WHOLE)
-def test_the_worst_cases_of_gaps_and_extremes_are_what_some_assignment_attains(
-    metric, every_assignment
-):
-    """Of two groups a largest gap of 0.5 pp passed, and the difference was inconclusive."""
-    values = [next(e.value for e in r.estimates if e.metric == metric) for r in every_assignment]
-    worst = worst_case(rows(TWO | {None: UNKNOWN}), metric, None)
-    assert worst.low <= min(values) + 1e-12
-    assert worst.high >= max(values) - 1e-12
-    if metric.endswith(("largest_gap", "maximum")):  # the other end may be wider
-        assert worst.high == pytest.approx(max(values), abs=1e-12)
-    else:
-        assert worst.low == pytest.approx(min(values), abs=1e-12)
 
 
 @pytest.mark.parametrize("rate", ["selection_rate", "accuracy", "true_positive_rate"])
@@ -239,64 +220,6 @@ def test_the_value_alone_decides_whatever_the_rows_without_a_group():
     assert (found.outcome, found.reason.code) == (Outcome.FAIL, ReasonCode.POINT_OUTSIDE)
 
 
-@pytest.mark.parametrize("metric", ["DI", "selection_odds.ratio"])
-def test_a_rule_by_significance_does_not_pass_beside_rows_that_could_change_its_value(metric):
-    """It passed as if the value alone decided, and the note beside it stated the opposite."""
-    known = {"a": (360, 0, 40, 0), "b": (540, 0, 60, 0)}
-    rule = fg.rule(metric, at_least=0.8, decide="significant")
-    assert said(ask(rows(known), rule)).outcome is Outcome.PASS
-    found = ask(rows(known | {None: (0, 0, 500, 0)}), rule)
-    assert (said(found).outcome, said(found).reason.code) == (Outcome.INCONCLUSIVE, MISSING)
-    by_value = fg.rule(metric, at_least=0.8, decide="point")
-    report = ask(rows(known | {None: (0, 0, 500, 0)}), by_value)
-    assert said(report).outcome is Outcome.PASS
-    ((_, message),) = [(d.level, d.message) for d in missing(report)]
-    assert message.endswith('have no known g; decide = "point" decides without them')
-
-
-def test_a_fail_by_significance_that_rows_without_a_group_could_turn_is_inconclusive():
-    known = {"a": (200, 0, 200, 0), "b": (380, 0, 220, 0)}
-    rule = fg.rule("selection_rate.difference", at_least=-0.05, decide="significant")
-    assert said(ask(rows(known), rule)).outcome is Outcome.FAIL
-    found = said(ask(rows(known | {None: (300, 0, 0, 0)}), rule))
-    assert (found.outcome, found.reason.code) == (Outcome.INCONCLUSIVE, MISSING)
-    assert "alone this would fail, but the 300 rows without g could change it" in found.says
-    few = said(ask(rows(known | {None: (4, 0, 0, 0)}), rule))
-    assert few.outcome is Outcome.FAIL
-
-
-def test_no_rows_are_advised_where_rows_that_are_unclear_or_not_counted_withhold_a_pass():
-    known = {"a": (332, 0, 68, 0), "b": (3_600, 0, 400, 0)}
-    rule = fg.rule("selection_rate.ratio", at_least=0.9)
-    unclear = rows(known | {"Unknown": (500, 0, 500, 0)})
-    unweighted = rows(known).assign(w=1.0)
-    unweighted.loc[::9, "w"] = np.nan
-    for data, options, what in ((unclear, {}, "clear g"), (unweighted, {"weight": "w"}, "weight")):
-        report = ask(data, rule, reference={"g": "b"}, **options)
-        (found,) = [v for v in report.verdicts if v.group == "a"]
-        assert "more rows alone would not decide it, because of the" in found.says
-        assert what in found.says
-
-
-def test_no_number_of_rows_is_advised_where_those_without_a_group_leave_a_rule_open():
-    """It advised about 3,100 rows; with twenty times as many it was as open."""
-    known = {"A": (332, 0, 68, 0), "B": (3_600, 0, 400, 0)}
-    rule = fg.rule("selection_rate.ratio", at_least=0.9)
-    (alone,) = ask(rows(known), rule, reference={"g": "B"}).verdicts
-    assert "would decide the rule" in alone.says
-    (found,) = ask(rows(known | {None: (500, 0, 500, 0)}), rule, reference={"g": "B"}).verdicts
-    assert found.outcome is Outcome.INCONCLUSIVE
-    assert "more rows alone would not decide it, because of the 1,000 rows without g" in found.says
-    assert "would decide the rule" not in found.says
-
-
-def test_one_row_that_changes_nothing_changes_nothing():
-    known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0)}
-    rule = fg.rule("DI", at_least=0.8)
-    report = ask(rows(known | {None: (1, 0, 0, 0)}), rule)
-    assert said(report) == said(ask(rows(known), rule))
-
-
 def test_rows_bound_nothing_where_they_are_a_group():
     known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0), None: (300, 0, 0, 0)}
     rule = fg.rule("selection_rate.difference", at_most=-0.01)
@@ -321,71 +244,6 @@ def test_an_intersection_misses_rows_that_miss_either_part():
     assert notes == {"g*h": (9, 164), "g": (8, 164)}
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("lacks", [(), ("y",), ("p",), ("y", "p")])
-def test_accuracy_over_several_classes_has_the_worst_cases_of_one(lacks, weight):
-    """It had none, and a rule failed that the rows without a group could turn."""
-    rng, classes = np.random.default_rng(3), ["bus", "car", "train"]
-    groups = rng.choice(["a", "b", "c", None], 3_000, p=[0.4, 0.3, 0.26, 0.04])
-    label, guess = (rng.choice(classes, 3_000).astype(object) for _ in range(2))
-    guess = np.where(rng.random(3_000) < np.where(groups == "a", 0.8, 0.9), label, guess)
-    data = pd.DataFrame({"g": groups, "y": label, "p": guess, "w": rng.integers(1, 4, 3_000)})
-    for column in lacks:
-        data.loc[rng.random(3_000) < 0.02, column] = None
-    wrong = data.y.notna() & data.p.notna() & (data.y != data.p)
-    one = data.assign(y=data.y.where(data.y.isna(), "car"), p=data.p.where(data.p.isna(), "car"))
-    one.loc[wrong, "p"] = "bus"
-    metrics = [f"accuracy.{by}" for by in ("difference", "ratio", "largest_gap", "smallest_ratio")]
-    asked = {"label": "y", "prediction": "p", "sensitive": "g", "reference": {"g": "b"}}
-    asked |= {"metrics": metrics, "weight": weight}
-    asked["rules"] = [fg.rule(metric, at_least=0.001) for metric in ["accuracy", *metrics]]
-
-    def worst(frame, **more):
-        spec = make_spec(**asked | more)
-        found = measure(fg.count(frame, **asked | more), spec).worst_cases
-        return {
-            (key, case.outcomes): np.array([case.low, case.high, case.rows, *case.wider])
-            for key, cases in found.items()
-            if key[4] == NO_CLASS
-            for case in cases
-        }
-
-    ours, theirs = worst(data), worst(one, positive="car")
-    assert ours.keys() == theirs.keys()
-    assert len(ours) == (3 + 2 + 2 + 1 + 1) * (1 + bool(lacks))  # groups; compared groups; gaps
-    for key, case in ours.items():
-        assert case == pytest.approx(theirs[key])
-
-
-def test_a_fail_of_several_classes_that_rows_without_a_group_could_turn_is_inconclusive():
-    data = rows({"a": (400, 0, 100, 0), "b": (450, 0, 50, 0), None: (15, 0, 5, 0)})
-    data["p"] = data.y.map({1: "car", 0: "bus"}).where(data.p == 1, "train")
-    data["y"] = "car"
-    (verdict,) = fg.audit(
-        data, label="y", prediction="p", sensitive="g", reference={"g": "b"}, task="multiclass",
-        rules="accuracy.difference >= -0.05", metrics="accuracy.difference",
-    ).verdicts  # fmt: skip
-    assert (verdict.outcome, verdict.reason.code) == (Outcome.INCONCLUSIVE, MISSING)
-
-
-def test_the_share_of_rows_without_a_group_is_told():
-    def note(unknown):
-        report = ask(rows(KNOWN | {None: unknown}), fg.rule("DI", at_least=0.001))
-        return [(d.level, d.message) for d in missing(report)]
-
-    assert note((0, 0, 0, 0)) == []
-    ((level, message),) = note((1, 0, 0, 0))
-    assert (level, message[:35]) == (Level.NOTE, "0.6% of the rows (1 of 157) have no")
-    ((level, message),) = note(UNKNOWN)
-    assert level is Level.WARNING
-    assert message == (
-        "4.9% of the rows (8 of 164) have no known g; a rule on rates, or on a difference, a ratio "
-        "or an extreme of them, passes or fails only if it does with its interval moved as far as "
-        "they could move the value, and no other rule passes beside a group of which they are 1% "
-        "or more"
-    )
-
-
 @pytest.mark.parametrize("metric", ["DPPL", "DI"])
 @pytest.mark.parametrize("reference", ["overall", "largest", {"g": "c"}])
 def test_other_references_have_their_worst_cases_too(metric, reference):
@@ -404,54 +262,3 @@ def test_other_references_have_their_worst_cases_too(metric, reference):
         values.append(ours / theirs if metric == "DI" else theirs - ours)
     worst = worst_case(rows(KNOWN | {None: UNKNOWN}), metric, "a", reference=reference)
     assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ["label", "prediction", "cluster", "stratum"])
-def test_rows_without_a_group_are_those_of_the_feature_whatever_it_is_called(name):
-    groups = ["a"] * 25 + ["b"] * 31 + [None] * 4
-    outcomes = {"y": [1, 0] * 27 + [None] * 6, "p": [1, 0, 0] * 20, "sex": ["F", "M"] * 30}
-    rows = pl.DataFrame(outcomes | {name: groups})
-    report = fg.audit(rows, label="y", prediction="p", sensitive=[name, "sex"])
-    of_feature = f"missing {name} (sensitive feature)"
-    assert report.data.excluded == {of_feature: 4, "missing label": 6}
-    lacking = "Excluded: 6 rows (missing label, where it is needed)."
-    assert f"{lacking} Excluded from {name}: 4 rows." in str(report)
-
-
-def test_a_column_of_an_intersection_alone_excludes_from_this_one():
-    """Its rows were "excluded" beside "all used": they are in the groups of the other feature."""
-    table = pl.DataFrame({
-        "y": [1, 0] * 60, "sex": ["F", "M", "M"] * 40,
-        "q": [1, 0, 0, 1] * 30,
-        "plan": [None if i % 20 == 0 else "xy"[i // 2 % 2] for i in range(120)],
-    })  # fmt: skip
-    asked = {"label": "y", "prediction": "q", "positive": 1, "sensitive": "sex",
-             "intersections": [["sex", "plan"]]}  # fmt: skip
-    report, stated = fg.audit(table, **asked), "Excluded from sex*plan (unknown plan): 6 rows."
-    assert stated in " ".join(str(report).split())
-    assert "Excluded:" not in str(report)
-    assert str(report.brief().looked_at[0]) == "120 rows, all used for at least one feature."
-    compared = fg.compare_models(table, candidate="y", **asked | {"label": None})
-    shown = " ".join(str(compared).split())
-    assert "Not in every number: 6 rows (missing plan)." in shown
-    assert "Excluded:" not in shown
-    alone = fg.audit(table, **asked | {"sensitive": []})
-    assert "Excluded: 6 rows (missing plan)." in " ".join(str(alone).split())
-
-
-@pytest.mark.parametrize(
-    "rule",
-    ["base_rate.largest_gap <= 0.08", "base_rate >= 0.45", "base_rate.ratio >= 0.9",
-     "selection_rate >= 0.45"],
-)  # fmt: skip
-def test_a_rate_beside_a_score_has_its_worst_case(rule):
-    """A rule on a rate of labels missed it, because the other rates are of a threshold."""
-    known = [{"g": "ab"[i % 2], "y": i // 2 % 2, "s": i // 2 % 2} for i in range(8_000)]
-    apart = [{"g": None, "y": 0, "s": 0}] * 1_000
-    report = fg.audit(
-        pd.DataFrame(known + apart), label="y", score="s", threshold=0.5, sensitive="g", rules=rule,
-        metrics="RD",
-    )  # fmt: skip
-    found = [each.reason for each in report.verdicts]
-    assert {each.code for each in found} == {ReasonCode.MISSING_GROUPS}
-    assert all(each["low"] < each["high"] for each in found)

@@ -16,7 +16,7 @@ import reference_intervals as reference
 from fairgauge.enums import Average, DiagnosticCode, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.scopes import NO_CLASS, POOLED
+from fairgauge.results.scopes import NO_CLASS
 from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Z = reference.Z
@@ -118,14 +118,6 @@ def test_the_bootstrap_is_multinomial():
 # one-sided, unbounded and undefined
 
 
-def test_odds_without_false_positives_keep_a_finite_limit():
-    found = pair((20, 0, 10, 20), (20, 10, 10, 20), metrics="TE")["TE", "g", "a"]
-    assert (found.value, found.high) == (math.inf, math.inf)
-    low, _ = reference.odds(10, 10)
-    _, high = reference.odds(10, 20)
-    assert found.low == pytest.approx(low - high)
-
-
 def test_a_ratio_over_a_rate_of_0_is_unbounded_above():
     found = pair((20, 0, 10, 20), (0, 0, 10, 40), metrics="DI")["DI", "g", "a"]
     assert (found.value, found.high) == (math.inf, math.inf)
@@ -136,13 +128,6 @@ def test_what_is_undefined_has_no_interval():
     found = pair((0, 0, 0, 20), (20, 5, 5, 20), metrics="RD")["RD", "g", "a"]
     assert (found.value, found.interval, found.p_value) == (None, None, None)
     assert found.status is Status.UNDEFINED
-
-
-def test_a_number_that_the_profile_made_of_0_by_0_has_no_interval():
-    options = {"metrics": "TE", "profile": "clarify"}
-    found = pair((10, 0, 0, 20), (20, 5, 5, 20), **options)["TE", "g", "a"]
-    assert found.value is not None
-    assert found.interval is None
 
 
 # too few
@@ -166,20 +151,7 @@ def test_too_few_keeps_value_and_interval(a, reason):
     assert each.low < each.value < each.high
 
 
-def test_twenty_rows_and_five_expected_are_enough():
-    found = pair((10, 0, 10, 0), (200, 0, 200, 0), metrics="DPPL")["DPPL", "g", "a"]
-    assert (found.status, found.reason) == (Status.OK, None)
-
-
 # other kinds
-
-
-def test_f1_is_monotone_in_a_share():
-    found = pair((30, 6, 8, 40), (30, 6, 8, 50), metrics="f1.difference")
-    low, high = reference.wilson(30, 44)
-    each = found.groups[0].rates["f1"]
-    assert (2 * low / (1 + low), 2 * high / (1 + high)) == limits(each)
-    assert each.value == pytest.approx(60 / 74)
 
 
 def test_a_mean_of_two_rates_is_movers():
@@ -342,26 +314,6 @@ def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
 # a reference that holds the group
 
 
-def test_against_everyone_limits_are_those_against_the_rest_carried_over():
-    cells = ((40, 16, 10, 40), (30, 18, 20, 100))
-    rest, every = (
-        pair(*cells, metrics=["DPPL", "DI", "RD", "CI"], reference=r) for r in ("rest", "overall")
-    )
-    share = 106 / (106 + 168)
-    one, other = rest["DPPL", "g", "a"], every["DPPL", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(tuple((1 - share) * v for v in one.interval))
-    assert other.p_value == one.p_value
-    one, other = rest["DI", "g", "a"], every["DI", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(
-        tuple(r / (share * r + 1 - share) for r in one.interval)
-    )
-    share = 50 / 100  # of the observed positives
-    one, other = rest["RD", "g", "a"], every["RD", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(tuple((1 - share) * v for v in one.interval))
-    size = every["CI", "g", "a"]
-    assert size.low < size.value < size.high
-
-
 # weights, strata, features
 
 
@@ -392,37 +344,6 @@ def stratified():
     return pl.DataFrame(found, schema=["st", "g", "y"], orient="row")
 
 
-def test_pooled_over_equal_strata_narrows_the_interval():
-    report = fg.audit(stratified(), label="y", sensitive="g", strata="st", metrics=["DPL"])
-    inside, pooled = report["DPL", "g", "a", "x"], report["DPL", "g", "a", POOLED]
-    assert pooled.value == pytest.approx(0.2)
-    assert pooled.interval.methods == (M.SCORE,)
-    ratio = (inside.high - inside.low) / (pooled.high - pooled.low)
-    assert ratio == pytest.approx(math.sqrt(2), rel=0.02)
-    assert pooled.says.endswith(", adjusted for the strata (95% CI −29.2 to −10.4 pp)")
-
-
-def test_a_thousand_thin_strata_add_up():
-    rng = np.random.default_rng(6)
-    stratum, group = np.repeat(np.arange(900), 4), np.tile(["a", "a", "b", "b"], 900)
-    chance = 0.2 + 0.4 * (stratum % 2) - 0.1 * (group == "a")
-    table = rows(y=rng.binomial(1, chance), g=group, st=stratum)
-    report = fg.audit(table, label="y", sensitive="g", strata="st", metrics="DPL")
-    pooled = report["DPL", "g", "a", POOLED]
-    assert pooled.interval.methods == (M.SCORE,)
-    assert pooled.status is Status.OK
-    assert pooled.low < 0.1 < pooled.high
-    assert pooled.high - pooled.low == pytest.approx(2 * Z * 0.015, rel=0.1)
-
-
-def test_rare_outcomes_in_strata_are_movers_and_odds_too():
-    rare = stratified().with_columns(y=(pl.col("y") * (pl.int_range(pl.len()) % 97 == 0)))
-    report = fg.audit(rare, label="y", sensitive="g", strata="st", metrics="DPL")
-    pooled = report["DPL", "g", "a", POOLED]
-    assert pooled.interval.methods == (M.STRATIFIED, M.NEWCOMBE)
-    assert pooled.low < pooled.value < pooled.high
-
-
 def test_disparity_within_thin_strata_has_the_interval_of_its_score():
     options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
     thick = fg.audit(stratified(), **options)["CDDL", "g", "a"]
@@ -434,31 +355,9 @@ def test_disparity_within_thin_strata_has_the_interval_of_its_score():
     assert thin.low < thick.value < thin.high
 
 
-def test_disparity_within_strata_against_all_rows_has_no_interval():
-    options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
-    found = fg.audit(stratified(), reference="overall", **options)["CDDL", "g", "a"]
-    assert (found.interval, found.reason.code) == (None, ReasonCode.POOLED_WITH_WHOLE)
-
-
 def five_groups(metrics="selection_rate"):
     groups = {name: (x, 100) for name, x in zip("abcde", (20, 26, 31, 18, 24), strict=True)}
     return fg.audit(selected(groups), metrics=metrics)
-
-
-def test_the_largest_gap_is_above_what_all_pairs_at_once_allow():
-    names = ["selection_rate.largest_gap", "selection_rate.smallest_ratio"]
-    gap, ratio = five_groups(names).estimates
-    of_gap, of_ratio = reference.most_apart([20, 26, 31, 18, 24], 100)
-    assert (gap.value, *of_gap) == pytest.approx((0.13, gap.low, gap.high), abs=1e-6)
-    assert (ratio.value, *of_ratio) == pytest.approx((18 / 31, ratio.low, ratio.high), abs=1e-6)
-    assert gap.interval.methods == (M.TUKEY, M.MOVER, M.WILSON)
-
-
-def test_a_gap_to_a_group_of_few_rows_is_told():
-    cells = {"a": {"tp": 1, "fn": 12}, "b": {"tp": 50, "fn": 50}, "c": {"tp": 40, "fn": 60}}
-    (gap,) = fg.audit(fg.confusion("g", cells), metrics="selection_rate.largest_gap").estimates
-    assert gap.status is Status.TOO_FEW
-    assert gap.reason == Reason.of(ReasonCode.FEW_ROWS, n=13, minimum=20).on("reference")
 
 
 def test_p_values_are_adjusted_for_all_that_a_report_tests():
@@ -493,47 +392,6 @@ def test_a_further_group_makes_no_p_value_smaller(groups):
     assert all(e.p_adjusted >= p - 1e-9 for e, p in zip(report.estimates, single, strict=True))
 
 
-def test_groups_that_cannot_be_decided_are_in_no_family():
-    cells = {"F": {"tp": 80, "fn": 120}, "M": {"tp": 120, "fn": 80}}
-    few = {"tp": 5, "fn": 6}
-    asked = {"metrics": "DPPL", "reference": {"g": "M"}}
-    alone, further, below = (
-        fg.audit(fg.confusion("g", each), **asked, **options)
-        for each, options in (
-            (cells, {}),
-            (cells | {"N": few}, {}),
-            (cells | {"N": {"tp": 40, "fn": 50}}, {"min_n": 100}),
-        )
-    )
-    assert not notes(alone, DiagnosticCode.ADJUSTED_P)
-    for each in (further, below):
-        assert not notes(each, DiagnosticCode.ADJUSTED_P)
-        assert not notes(each, DiagnosticCode.HOMOGENEITY)
-        assert each.pairs == ()
-        assert each["DPPL", "g", "F"].p_adjusted == alone["DPPL", "g", "F"].p_adjusted
-    assert further["DPPL", "g", "N"].p_adjusted is None
-
-
-def test_homogeneity_is_stated_with_the_range_over_groups():
-    homogeneity = notes(five_groups(), DiagnosticCode.HOMOGENEITY)
-    note = next(each for each in homogeneity if each["rate"] == "selection_rate")
-    assert (note["groups"], note["significant"]) == (5, False)
-    assert (round(note["p"], 3), round(note["range"], 3)) == (0.216, 0.13)
-
-
-@pytest.mark.parametrize(
-    ("metric", "end"),
-    [
-        ("selection_rate.largest_gap", " 13.0 pp, between c and d (95% CI 0.0 to 24.5 pp)"),
-        ("selection_rate.minimum", " 18.0%, of d (95% CI 11.7% to 29.8%)"),
-        ("selection_rate.smallest_ratio", " (95% CI 0.35 to 1.00)"),
-    ],
-)
-def test_an_interval_is_told_in_the_unit_of_its_sentence(metric, end):
-    (found,) = five_groups(metric).estimates
-    assert found.says.endswith(end)
-
-
 # randomness, methods, refusals
 
 
@@ -544,17 +402,6 @@ def test_draws_follow_the_seed_and_nothing_else():
 
     assert low(0, "GE") == low(0, ["KL", "GE"])
     assert low(0, "GE") != low(1, "GE")
-
-
-def test_treatment_equality_without_false_positives_is_bounded_on_one_side():
-    """FN/FP is infinite of a: the lower limit of its odds less the upper of b's is known."""
-    found = pair((30, 0, 20, 30), (20, 20, 10, 30), metrics="error_type_ratio.difference")
-    (low1, high1), (_, high2) = (reference.odds(*errors) for errors in ((20, 20), (10, 30)))
-    a, b = (found["error_type_ratio.difference", "g", group] for group in "ab")
-    assert (a.value, a.low, a.high) == (math.inf, pytest.approx(low1 - high2), math.inf)
-    assert (b.value, b.low, b.high) == (-math.inf, -math.inf, pytest.approx(high2 - low1))
-    assert high1 == math.inf
-    assert a.p_value < 0.001
 
 
 def test_score_limits_are_of_shares_alone():

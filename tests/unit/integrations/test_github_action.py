@@ -159,14 +159,6 @@ def test_a_name_in_the_data_is_no_command(act, tmp_path, name):
     ]
 
 
-def test_a_long_report_is_cut_at_a_line(act, tmp_path, monkeypatch):
-    from fairgauge.integrations import github_action
-
-    (tmp_path / "x.md").write_text("é" * 10 + "\n" + "é" * 10)
-    cut = github_action._beginning(tmp_path / "x.md", 25)
-    assert cut.startswith("é" * 10 + "\n\nFurther lines")
-
-
 def test_every_input_of_the_action_reaches_the_script():
     named = {name for name in STEPS["Audit"]["env"] if name != "PYTHONPATH"}
     passed = {name.removeprefix("FAIRGAUGE_").lower() for name in named}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -82,13 +78,6 @@ def test_cuts_and_intersections():
     assert both <= score("accuracy")
 
 
-def test_columns_of_x_need_no_routing():
-    scorer = fg.scorer("selection_rate.ratio", sensitive="sex", worst=True)
-    found = cross_validate(MODEL, FRAME, LABEL, cv=3, scoring={"fair": scorer, "acc": "accuracy"})
-    assert found["test_fair"].shape == (3,)
-    assert ((found["test_fair"] > 0) & (found["test_fair"] < 1)).all()
-
-
 @pytest.mark.usefixtures("routing")
 def test_metadata_are_routed_and_split_with_the_rows():
     scorer = fg.scorer("selection_rate.ratio", sensitive="sex")
@@ -147,95 +136,6 @@ def test_a_rate_of_ones_own_is_scored():
         score("selection_rate.minimum")
 
 
-def test_of_several_classes_a_rate_is_of_all_or_else_their_average():
-    """A KeyError, but for accuracy, whose mean of groups was of all classes and averages too."""
-    words = np.array(["low", "middle", "high"])[np.digitize(NUMBERS[:, 0], [-0.3, 0.8])]
-    words[::7] = "middle"
-    fitted = LogisticRegression().fit(NUMBERS, words)
-    answers = fitted.predict(NUMBERS)
-
-    def scored(metric, **options):
-        scorer = fg.scorer(metric, sensitive="sex", **options)
-        return scorer(fitted, NUMBERS, words, sex=SEX)
-
-    groups = [(words[who], answers[who]) for who in (SEX == "F", SEX == "M")]
-    expected = {
-        "accuracy": accuracy_score,
-        "cohen_kappa": cohen_kappa_score,
-        "f1": partial(f1_score, average="macro"),
-        "true_positive_rate": partial(recall_score, average="macro"),
-    }
-    for metric, score_of in expected.items():
-        values = [score_of(*group) for group in groups]
-        assert scored(metric) == pytest.approx(min(values)), metric
-        assert scored(metric, worst=False) == pytest.approx(np.mean(values)), metric
-    assert 0 < scored("balanced_accuracy") < 1
-    assert scored("f1", positive="high") == pytest.approx(
-        min(f1_score(*group, labels=["high"], average="macro") for group in groups)
-    )
-    with pytest.raises(fg.SpecError, match="positive: state which classes are favourable"):
-        scored("selection_rate")
-
-
-@pytest.mark.parametrize(
-    ("metric", "options"),
-    [
-        ("selection_rate.ratio", {"weight": "w"}),
-        ("CDDPL", {"strata": "band"}),
-        ("selection_rate.ratio", {"strata": "band"}),
-        ("selection_rate.ratio", {"where": "band = old"}),
-        ("accuracy", {"cluster": "who", "recode": {"sex": {"M": ["F"]}}}),
-    ],
-)
-def test_weights_strata_and_other_columns_are_metadata_or_columns(routing, metric, options):
-    """They could be asked for, and no scorer found them."""
-    more = {"w": 1.0 + AGE % 3, "band": np.where(AGE > 40, "old", "young"), "who": AGE}
-    frame = FRAME.assign(**more)
-    report = fg.audit(
-        frame.assign(y=LABEL, p=FITTED.predict(NUMBERS)), label="y", prediction="p",
-        sensitive="sex", metrics=metric, **options,
-    )  # fmt: skip
-    if metric == "accuracy":
-        expected = min(group.rates[metric].value for group in report.groups)
-    else:
-        value = report[metric, "sex", "F"].value
-        expected = -abs(value) if metric == "CDDPL" else min(value, 1 / value)
-        if options == {"strata": "band"} and metric != "CDDPL":
-            found = [e for e in report.estimates if e.scope.kind.value == "pooled"]
-            expected = min(min(e.value, 1 / e.value) for e in found)
-    scorer = fg.scorer(metric, sensitive="sex", **options)
-    asked = {name: (more | {"sex": SEX})[name] for name in scorer.columns}
-    assert scorer(FITTED, NUMBERS, LABEL, **asked) == pytest.approx(expected)
-    model = MODEL.fit(frame, LABEL)
-    assert scorer(model, frame, LABEL) == pytest.approx(expected, abs=1e-3)
-    found = cross_validate(
-        LogisticRegression(), NUMBERS, LABEL, scoring={"s": scorer}, params=asked,
-        error_score="raise",
-    )  # fmt: skip
-    assert np.isfinite(found["test_s"]).all()
-
-
-def test_with_strata_a_difference_is_the_adjusted_one():
-    """It was the worse of the difference over all rows and of the adjusted one, or their mean."""
-    cells = [("A", "F", 100, 80), ("A", "M", 900, 720), ("B", "F", 900, 180), ("B", "M", 100, 20)]
-    rows = [(h, s, int(i < k)) for h, s, n, k in cells for i in range(n)]
-    hospital, sex, flag = (np.array(each) for each in zip(*rows, strict=True))
-    model = DummyClassifier(strategy="constant", constant=1).fit(flag[:, None], np.ones_like(flag))
-    model.predict = lambda _: flag
-    given = {"sex": sex, "hospital": hospital}
-    for worst in (True, False):
-        asked = {"sensitive": "sex", "worst": worst}
-        crude = fg.scorer("selection_rate.difference", **asked)
-        adjusted = fg.scorer("selection_rate.difference", strata="hospital", **asked)
-        assert crude(model, flag[:, None], flag, sex=sex) == pytest.approx(-0.48)
-        assert adjusted(model, flag[:, None], flag, **given) == pytest.approx(0, abs=1e-12)
-
-
-def test_a_feature_that_is_nowhere():
-    with pytest.raises(fg.DataError, match=r"'sex' is neither metadata nor a column of X"):
-        fg.scorer("accuracy", sensitive="sex")(FITTED, NUMBERS, LABEL)
-
-
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
@@ -263,9 +163,3 @@ def test_probabilities_are_needed_for_scores():
 
     with pytest.raises(fg.DataError, match="Plain has no predict_proba, and roc_auc is a metric"):
         fg.scorer("roc_auc", sensitive="sex")(Plain(), NUMBERS, LABEL, sex=SEX)
-
-
-def test_it_is_a_value():
-    scorer = fg.scorer("accuracy", sensitive=["sex", "race"], worst=False)
-    assert pickle.loads(pickle.dumps(scorer)) == scorer
-    assert repr(scorer) == "<Scorer of accuracy for sex, race: mean of groups>"

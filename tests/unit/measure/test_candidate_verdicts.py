@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from bench.paired_verdicts import BETTER, HARMED, Change
+from bench.paired_verdicts import BETTER, Change
 from bench.paired_verdicts import QUESTION as DRAWN
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,26 +11,10 @@ from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, Performance, Status
+from fairgauge.statements.models import candidate_statements
 
 PEOPLE = rows(3_000)
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
-
-
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("margin", [None, 0.05, 0.1])
-def test_a_candidate_that_harms_a_small_group_does_not_dominate(margin):
-    rng = np.random.default_rng(26)
-    design = Change("harmed", HARMED, 1_500, margin)
-    verdicts = [design.verdict(rng) for _ in range(40)]
-    assert verdicts.count("dominates") <= 3  # 2.5% and two standard errors
-    assert verdicts.count("better in what could be tested") >= 15
-
-
-def test_a_candidate_that_is_better_for_every_group_is_recognised():
-    rng = np.random.default_rng(27)
-    design = Change("better", BETTER, 20_000, 0.1, harmful=False)
-    verdicts = [design.verdict(rng) for _ in range(10)]
-    assert verdicts.count("dominates") >= 8
 
 
 def test_who_could_not_be_tested_is_named():
@@ -59,18 +43,10 @@ def test_a_group_without_sufficient_data_blocks_dominance_and_is_named():
     for people, verdict in ((PEOPLE, "dominates"), (data, "better in what could be tested")):
         found = fg.compare_models(people, **QUESTION, candidate="fairer", margins=MARGINS)
         assert found["fairer"].verdict == verdict
-    assert "Insufficient data: people with sex X." in " ".join(str(found).split())
+    assert "Insufficient data: people with sex X (6 rows)." in " ".join(str(found).split())
     assert {each.outcome for each in found["fairer"].groups if each.change.group == "X"} == {
         Performance.CANNOT_TELL
     }
-
-
-def test_without_a_margin_of_disparities_nothing_dominates():
-    found = fg.compare_models(PEOPLE, **QUESTION, candidate="fairer", margins={"accuracy": 0.02})
-    assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
-    text = " ".join(str(found).split())
-    assert "No margin is stated (margins, --margin disparity=0.05): people with sex F." in text
-    assert "Possibly worse" not in text  # all three are shown to become smaller
 
 
 def test_a_margin_of_disparities_alone_is_no_verdict_that_it_is_as_good():
@@ -161,50 +137,6 @@ def test_no_group_row_or_feature_turns_a_bad_verdict_into_dominance(
     )
 
 
-def shifted(n, before, after):
-    """Return counts of two groups whose selection rates are known, by both models."""
-    found = []
-    for group, old, new in (("F", before[0], after[0]), ("M", before[1], after[1])):
-        up = max(new - old, 0.0)
-        cells = {(1, 1): min(old, new), (0, 1): up, (1, 0): max(old - new, 0.0)}
-        cells[0, 0] = 1 - sum(cells.values())
-        found += [
-            {"sex": group, "old": o, "new": c, "n": round(n * share)}
-            for (o, c), share in cells.items()
-            if round(n * share)
-        ]
-    return pl.DataFrame(found)
-
-
-def test_a_disparity_that_changes_sides_is_described_as_such():
-    data = shifted(4_000, (0.328, 0.400), (0.460, 0.400))
-    found = fg.compare_models(
-        data, prediction="old", candidate="new", sensitive="sex", count="n",
-        reference={"sex": "M"}, metrics="selection_rate.difference",
-    )  # fmt: skip
-    (one,) = found["new"].disparities
-    assert (one.crossed, one.changed, one.other_side, one.significant) == (True, True, True, False)
-    text = " ".join(str(found).split())
-    assert (
-        "People with sex M have decision = 1 less often than people with sex F under “new”" in text
-    )
-    assert "under “old” it was the reverse" in text
-    assert "no difference between groups changes" not in text
-    assert "the one difference between groups changed, none shown to be smaller or larger" in text
-
-
-def test_a_change_of_sides_within_sampling_variation_is_not_described_as_one():
-    data = shifted(1_000, (0.33, 0.40), (0.405, 0.40))
-    found = fg.compare_models(
-        data, prediction="old", candidate="new", sensitive="sex", count="n",
-        metrics="selection_rate.difference",
-    )  # fmt: skip
-    (one,) = found["new"].disparities
-    assert (one.crossed, one.other_side) == (True, False)
-    assert "worse off" not in str(found)
-    assert "better off" not in str(found)
-
-
 @pytest.mark.parametrize(
     "sizes", [{"Fir": 14}, {"Ash": 3, "Fir": 19}, {"Ash": 1, "Fir": 2, "Yew": 8}]
 )
@@ -214,8 +146,19 @@ def test_each_group_that_is_too_small_is_named(sizes):
     models = {name: pl.col("repaid") for name in ("current", "fairer", "unfair", "random")}
     small = pl.concat(few).with_columns(region=pl.lit("north"), **models)
     data = pl.concat([PEOPLE.drop("weight", "person"), small], how="diagonal_relaxed")
-    found = fg.compare_models(data, **QUESTION, candidate="fairer", margins=MARGINS)
-    assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
-    text = " ".join(str(found).split())
-    assert "Insufficient data: " in text
-    assert all(f"{name} (sex)" in text for name in sizes)
+    flipped = pl.int_range(pl.len()) % 50 == 0
+    data = data.with_columns(
+        alike=pl.when(flipped).then(1 - pl.col("current")).otherwise("current")
+    )
+    for candidate, margins, verdict in (
+        ("fairer", MARGINS, CandidateVerdict.BETTER_WHERE_TESTED),
+        ("alike", {"accuracy": 0.05}, CandidateVerdict.CANNOT_TELL),
+        ("alike", {}, CandidateVerdict.NONE),
+    ):
+        found = fg.compare_models(data, **QUESTION, candidate=candidate, margins=margins)
+        assert found[candidate].verdict == verdict
+        (few,) = (s for s in candidate_statements(found, found[candidate]) if s.verdict == "few")
+        named = {part.who.values[0][1]: part.who.n for part in few.parts}
+        assert named == sizes
+        text = " ".join(str(found).split())
+        assert all(name in text and f"({n} row" in text for name, n in sizes.items())

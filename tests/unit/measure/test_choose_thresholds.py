@@ -1,15 +1,12 @@
 """Thresholds that meet a goal: the frontier, the choice and its price."""
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
-from fairgauge.enums import ChosenBy, Outcome
-from fairgauge.render import render
-from fairgauge.render.document import document as document_of
+from fairgauge.enums import Outcome
 from fairgauge.stats.resampling import random_parts
 
 
@@ -40,10 +37,6 @@ def chosen(data=PEOPLE, rules="selection_rate.ratio >= 0.8", margins=(), **optio
     return fg.thresholds(data, rules=rules, margins=margins, **{**QUESTION, **options})
 
 
-def warned(found):
-    return [str(each.code) for each in found.diagnostics if each.level == "warning"]
-
-
 def test_the_choice_is_the_closest_that_surely_meets_the_goal():
     """Rows stand for so many that both halves are alike."""
     many = scored(2_000, seed=1).with_columns(n=pl.lit(200_000))
@@ -53,25 +46,6 @@ def test_the_choice_is_the_closest_that_surely_meets_the_goal():
     assert outcomes[cut] is found["sex"].common.outcome is Outcome.PASS
     assert cut < found.today
     assert Outcome.PASS not in {o for t, o in outcomes.items() if cut < t <= found.today}
-
-
-def test_the_margin_of_the_choice_lets_the_other_half_confirm_it():
-    """By value alone a pass is expected of one in nine, and four of six come once in 500."""
-    effects = [
-        chosen(scored(seed=seed), margins={"accuracy": 0.1}, seed=seed)["sex"].common
-        for seed in range(8)
-    ]
-    confirmed = [each.outcome for each in effects if each.chosen_by is ChosenBy.MARGIN]
-    assert (confirmed.count(Outcome.PASS), len(confirmed)) == (4, 6)
-
-
-def test_a_choice_by_value_alone_says_so():
-    found = chosen(scored(400, gap=0.2), margins={"accuracy": 0.01})
-    common = found["sex"].common
-    assert common.chosen_by is ChosenBy.VALUE
-    assert common.outcome is Outcome.INCONCLUSIVE
-    text = " ".join(str(found).split())
-    assert "by their values alone" in text
 
 
 def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
@@ -102,52 +76,6 @@ def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
         both = {goal, kept}
         assert (outcome is Outcome.PASS) == (both == {Outcome.PASS}) == (code == 0)
         assert (outcome is Outcome.FAIL) == (Outcome.FAIL in both) == (code == 1)
-
-
-def test_a_choice_whose_accuracy_is_beyond_the_margin_rarely_passes():
-    """In the population accuracy falls by a third more than is allowed; it passed in 3 of 7."""
-    passed = 0
-    for seed in range(20 if EVERY_CASE else 8):
-        effect = chosen(
-            scored(3_000, gap=0.45, seed=seed), threshold=0.55, margins={"accuracy": 0.03},
-            rules="selection_rate.ratio >= 0.9", seed=seed,
-        )["sex"].common  # fmt: skip
-        passed += effect is not None and effect.outcome is Outcome.PASS
-    assert passed <= (2 if EVERY_CASE else 1)
-
-
-def test_another_group_changes_neither_half_of_the_others():
-    """So that nobody silences a fail by adding people."""
-    asked = {"sensitive": "region", "reference": {"region": "north"}}
-    tiny = PEOPLE.head(12).with_columns(region=pl.lit("tiny"))
-    rules = "selection_rate.ratio >= 1.02"
-    plain, added = (
-        chosen(data, rules=rules, **asked)["region"] for data in (PEOPLE, pl.concat([PEOPLE, tiny]))
-    )
-    fails, still = (
-        {p.threshold for p in of.frontier if p.outcome is Outcome.FAIL} for of in (plain, added)
-    )
-    assert fails <= still
-    assert len(fails) > 20
-
-
-def test_every_row_of_the_frontier_speaks_of_one_half():
-    """Verdict, group and number of a threshold are those of the half that is shown."""
-    asked = {"sensitive": ["sex", "region"], "intersections": [("sex", "region")]}
-    found = chosen(PEOPLE.head(900), margins={"accuracy": 0.3}, **asked)
-    for of in found.features:
-        (point,) = [p for p in of.frontier if p.threshold == of.common.threshold]
-        assert (point.outcome, point.value_meets) == (of.common.outcome, of.common.value_meets)
-        shown = {each.group: each.new for each in of.common.disparities}
-        assert point.disparity == pytest.approx(shown[point.group])
-        if point.outcome is Outcome.FAIL:
-            assert point.disparity_interval[1] < 0.8
-    for point in found["sex"].frontier:
-        assert point.value_meets == (point.disparity is not None and point.disparity >= 0.8)
-        low, high = point.disparity_interval
-        decided = {True: Outcome.PASS, False: Outcome.INCONCLUSIVE}[low >= 0.8]
-        if point.outcome is not Outcome.NOT_EVALUATED:
-            assert point.outcome is (Outcome.FAIL if high < 0.8 else decided)
 
 
 def test_what_is_shown_is_of_the_other_half():
@@ -189,44 +117,6 @@ def test_equalized_odds_as_in_an_audit_of_the_same_half(reference):
             assert (each.outcome is Outcome.PASS) == (high <= 0.05)
 
 
-def test_where_today_meets_the_goal_nothing_changes():
-    found = chosen(scored(gap=0.0))
-    assert found["sex"].common.threshold == 0.5
-    assert found["sex"].common.performance.change == 0
-    assert found["sex"].common.outcome is Outcome.PASS
-    text = " ".join(str(found).split())
-    assert "Today's threshold, 0.5, already meets the goal" in text
-    assert "no decision changes, so that accuracy is kept" in text
-    assert "(change" not in text
-    assert "closest" not in text
-
-
-def test_a_goal_that_no_common_threshold_meets_says_so():
-    found = chosen(scored(gap=3.0), rules="selection_rate.ratio >= 0.99", margins={"accuracy": 0})
-    assert found["sex"].common is None
-    assert "No single threshold is proposed" in str(found)
-    assert "NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS ACCURACY" in str(found)
-    with pytest.raises(fg.DataError) as error:
-        found.apply(PEOPLE)
-    needed = "meets selection_rate.ratio >= 0.99 and keeps accuracy within 0 of today"
-    assert str(error.value) == f"no common threshold {needed}"
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("today", [0.5, 0.6])
-@pytest.mark.parametrize("rule", ["selection_rate.ratio >= 0.8", "true_positive_rate.ratio >= 0.8"])
-def test_a_constant_score_passes_at_no_threshold(rule, today, seed):
-    """An audit evaluates no rate that is the same 0% or 100% in every group."""
-    data = PEOPLE.with_columns(score=pl.lit(0.5))
-    found = chosen(data, rules=rule, threshold=today, seed=seed)
-    assert found["sex"].common is None
-    assert (found["sex"].outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
-    assert {each.outcome for each in found["sex"].frontier} == {Outcome.NOT_EVALUATED}
-    (one,) = [each for each in found.diagnostics if each.code == "one_decision"]
-    assert one["constant"]
-    assert "Warning: every score is 0.5" in " ".join(str(found).split())
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_with_insufficient_data_decides_nothing(seed):
     """The others meet the goal: it is not met for all, and no model need be changed."""
@@ -243,33 +133,6 @@ def test_a_group_with_insufficient_data_decides_nothing(seed):
     assert "change the model" not in text
 
 
-def test_the_smallest_group_asked_for_is_that_of_an_audit():
-    of = {"sensitive": "region", "rules": "selection_rate.ratio >= 0.8"}
-    smallest = min(PEOPLE["region"].value_counts()["count"])
-    found = chosen(**of, min_n=smallest + 1)["region"]
-    report = fg.audit(PEOPLE, **QUESTION | of, min_n=smallest + 1)
-    assert found.outcome is Outcome.NOT_EVALUATED
-    lacking = [each.group for each in found.common.disparities if str(each.status) != "ok"]
-    assert lacking == [e.group for e in report.verdicts if e.outcome is Outcome.NOT_EVALUATED]
-
-
-def test_a_threshold_at_which_nearly_everybody_has_one_decision_is_a_warning():
-    found = chosen(
-        PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100), threshold=1
-    )
-    assert "one_decision" in [str(each.code) for each in found.diagnostics]
-    assert "have the positive decision at 1" in " ".join(str(found).split())
-
-
-def test_without_a_threshold_todays_is_the_middle_of_the_scores_range():
-    found = chosen(PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100))
-    assert found.today == 50
-
-
-def test_counts_choose_as_rows_do():
-    assert chosen(fg.count(PEOPLE, **QUESTION)).features == chosen().features
-
-
 def test_the_seed_halves_and_json_can_be_read_again():
     assert chosen(seed=1).features != chosen(seed=2).features
     found = chosen()
@@ -284,47 +147,6 @@ def test_halves_add_up():
     assert first.sum() == counts.sum() // 2
     assert first.min() >= 0
     assert second.min() >= 0
-
-
-def test_halves_of_billions_of_rows_are_alike():
-    counts = np.array([[10**9, 7], [0, 4 * 10**9]])
-    first, second = random_parts(counts, np.random.default_rng(3))
-    assert (first + second == counts).all()
-    assert first[0, 0] == pytest.approx(5e8, rel=1e-3)
-    assert first[1, 1] == pytest.approx(2e9, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rules": "accuracy >= 0.8"}, "must be a difference or a ratio"),
-        ({"rules": "roc_auc.difference >= 0"}, "must be a difference or a ratio"),
-        ({"rules": []}, "rules: name the one rule to meet"),
-        ({"rules": ["DI >= 0.8", "worst_odds <= 0.1"]}, "rules: name the one rule to meet"),
-        ({"margins": {"accuracy": 0.1, "precision": 0.1}}, "margins: name the one rate to keep"),
-        ({"margins": {"accuracy": "little"}}, "margins.accuracy: must be a number, 0 or greater"),
-        ({"margins": {"accuracy": float("nan")}}, "margins.accuracy: must be a number, 0 or"),
-        ({"margins": {3: 0.1}}, "no metric named '3'"),
-        ({"margins": {"accuracy": -0.1}}, "margins.accuracy: must be a number, 0 or greater"),
-        ({"margins": {"base_rate": 0.1}}, "margins.base_rate: has no margin"),
-        ({"margins": {"brier_score": 0.1}}, "cannot be kept: name a rate of decisions"),
-        ({"label": None}, "label: name the column of the label"),
-        ({"score": None, "prediction": "repaid"}, "score: name the column of the score"),
-        ({"prediction": "repaid"}, "prediction: leave it out: decisions follow"),
-        ({"threshold": [0.3, 0.5]}, "the one threshold in use"),
-        ({"strata": "region"}, "do not hold it"),
-        ({"cluster": "person"}, "do not hold it"),
-        ({"sensitive": None}, "sensitive: name at least one sensitive feature"),
-        ({"label": "weight", "task": "regression"}, "compares classes, but 'weight' is continuous"),
-    ],
-)
-def test_wrong_questions_say_what_is_wrong(options, message):
-    with pytest.raises(fg.SpecError, match=message):
-        chosen(**options)
-
-
-def test_what_is_kept_may_be_a_mapping():
-    assert chosen(margins={"accuracy": 0.05}).features == chosen().features
 
 
 @pytest.mark.parametrize(
@@ -356,7 +178,7 @@ def of_pd(data, options):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @SIDES
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
 def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, scale):
@@ -393,116 +215,10 @@ def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, sca
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
 
 
-def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positive_one():
-    """The same rows are accepted at mirrored thresholds, to the same outcomes.
-
-    Rows stand for so many that both halves are alike.
-    """
-    data = scored(500, seed=6).with_columns(n=pl.lit(200_000), pd=(1 - pl.col("score")).round(3))
-    asked = {"count": "n", "positive": 1, "margins": {"accuracy": 0.2}}
-    plain = chosen(data, threshold=0.6005, **asked)
-    mirrored = chosen(data, score="pd", score_of=0, threshold=0.3995, **asked)
-    assert plain.apply(data) == mirrored.apply(data)
-    accepted = {
-        int((data["pd"] < point.threshold).sum()): point for point in mirrored["sex"].frontier
-    }
-    compared = 0
-    for point in plain["sex"].frontier:
-        other = accepted.get(int((data["score"] >= point.threshold).sum()))
-        if other is not None:
-            compared += 1
-            assert {other.outcome, point.outcome} != {Outcome.PASS, Outcome.FAIL}
-            assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
-            assert other.performance == pytest.approx(point.performance, abs=2e-3)
-    assert compared > 100
-    assert "those with a score below the threshold are given a positive decision" in " ".join(
-        str(mirrored).split()
-    )
-
-
-def test_the_closest_threshold_is_the_closest_in_value():
-    """Between today's 0.5 and 0.45, which meets the goal, lie more scores than up to 0.7."""
-    women = {0.9: 50, 0.7: 50, 0.45: 60, 0.1: 5}
-    men = {0.9: 50, 0.7: 50, 0.5: 50, 0.49: 1, 0.48: 1, 0.47: 1, 0.46: 1, 0.45: 1, 0.1: 5}
-    rows = [
-        {"sex": sex, "score": score, "repaid": repaid, "n": 1_000 * n}
-        for sex, of in (("F", women), ("M", men))
-        for score, n in of.items()
-        for repaid in (0, 1)
-    ]
-    found = chosen(pl.DataFrame(rows), count="n", margins={"accuracy": 0.5})
-    assert found["sex"].common.threshold == 0.45
-
-
-def test_scores_that_seem_to_be_of_the_other_value_are_a_warning():
-    turned = PEOPLE.drop("person").with_columns(score=(1 - pl.col("score")).round(3))
-    wrong = chosen(turned)
-    assert warned(wrong) == ["reversed_scores"]
-    assert "Warning: 'score' ranks positives below negatives" in str(wrong)
-    assert not chosen(turned, score_of=0, positive=1).diagnostics
-    assert not warned(chosen(PEOPLE.drop("person")))
-
-
-def test_rows_of_one_person_are_a_warning():
-    repeated = PEOPLE.with_columns(person=pl.col("person") // 2)
-    found = chosen(repeated)
-    assert warned(found) == ["repeated_id"]
-    assert "audit the chosen threshold with cluster='person'" in " ".join(str(found).split())
-    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
-
-
 def test_a_threshold_among_scores_that_are_counted_together_is_an_error():
     data = PEOPLE.with_columns(score=pl.col("score") + 0.0004)
     with pytest.raises(fg.SpecError, match=r"counted together.*give 0\.5 or 0\.501"):
         chosen(data, threshold=0.5002)
-
-
-def test_a_whole_threshold_among_scores_that_are_counted_together_has_a_range_of_its_own():
-    """Deciles, of which no whole threshold but 1 and 10 is a step of the range 1 to 10."""
-    deciles = PEOPLE.with_columns(score=(pl.col("score") * 10).ceil().clip(1, 10))
-    with pytest.raises(fg.SpecError, match=r"or the score range 0 to 10 \(score_range, --score-"):
-        chosen(deciles, score_range=(1, 10), threshold=5)
-    assert chosen(deciles, score_range=(0, 10), threshold=5).today == 5
-
-
-def test_what_was_not_chosen_is_named():
-    found = chosen(rules="selection_rate.difference >= -0.9", margins={"true_positive_rate": 0.1})
-    with pytest.raises(KeyError, match="'region'; there is sex"):
-        _ = found["region"]
-    with pytest.raises(fg.DataError, match="the data have no column 'score', which is decided by"):
-        found.apply(PEOPLE.drop("score"))
-    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
-    with pytest.raises(fg.FairgaugeError, match="its schema is not fairgauge"):
-        fg.ThresholdChoice.from_dict(found.to_dict() | {"schema": "fairgauge.thresholds/9"})
-
-
-def test_a_text_that_is_no_score_is_refused_and_what_the_choice_recodes_is_recoded():
-    """A text was decided as a missing score is."""
-    found = chosen(recode={"sex": {"F": ["f"]}, "score": {"unknown": ["none"]}})
-    scores = pd.Series(["x", 0.9, 0.1, None], dtype=object)
-    with pytest.raises(fg.DataError, match="column 'score' must hold numbers, but has 'x'"):
-        found.apply(pd.DataFrame({"score": scores}))
-    scores[0] = "none"
-    frame = pd.DataFrame({"score": scores, "sex": ["f", "f", "M", "M"]})
-    assert found.apply(frame) == [None, True, False, None]
-
-
-def test_several_features_are_chosen_for_one_at_a_time():
-    asked = {"sensitive": ["sex", "region"], "intersections": [("sex", "region")]}
-    found = chosen(**asked)
-    assert [each.feature for each in found.features] == ["sex", "region", "sex*region"]
-    assert found["sex"] == chosen()["sex"]
-    assert len(found["region"].common.disparities) == 3
-    assert set(found["region"].groups) == {"north", "south", "west"}
-    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
-    assert "One threshold for all, region" in str(found)
-    assert all(each.short in ("", each.title) for each in document_of(found).sections[1:])
-    assert "Chart" not in str(found).split("Charts: -o thresholds.html")[0]
-    assert "Chart" not in render(found, "markdown")
-    with pytest.raises(fg.DataError, match="name the feature"):
-        found.apply(PEOPLE)
-    decided = found.apply(PEOPLE, feature="sex*region")
-    assert decided == (PEOPLE["score"] >= found["sex*region"].common.threshold).to_list()
 
 
 def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
@@ -520,14 +236,3 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
     decided = PEOPLE["score"].to_numpy() >= 0.5
     right = decided == PEOPLE["repaid"].to_numpy()
     assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)
-
-
-def test_the_table_separates_values_from_intervals_and_marks_two_thresholds():
-    found = chosen(PEOPLE.head(900), margins={"accuracy": 0.3})
-    lines = [each.split(",") for each in render(found, "csv").splitlines()]
-    rows = [dict(zip(lines[0], each, strict=True)) for each in lines[1:]]
-    assert "meets" not in lines[0]
-    assert any((row["value_meets"], row["outcome"]) == ("true", "inconclusive") for row in rows)
-    for name, cut in (("today", 0.5), ("chosen", found["sex"].common.threshold)):
-        assert [float(row["threshold"]) for row in rows if row[name] == "true"] == [cut]
-    assert {row[name] for row in rows for name in ("today", "chosen")} == {"true", "false"}

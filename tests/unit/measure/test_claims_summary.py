@@ -67,20 +67,6 @@ LAWS = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("law", LAWS)
-def test_the_summary_is_as_wide_as_what_is_worse(law):
-    """Of 12 tables."""
-    rng = np.random.default_rng(31)
-    rate, truth = LAWS[law]
-    right = 0
-    for _ in range(12):
-        found = fg.find(people(rng, 3_000, rate), features=FEATURES, **ASKED)
-        assert set(found.summary) <= {each.name for each in found.worse}
-        right += set(found.summary) == truth
-    assert right >= 10
-
-
 @pytest.mark.parametrize("law", LAWS)
 def test_no_order_and_no_name_decides_the_summary(law):
     frame = people(np.random.default_rng(32), 3_000, LAWS[law][0])

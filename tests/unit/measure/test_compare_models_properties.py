@@ -26,7 +26,6 @@ def in_engine(name, folder):
     return {"pandas": PEOPLE.to_pandas, "pyarrow": PEOPLE.to_arrow, "lazy": PEOPLE.lazy}[name]()
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("engine", ["pandas", "pyarrow", "lazy", "duckdb", "csv", "parquet"])
 def test_every_engine_counts_both_decisions_alike(engine, tmp_path):
     found = fg.compare_models(in_engine(engine, tmp_path), **ASKED)

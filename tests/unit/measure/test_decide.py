@@ -31,16 +31,6 @@ def test_the_largest_violation_decides(scored: pl.DataFrame, thresholds: list[fl
     assert (verdict.value, verdict.threshold) == (worst.value, worst.threshold)
 
 
-def test_the_least_margin_is_shown_of_passes(scored: pl.DataFrame) -> None:
-    report = fg.audit(
-        scored, score="s", threshold=[0.7, 0.5, 0.3], sensitive="g",
-        rules=["selection_rate.difference >= -0.8"],
-    )  # fmt: skip
-    (verdict,) = [each for each in report.verdicts if each.group == "b"]
-    every = [e for e in report.estimates if e.group == "b" and e.metric == verdict.metric]
-    assert verdict.value == min(each.value or 0.0 for each in every)
-
-
 RATES_OF_NO_THRESHOLD = ["roc_auc", "brier_score", "base_rate", "mean_score"]
 
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from tests.selected_groups import selected as of_groups
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.enums import Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
 from fairgauge.rowwise import _row_reader as exact_scores
@@ -24,8 +24,6 @@ from fairgauge.stats.contrasts import newcombe
 audit_module = importlib.import_module("fairgauge.api.audit")
 
 LIMIT = 0.05
-
-GROUPS = 8
 
 
 def counts_of(selected: list[int], n: int = 400) -> fg.Cube:
@@ -123,88 +121,9 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
     assert read_by["familywise"] == read_by["per-decision"] != []
 
 
-def test_two_comparisons_are_noted_and_one_is_not() -> None:
-    def notes(*groups: str) -> list[object]:
-        rule = {"metric": "DPPL", "at_most": 0.05, "groups": list(groups)}
-        report = audited(SELECTED, rules=[rule])
-        code = DiagnosticCode.FAILS_TOGETHER
-        return [n["comparisons"] for n in report.diagnostics if n.code is code]
-
-    assert notes("g4") == []
-    assert notes("g4", "g5") == [2]
-
-
 def test_one_comparison_needs_no_adjustment() -> None:
     options = {"rules": [{"metric": "DPPL", "at_most": 0.05, "groups": ["g4"]}]}
     alone, together = (
         audited(SELECTED, multiplicity=each, **options) for each in ("per-decision", "familywise")
     )
     assert alone.verdicts == together.verdicts
-
-
-@pytest.mark.parametrize("multiplicity", ["per-decision", "familywise"])
-def test_a_report_states_how_many_fails_remain(multiplicity: str) -> None:
-    report = audited(SELECTED, multiplicity=multiplicity)
-    [note] = [each for each in report.diagnostics if each.code is DiagnosticCode.FAILS_TOGETHER]
-    fails = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
-    assert (note["comparisons"], note["fails"]) == (7, len(fails))
-    assert note["remaining"] == sum(bool(each.remains) for each in fails)
-    assert "at most 2.5% of audits" in note.message
-
-
-GROUPLESS = {
-    "Black": (880, 2_000),
-    "White": (4_500, 6_000),
-    "": (820, 1_200),
-    **dict.fromkeys("ABCD", (150, 200)),
-}
-"""Black people fail by far; by 95% intervals rows without a race cannot change that."""
-
-
-def of_people(selected: dict[str, tuple[int, int]], **options: object) -> fg.Report:
-    people = [
-        (race or None, i < yes) for race, (yes, n) in selected.items() for i in range(n)
-    ]  # fmt: skip
-    rows = pl.DataFrame(people, ["race", "ok"], orient="row")
-    return fg.audit(
-        rows, prediction="ok", positive=True, sensitive="race", reference={"race": "White"},
-        rules=["selection_rate.difference >= -0.075"], **options,
-    )  # fmt: skip
-
-
-def test_what_keeps_a_fail_from_remaining_is_stated() -> None:
-    """A gap of 31 points did "not remain": the rows without a race were what left it open."""
-    report = of_people(GROUPLESS)
-    [verdict] = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
-    assert (verdict.group, verdict.remains) == ("Black", False)
-    could = "1,200 rows without race could then change it"
-    assert verdict.says.endswith(
-        f"it does not remain when all comparisons are judged together, because {could}"
-    )
-    printed = " ".join(str(report).split())
-    assert f"not with all comparisons judged together: {could}" in printed
-    assert "judged together (Holm); rows without a group alone leave 1 open." in printed
-    assert "1 fails (0 when all are judged together; rows without a group alone leave 1 open)" in (
-        " ".join(each.text for each in report.brief().verdict)
-    )
-    assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
-    together = of_people(GROUPLESS, multiplicity="familywise")
-    [open_] = [each for each in together.verdicts if each.group == "Black"]
-    assert open_.says.endswith(f"decided together (Holm): {could}")
-
-
-def test_with_all_groups_known_such_a_fail_remains() -> None:
-    report = of_people({name: counts for name, counts in GROUPLESS.items() if name})
-    [verdict] = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
-    assert verdict.remains
-    assert verdict.says.endswith("it remains when all comparisons are judged together")
-
-
-def test_rows_without_a_group_are_no_cause_where_holm_alone_decides() -> None:
-    """Some fails do not remain by their own intervals, beside rows that could change nothing."""
-    races = {f"g{i}": (k, 400) for i, k in enumerate((140, 200, 200, 200))}
-    report = of_people({"White": (202, 400), **races, "": (1, 1)})
-    alone = [each for each in report.verdicts if each.remains is False]
-    assert alone
-    assert all(each.reason.get("together") is None for each in alone)
-    assert "leave" not in str(report)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 
 import polars as pl
 import pytest
-from tests.selected_groups import selected
 
 import fairgauge as fg
-from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
-from fairgauge.inference.needed_rows import detectable_disparity, needed_rows
+from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Task
+from fairgauge.inference.needed_rows import needed_rows
 from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import Estimate, Measured
 from fairgauge.results.scopes import ClassScope, Interval, Reference
 from fairgauge.results.verdicts import Verdict, overall
-from fairgauge.stats.contrasts import newcombe
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.rows_to_decide import rows_to_decide_rates
 
 
 def audited(rule, a=(60, 140), b=(59, 141), **options):
@@ -69,64 +64,6 @@ def test_outside_fails():
         "disparate impact (Clarify DI) 0.600: the whole 95% CI (0.536 to 0.672) is below 0.8"
     )
     assert (found.mirror, len(report.verdicts), report.verdict) == ("b", 1, Outcome.FAIL)
-
-
-def test_one_comparison_is_judged_at_the_side_that_the_rule_limits():
-    shares = {"a": (300, 700), "b": (500, 500)}
-    for rule, group in ((fg.rule("DI", at_least=0.8), "a"), (fg.rule("DI", at_most=1.25), "b")):
-        (found,) = audited(rule, **shares).verdicts
-        assert (found.group, found.outcome) == (group, Outcome.FAIL)
-    (one_sided,) = audited(fg.rule("DI", at_least=0.8, groups="b"), **shares).verdicts
-    assert (one_sided.group, one_sided.mirror, one_sided.outcome) == ("b", None, Outcome.PASS)
-
-
-def test_above_fails_too():
-    found = verdict(audited(fg.rule("DI", at_most=0.5), a=(500, 500), b=(500, 500)))
-    assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.5)
-
-
-def test_what_reaches_over_a_limit_says_what_would_decide():
-    report = audited(fg.rule("selection_rate.difference", between=(-0.05, 0.05)))
-    found = verdict(report)
-    assert (found.outcome, report.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
-    needed = rows_to_decide_rates(60 / 200, 200, 59 / 200, 200, -0.05, 0.05)
-    reason = found.reason
-    assert (reason.code, reason["rows"]) == (ReasonCode.CROSSES, 400)
-    assert "includes −5 pp and 5 pp;" in found.says
-    assert reason["needed"] == math.ceil(needed)
-    assert round(reason["detectable"], 3) == 0.128
-    assert round(reason["detectable_ratio"], 2) == 0.57
-    assert reason["power"] == 0.8
-    rounded = math.ceil(float(needed) / 200) * 100
-    assert (
-        f"about {rounded:,} of the group, and of its reference in proportion, would decide the "
-        "rule with 80% power; there are 200"
-    ) in found.says
-    assert (
-        "smallest detectable difference at these sizes (80% power): 12.8 pp (ratio 0.57)"
-        in found.says
-    )
-
-
-@pytest.mark.parametrize(
-    ("rule", "counted", "has"),
-    [
-        ("true_positive_rate.difference >= -0.14", "observed positives", 165),
-        ("false_negative_rate.difference <= 0.14", "observed positives", 165),
-        ("positive_predictive_value.difference >= -0.02", "predicted positives", 185),
-        ("false_positive_rate.difference <= 0.02", "observed negatives", 1_035),
-    ],
-)
-def test_rows_that_would_decide_are_those_that_a_rate_counts(rule, counted, has):
-    cells = {
-        "a": {"tp": 90, "fp": 95, "fn": 75, "tn": 940},
-        "b": {"tp": 600, "fp": 480, "fn": 200, "tn": 5_000},
-    }
-    report = fg.audit(fg.confusion("g", cells), reference={"g": "b"}, rules=[rule])
-    text = " ".join(str(report).split())
-    assert re.search(rf"needs about [\d,]+ {counted} of a, has {has:,}", text)
-    (found,) = report.verdicts
-    assert re.search(rf"about [\d,]+ {counted} of the group, .*; there are {has:,};", found.says)
 
 
 def test_rows_said_to_decide_do_decide():
@@ -250,26 +187,6 @@ def test_the_worst_threshold_decides_and_is_named():
     assert found.says.endswith("(threshold 0.5)")
 
 
-def test_a_gap_has_one_verdict_whichever_groups_are_furthest_apart_at_each_threshold():
-    def gap(threshold, group, other, **more):
-        reference = Reference(ReferenceKind.GROUP, other) if other else None
-        return made(
-            metric="selection_rate.largest_gap",
-            threshold=threshold,
-            group=group,
-            reference=reference,
-            **more,
-        )
-
-    every = [
-        gap(0.3, "a", "b", value=0.02, interval=Interval(0.0, 0.05, 0.95)),
-        gap(0.5, "c", "a", value=0.3, interval=Interval(0.2, 0.4, 0.95)),
-        gap(0.7, None, None, value=None, interval=None, status=Status.UNDEFINED),
-    ]
-    (found,) = judge(every, [fg.rule("selection_rate.largest_gap", at_most=0.1)])
-    assert (found.outcome, found.group, found.threshold) == (Outcome.FAIL, "c", 0.5)
-
-
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [
@@ -303,44 +220,3 @@ BOTH_QUANTILES = (1.959964 + 0.841621) / 1.959964  # of the interval and of the 
 def test_rows_that_decide_follow_the_root(fields, limits, factor):
     each = made(**{"metric": "TE", "n_group": 100, "n_reference": 100} | fields)
     assert needed_rows(each, *limits) == pytest.approx(200 * factor, abs=1)
-
-
-def test_a_ratio_is_taken_on_its_logarithm():
-    each = made(
-        metric="conditional_acceptance.ratio", value=1.0, interval=Interval(0.5, 2.0, 0.95),
-        n_group=50, n_reference=50,
-    )  # fmt: skip
-    factor = (math.log(2) / math.log(1.25) * BOTH_QUANTILES) ** 2
-    assert needed_rows(each, 0.8, math.inf) == pytest.approx(100 * factor, abs=1)
-
-
-def test_the_smallest_disparity_is_of_two_rates_alone():
-    known = {"n_group": 290, "n_reference": 290, "rate_group": 0.2, "rate_reference": 0.3}
-    z = critical(0.95)
-    interval = Interval(*newcombe(0.2 * 290, 290, 0.3 * 290, 290, z), 0.95)
-    each = made(**known, value=-0.1, interval=interval)
-    assert detectable_disparity(each).difference == pytest.approx(0.107, abs=5e-4)
-    assert detectable_disparity(made(metric="TE", **known)) is None
-    assert detectable_disparity(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None
-
-
-@pytest.mark.parametrize(("rule", "ratio"), [
-    ("rejection_share.ratio <= 1.2", 1.35), ("rejection_share.ratio >= 0.9", 0.65),
-    ("rejection_share.difference <= 0.02", 1.35), ("selection_rate.ratio >= 0.97", 0.91),
-    ("DPPL <= 0.01", 0.91),
-])  # fmt: skip
-def test_the_smallest_ratio_is_on_the_side_of_the_limit(rule, ratio):
-    """Of a limit on how much more often a group is refused it was that of one refused less."""
-    counts = selected({"a": (395, 500), "b": (400, 500)})
-    report = fg.audit(counts, rules=[rule], reference={"g": "b"})
-    (found,) = report.verdicts
-    assert found.reason.code is ReasonCode.CROSSES
-    assert found.reason["detectable_ratio"] == pytest.approx(ratio, abs=0.006)
-    assert found.reason["detectable"] == pytest.approx(0.071, abs=0.001)
-    assert f"pp (ratio {found.reason['detectable_ratio']:.2f})" in found.says
-
-
-def test_statuses_other_than_ok_keep_their_reason():
-    reason = Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)
-    few = made(status=Status.TOO_FEW, reason=reason)
-    assert judge([few], [DIFFERENCE])[0].reason == reason

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -34,19 +33,6 @@ def decoded(table):
     rows = len(table["codes"]) // len(table["columns"])
     flat += [0] * (rows * 3 * width - len(flat))
     return np.array(flat).reshape(rows, 3, width)
-
-
-def test_a_page_warns_of_what_an_audit_of_its_counts_warns_of():
-    """Withdrawn applications, and denials that are not recorded, made views without a word."""
-    rows = pl.DataFrame({"g": ["a", "b"] * 300, "action_taken": [1, 3, 4, 1, 1, 3] * 100})
-    asked = {"prediction": "action_taken", "positive": 1, "sensitive": "g"}
-    (codes,) = fg.explore(rows, **asked, exact=True).warnings
-    assert "'action_taken' = 4" in codes
-    known = (pl.col("g") == "a") | (pl.col("action_taken") != 3)
-    lacking = rows.with_columns(action_taken=pl.when(known).then("action_taken"))
-    page = fg.explore(lacking.filter(pl.col("action_taken").ne_missing(4)), **asked, exact=True)
-    (missing,) = [each for each in page.warnings if "have no prediction" in each]
-    assert escape(missing) in page.html
 
 
 def test_a_page_warns_of_what_an_audit_of_its_rows_warns_of():
@@ -91,33 +77,6 @@ def test_small_cells_are_refused_unless_they_are_allowed():
     assert fg.explore(cube, exact=True)._data["exact"]
 
 
-def test_large_cells_need_no_permission_and_the_page_has_no_warning():
-    cells = {"tp": 40, "fp": 20, "fn": 30, "tn": 60}
-    page = fg.explore(fg.confusion("g", {"a": cells, "b": cells}))
-    assert not page._data["exact"]
-    assert "This file holds exact counts" not in page.html
-
-
-def test_the_first_view_has_the_reference_of_the_report():
-    for reference, expected in (
-        ("others", "others"),
-        ("overall", "overall"),
-        ("largest", "largest"),
-        ("best", "best"),
-        ({"g": "South"}, "South"),
-    ):
-        cube = counts(reference=reference)
-        data = data_of(cube)
-        rate = data["start"]["rate"]
-        report = fg.audit(cube, metrics=f"{rate}.difference")
-        own = report.estimates[0].reference
-        start = data["start"]["reference"]
-        if own.group is None or reference in ("largest", "best"):
-            assert start == expected
-        else:
-            assert [data["columns"][0]["groups"][code] for code in start] == [own.group]
-
-
 def test_the_critical_value_holds_for_every_interval_of_the_page():
     data = data_of(counts())
     (column,) = data["columns"]
@@ -126,63 +85,6 @@ def test_the_critical_value_holds_for_every_interval_of_the_page():
     per_view = 2 * groups + 1 + 2 * (2 * groups + groups * (groups - 1) // 2)
     assert data["together"]["count"] == per_view * places * rates
     assert data["together"]["z"] == critical(1 - 0.05 / data["together"]["count"])
-
-
-def test_the_intervals_of_every_model_are_counted():
-    rows = sample_reports.scores().with_columns(p=pl.col("s") > 0.4, q=pl.col("s") > 0.6)
-    options = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
-    one = fg.explore(rows, **options, exact=True)._data
-    two = fg.explore(rows, **options, candidate="q", exact=True)._data
-    assert two["together"]["count"] == 2 * one["together"]["count"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"weight": "w"}, "the rows are weighted"),
-        ({"profile": "clarify"}, "documented profile alone"),
-        ({"method": "exact"}, "default intervals alone"),
-        ({"metrics": "roc_auc"}, "none of these is a rate of decisions"),
-    ],
-)
-def test_what_a_page_cannot_compute_is_refused(options, message):
-    cube = counts(**options)
-    with pytest.raises(fg.FairgaugeError, match=message):
-        data_of(cube)
-
-
-def test_protected_counts_need_no_permission_and_come_with_what_agrees_with_them():
-    """Small multiples are no persons; a choice by the data and all rows have no bounds."""
-    cells = {"tp": 400, "fp": 200, "fn": 300, "tn": 6}
-    safe = fg.protect(fg.confusion("g", {"a": cells, "b": cells}), 5)
-    data = fg.explore(safe, reference="overall", metrics=["accuracy", "f1"])._data
-    assert (data["protected"], data["exact"], data["alone"]) == (5, False, 0)
-    assert ([rate["name"] for rate in data["rates"]], data["references"]) == (["accuracy"], [])
-    assert data["start"]["reference"] == "others"
-    (table,) = data["tables"]
-    least, greatest = (decoded({**table, "counts": of}) for of in table["ranges"])
-    counts_ = decoded(table)
-    assert (least <= counts_).all()
-    assert (counts_ <= greatest).all()
-    assert (greatest - least).max() == 8
-    with pytest.raises(fg.SpecError, match="none of these is a rate of decisions"):
-        fg.explore(safe, metrics="f1")
-
-
-def test_a_report_needs_the_counts_that_it_was_made_of(tmp_path):
-    cube = counts(threshold=0.25)
-    report = fg.audit(cube, reference={"g": "South"})
-    page = report.explore(exact=True)
-    assert page._data["thresholds"][page._data["audited"]] == 0.25
-    cube.save(tmp_path / "c.cube.json")
-    assert report.explore(tmp_path / "c.cube.json", exact=True).html == page.html
-    saved = fg.Report.from_dict(report.to_dict())
-    with pytest.raises(fg.CubeError, match="a report that was read from a file holds no counts"):
-        saved.explore()
-    assert saved.explore(cube, exact=True).html == page.html
-    other = fg.count(sample_reports.scores().head(100), **QUESTION)
-    with pytest.raises(fg.CubeError, match="give the counts that it was made of"):
-        report.explore(other, exact=True)
 
 
 def test_the_page_is_inert_and_small(tmp_path):
@@ -197,20 +99,6 @@ def test_the_page_is_inert_and_small(tmp_path):
     assert 'sandbox="allow-scripts allow-downloads"' in page._repr_html_()
     for banned in ("innerHTML", "eval(", "Function(", "localStorage", "fetch("):
         assert banned not in text
-
-
-def test_100_000_counts_stay_below_two_megabytes():
-    chance = np.random.default_rng(1)
-    n = 240_000
-    rows = {
-        "a": chance.integers(0, 25, n), "b": chance.integers(0, 20, n), "s": chance.random(n),
-        "y": chance.integers(0, 2, n),
-    }  # fmt: skip
-    cube = fg.count(rows, label="y", score="s", sensitive=["a", "b"], intersections=[["a", "b"]])
-    page = fg.explore(cube, exact=True)
-    held = sum(sum(n > 0 for n in table["counts"]) for table in page._data["tables"])
-    assert 80_000 < held <= 100_000
-    assert len(page.html.encode()) < 2_000_000
 
 
 def test_the_data_are_json_without_angle_brackets():

@@ -25,7 +25,7 @@ def equal_groups(seed: int, sizes: list[int]) -> fg.Report:
     return fg.audit(fg.confusion("g", drawn))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", [[400] * 2, [400] * 5, [100, 150, 200, 300, 500, 800, 1200] * 2])
 def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
     opened = 0

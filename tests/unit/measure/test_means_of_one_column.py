@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.errors import SpecError
 
 pd = pytest.importorskip("pandas")
 STANDARD = ["mean_{}.difference", "mean_{}.ratio"]
@@ -49,31 +48,6 @@ def test_means_are_those_of_the_rows(pay):
         assert group.rates["mean_label"].value == pytest.approx(means[group.group])
     ratio = report["mean_label.ratio", "race", "B"]
     assert ratio.value == pytest.approx(means["B"] / pay.pay.mean())
-
-
-def test_errors_are_standard_where_there_are_predictions(pay):
-    report = fg.audit(pay, label="pay", prediction="other", sensitive="race", task="regression")
-    assert {each.metric for each in report.estimates} == {
-        "mean_error.difference", "mean_absolute_error.difference",
-    }  # fmt: skip
-
-
-def test_a_rule_on_a_ratio_of_means_is_decided_and_written_without_a_sign(pay):
-    report = fg.audit(
-        pay, label="pay", sensitive="race", task="regression", rules=["mean_label.ratio <= 1.1"]
-    )
-    assert report.verdicts
-    assert all(each.interval is not None for each in report.verdicts)
-    assert "+1." not in str(report)
-
-
-def test_standardised_differences_need_their_own_column_alone(pay):
-    report = fg.audit(
-        pay, label="pay", sensitive="race", task="regression", metrics=["label_smd"]
-    )  # fmt: skip
-    assert all(each.interval is not None for each in report.estimates)
-    with pytest.raises(SpecError, match=r"mean_error.difference needs a prediction"):
-        fg.audit(pay, label="pay", sensitive="race", task="regression", metrics=["mean_error"])
 
 
 @pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"strata": "s"}, {"cluster": "k"}])

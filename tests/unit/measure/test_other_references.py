@@ -7,8 +7,6 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 
-RATES = {"a": 0.50, "b": 0.42, "c": 0.36}
-
 
 def counts_of(rates: dict[str, float], n: int = 20_000) -> fg.Cube:
     return fg.confusion(
@@ -59,27 +57,3 @@ def test_a_named_set_that_passes_is_warned_of_where_all_others_would_fail(rule: 
         assert failed.verdict is Outcome.FAIL
         assert not turned(failed)
     assert not turned(fg.audit(counts, sensitive=one, rules=["DI >= 0.5"]))
-
-
-def test_there_is_nothing_to_turn_without_one_reference() -> None:
-    assert not turned(fg.audit(counts_of(RATES), rules=["DI >= 0.8"]))
-    assert not turned(fg.audit(counts_of(RATES), reference="overall", rules=["DI >= 0.8"]))
-
-
-def test_of_several_groups_those_beside_which_the_reference_fails_are_named() -> None:
-    """Of 0.36 / 0.50 and 0.36 / 0.42 the first alone is below 0.8."""
-    report = fg.audit(counts_of(RATES), reference={"g": "c"}, rules=["DI >= 0.8"])
-    assert turned(report) == {("DI >= 0.8", "c"): ("a",)}
-    two_sided = fg.audit(counts_of(RATES), reference={"g": "c"}, rules=["0.8 <= DI <= 1.25"])
-    assert not turned(two_sided)  # which fails for a
-
-
-def test_a_sparse_group_turns_nothing() -> None:
-    cells = {
-        name: {"tp": round(2000 * rate), "fn": round(2000 * (1 - rate))}
-        for name, rate in RATES.items()
-    }
-    full = {name: {"fp": 0, "tn": 0} | each for name, each in cells.items()}
-    full["few"] = {"tp": 3, "fp": 0, "fn": 7, "tn": 0}
-    report = fg.audit(fg.confusion("g", full), reference={"g": "c"}, rules=["DI >= 0.8"])
-    assert turned(report) == {("DI >= 0.8", "c"): ("a",)}

@@ -29,7 +29,7 @@ def scored(seed=1, groups=("A", "B", "C"), shares=(0.6, 0.3, 0.1), n=2000, unlab
 ASKED = {"label": "y", "score": "s", "sensitive": "g", "positive": 1}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.each_value
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize(
     "options",
@@ -57,19 +57,6 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
         assert point.reference == reference_of[point.threshold, point.group]
 
 
-def test_the_largest_group_is_compared_with_and_not_all_others():
-    """`reference="largest"` and "best" were compared with others, without a word."""
-    rows = scored()
-    for rule, kinds in (("largest", {"largest"}), ("best", {"best"})):
-        (choice,) = fg.thresholds(rows, reference=rule, rules=GOAL, **ASKED).features
-        assert {str(point.reference.kind) for point in choice.frontier} == kinds
-        effects = [choice.common] if choice.common else []
-        for effect in effects:
-            assert {str(each.reference.kind) for each in effect.disparities} == kinds
-            assert all(each.group != each.reference.group for each in effect.disparities)
-            assert len(effect.disparities) == 2
-
-
 def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
     rows = scored()
     goal = "selection_rate.ratio >= 0.5"
@@ -83,11 +70,3 @@ def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
     assert {(e.group, e.reference) for e in choice.common.disparities} == {
         (e.group, e.reference) for e in report.estimates
     }
-
-
-def test_a_saved_choice_states_the_reference():
-    choice = fg.thresholds(scored(), reference="best", rules=GOAL, **ASKED)
-    point = choice.to_dict()["features"][0]["frontier"][3]
-    assert point["reference"] in ("A", "B", "C")
-    assert point["reference_kind"] == "best"
-    assert type(choice).from_dict(choice.to_dict()) == choice

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.enums import Outcome
 from fairgauge.measure.choose_thresholds import Excluded
 from fairgauge.resolve.resolution import resolve
 
@@ -64,35 +64,6 @@ def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
                if each.level == "warning" and each.get("rows"))  # fmt: skip
 
 
-def test_a_goal_that_their_groups_could_meet_is_not_missed() -> None:
-    frame, _ = table()
-    left = (frame.sex == "M") & (frame.p >= 0.5) & (frame.index % 3 > 0)
-    frame["sex"] = frame.sex.where(~left)
-    rule = "|selection_rate.difference| <= 0.02"
-    at = {"threshold": 0.5, **ASKED}
-    point = next(
-        each for each in fg.thresholds(frame, rules=rule, **at)["sex"].frontier
-        if each.threshold == 0.5
-    )  # fmt: skip
-    assert not point.disparity_interval.low <= 0 <= point.disparity_interval.high
-    assert point.outcome is fg.audit(frame, rules=rule, **at).verdict is Outcome.INCONCLUSIVE
-
-
-def test_accuracy_is_not_kept_by_rows_that_lack_something() -> None:
-    """Those who are decided differently at another threshold."""
-    frame, _ = table()
-    asked = {"rules": "selection_rate.ratio >= 0.85", "margins": {"accuracy": 0.02}, **ASKED}
-    whole = fg.thresholds(frame, **asked)["sex"].common
-    lost = frame.p.between(0.3, 0.5)
-    for column in ("sex", "y", "p"):
-        some = frame.assign(**{column: frame[column].where(~lost)})
-        effect = fg.thresholds(some, **asked)["sex"].common
-        assert (
-            effect is None or effect.kept_outcome is not Outcome.PASS or (effect.threshold == 0.5)
-        )
-    assert whole is None or whole.kept_reason is None
-
-
 @pytest.mark.parametrize("rate", ["accuracy", "true_positive_rate", "false_positive_rate"])
 @pytest.mark.parametrize("lacking", ["y", "p", "sex"])
 def test_the_worst_that_they_may_be_is_attained(rate: str, lacking: str) -> None:
@@ -128,61 +99,3 @@ def _share(of: pd.DataFrame, cut: float, rate: str) -> float:
     if rate == "accuracy":
         return float((yes == (of.y == 1)).mean())
     return float(yes[of.y == (rate == "true_positive_rate")].mean())
-
-
-def test_a_few_rows_without_a_value_change_no_clear_outcome() -> None:
-    frame, _ = table()
-    clear = {"rules": "selection_rate.ratio >= 0.4", **ASKED}
-    for column in ("sex", "y", "p"):
-        some = frame.assign(**{column: frame[column].where(frame.index % 400 > 0)})
-        found = fg.thresholds(some, **clear)
-        assert found.exit_code == 0
-        assert found["sex"].common.goal_reason is None
-        assert DiagnosticCode.EXCLUDED in {each.code for each in found.diagnostics}
-
-
-def test_one_group_is_named_as_the_reason() -> None:
-    frame, _ = table()
-    found = fg.thresholds(frame.assign(sex="F"), rules=RULE, **ASKED)
-    text = " ".join(str(found).split())
-    assert found.exit_code == 3
-    assert "sex has one group, and nothing to compare it with" in text
-    assert "insufficient" not in text.split("Thresholds compared")[0].split("One threshold")[0]
-
-
-def test_no_rows_are_promised_to_decide_what_missing_groups_leave_open() -> None:
-    """45,000 new rows, and an audit of 48,000 said that more rows alone would not decide it."""
-    cells = [("B", 0.8, 620), ("B", 0.2, 180), ("W", 0.8, 2475), ("W", 0.2, 225)]
-    unknown = [(None, 0.8, 425), (None, 0.2, 75)]
-    asked = ASKED | {"threshold": 0.5, "reference": {"sex": "W"}}
-    for some in (cells, cells + unknown):
-        rows = [(g, p, int(i < n * p)) for g, p, n in some for i in range(n)]
-        frame = pd.DataFrame(rows, columns=["sex", "p", "y"])
-        found = fg.thresholds(frame, rules="selection_rate.ratio >= 0.83", **asked)
-        effect, text = found["sex"].common, " ".join(str(found).split())
-        assert effect.goal_outcome is Outcome.INCONCLUSIVE
-        lacking = some is not cells
-        assert (effect.goal_reason is not None) is lacking
-        assert ("the 500 rows without a group could change" in text) is lacking
-        assert ("more rows of this kind do not decide it" in text) is lacking
-        assert "it would be decided" not in text
-
-
-@pytest.mark.parametrize("lacking", [("F", None), (None, None)])
-def test_rows_that_lack_a_column_may_be_of_groups_alone_that_the_others_allow(lacking) -> None:
-    """A goal was open as women of unknown race could be men; an audit has the same worst cases."""
-    many = {("F", "B"): 8_000, ("F", "W"): 8_000, ("M", "B"): 900, ("M", "W"): 900}
-    rows = [(*group, (0.3, 0.7)[i % 2]) for group, n in many.items() for i in range(n)]
-    frame = pd.DataFrame([*rows, *[(*lacking, 0.7)] * 90], columns=["sex", "race", "p"])
-    frame["y"] = np.random.default_rng(2).integers(0, 2, len(frame))
-    rule = "|selection_rate.difference| <= 0.09"
-    asked = ASKED | {"sensitive": [], "intersections": [("sex", "race")], "threshold": 0.5,
-                     "reference": {"sex*race": ("M", "B")}, "rules": rule}  # fmt: skip
-    frontier = fg.thresholds(frame, **asked)["sex*race"].frontier
-    (point,) = [each for each in frontier if each.threshold == 0.5]
-    expected = Outcome.PASS if lacking[0] else Outcome.INCONCLUSIVE
-    assert point.outcome is fg.audit(frame, **asked).verdict is expected
-
-
-def _reasons(effect):
-    return effect.goal_reason, effect.kept_reason

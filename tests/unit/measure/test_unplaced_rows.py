@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.render.formats import render
 
 LIMIT = "selection_rate.difference >= -0.05"
 
@@ -77,36 +76,3 @@ def test_a_gap_that_rows_without_probabilities_cancel_is_no_fail(how, answered):
         assert report.verdicts[0].reason.code == "missing_groups"
     of_all = audited(data.filter(pl.col("b").is_not_null()), how)
     assert str(of_all.verdict) == "fail"
-
-
-def test_the_first_page_states_how_many_rows_have_none_and_how_many_of_these_answered():
-    data = people(*HIDDEN)
-    without = data.filter(pl.col("b").is_null())
-    answered = without["known"].count()
-    for how in ("random", "unknown"):
-        page = " ".join(render(audited(data, how), "text").split("Warning:")[0].split())
-        assert f"{without.height:,} of 6,000 rows have no probabilities of race" in page
-        assert f"groups of {answered:,} of these are known" in page
-        assert f"the other {without.height - answered:,}" in page
-    assert audited(data).data.excluded == {"missing race": without.height - answered}
-
-
-def test_rows_twice_and_weights_of_one_change_no_value():
-    data = people(*HIDDEN, n=2_000)
-    for how in ("random", "unknown"):
-        plain = audited(data, how)["selection_rate.difference", "race", "Black"]
-        weighted = audited(data, how, weight="one")["selection_rate.difference", "race", "Black"]
-        clusters = audited(data, how, cluster="row")["selection_rate.difference", "race", "Black"]
-        for other in (weighted, clusters):
-            assert other.value == pytest.approx(plain.value, abs=1e-6)
-            assert list(other.interval)[:2] == pytest.approx(list(plain.interval)[:2], abs=0.012)
-    strata = audited(data, "random", strata="place")["selection_rate.difference", "race", "Black"]
-    assert strata.value == pytest.approx(gap(data), abs=0.06)
-
-
-def test_the_error_names_the_column_with_a_text(tmp_path):
-    lines = ["y,b,w,o", *["1,0.2,0.3,0.5"] * 9, "1,0.2,0.8,(S)"]
-    (tmp_path / "rows.csv").write_text("\n".join(lines))
-    race = fg.probabilities(Black="b", White="w", other="o")
-    with pytest.raises(fg.DataError, match=r"column 'o' must hold numbers, but has '\(S\)'"):
-        fg.audit(tmp_path / "rows.csv", prediction="y", positive=1, sensitive={"race": race})

@@ -64,21 +64,6 @@ def test_strata_make_right_what_places_make_wrong():
 WITHIN = {"strata": "place"}
 
 
-def test_a_stratum_of_everyone_changes_no_value():
-    data, _ = of_places(4_000)
-    alone = audited(data)
-    one = audited(data.with_columns(place=pl.lit("all")), **WITHIN)
-    assert one[KEY].value == pytest.approx(alone[KEY].value, abs=1e-6)
-    assert one[KEY].interval.low == pytest.approx(alone[KEY].interval.low, abs=0.005)
-
-
-def test_sentences_state_that_the_assumption_is_within_strata():
-    data, _ = of_places(4_000)
-    report = audited(data, **WITHIN)
-    assert "within a group of a stratum" in report[KEY].says
-    assert "stratified" in report[KEY].interval.methods
-
-
 def test_one_hot_probabilities_within_strata_are_the_recorded_column():
     data, _ = of_places(4_000)
     exact = data.with_columns(
@@ -90,54 +75,6 @@ def test_one_hot_probabilities_within_strata_are_the_recorded_column():
         metrics="selection_rate.difference",
     )  # fmt: skip
     assert audited(exact, **WITHIN)[KEY].value == pytest.approx(recorded[KEY].value, abs=1e-6)
-
-
-def test_thin_strata_decide_nothing():
-    data, _ = of_places(2_000)
-    thin = data.with_columns(place=pl.int_range(2_000) // 6)
-    report = audited(thin, rules=["selection_rate.difference >= -0.05"], **WITHIN)
-    assert report[KEY].status == "too_few"
-    assert "strata with fewer than 5" in report[KEY].says
-    assert {str(each.outcome) for each in report.verdicts} == {"not_evaluated"}
-
-
-def test_parts_with_strata_add_up_and_weights_widen():
-    data, _ = of_places(3_000)
-    data = data.with_columns(
-        w=pl.Series(np.random.default_rng(1).lognormal(0, 1, 3_000)),
-        place=pl.when(pl.int_range(3_000) < 100).then(None).otherwise(pl.col("place")),
-    )
-    asked = {
-        "prediction": "chosen", "positive": 1, "strata": "place",
-        "sensitive": {"race": fg.probabilities(GROUPS)},
-    }  # fmt: skip
-    parts = fg.count(data[:800], **asked) + fg.count(data[800:], **asked)
-    assert parts.digest == fg.count(data, **asked).digest
-    alone, weighted = audited(data, **WITHIN)[KEY], audited(data, weight="w", **WITHIN)[KEY]
-    assert weighted.high - weighted.low > 1.1 * (alone.high - alone.low)
-
-
-def test_people_drawn_at_random_correct_within_strata():
-    data, truth = of_places(6_000, share=0.3)
-    drawn = {"known": "asked", "known_drawn": "random"}
-    report = audited(data, **WITHIN, **drawn)
-    assert str(by(report, "validated").estimator) == "validated"
-    assert by(report, "validated").decides
-    assert report[KEY].interval.low <= truth <= report[KEY].interval.high
-
-
-def test_a_recorded_feature_beside_it_is_adjusted_as_alone():
-    data, _ = of_places(4_000)
-    asked = {
-        "prediction": "chosen", "positive": 1, "strata": "place",
-        "metrics": "selection_rate.difference", "reference": {"race": "White"},
-    }  # fmt: skip
-    data = data.with_columns(sex=pl.Series(np.random.default_rng(3).choice(["F", "M"], 4_000)))
-    both = fg.audit(data, sensitive=["sex", {"race": fg.probabilities(GROUPS)}], **asked)
-    alone = fg.audit(data, sensitive="sex", **{k: v for k, v in asked.items() if k != "reference"})
-    found = [[e for e in each.estimates if e.feature == "sex"] for each in (both, alone)]
-    assert [e.value for e in found[0]] == [e.value for e in found[1]]
-    assert len({e.stratum for e in found[0]}) == len({e.stratum for e in found[1]})
 
 
 def test_clusters_and_strata_are_refused_together():

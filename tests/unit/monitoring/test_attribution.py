@@ -86,50 +86,6 @@ def test_a_change_of_decisions_is_treatment():
     assert "look first at decisions within department" in str(report.brief())
 
 
-@pytest.mark.parametrize("begin", [10, 20, 30])
-def test_crossed_strata_that_come_or_vanish_are_those_of_one_column(begin):
-    """A new version may come before a change, with it, or after the alarm."""
-    rng = np.random.default_rng(11)
-    crossed, joined = {}, {}
-    for i, name in enumerate(day_names(40)):
-        rows = day(rng, women=-0.15 if i >= 20 else 0.0)
-        rows["version"] = "v1" if i < begin else rng.choice(["v2", "v3"], len(rows))
-        rows["both"] = rows["department"] + rows["version"]
-        crossed[name] = fg.count(rows, **QUESTION | {"strata": ["department", "version"]})
-        joined[name] = fg.count(rows, **QUESTION | {"strata": "both"})
-    of_two, of_one = (
-        fg.monitor(counts, QUESTION | {"strata": strata, "monitor": {"rules": [RULE]}}).alarms[0]
-        for counts, strata in ((crossed, ["department", "version"]), (joined, "both"))
-    )
-    found, other = of_two.alarm.decomposition, of_one.alarm.decomposition
-    assert found.by == ("department", "version")
-    assert found.composition == pytest.approx(other.composition)
-    assert found.treatment == pytest.approx(other.treatment)
-
-
-def test_a_changing_mix_of_all_other_groups_is_composition():
-    """Nobody is treated differently: the others hold more of a group that is selected often."""
-
-    def counts(often):
-        return fg.confusion("sex", {
-            "F": {"tp": 90, "fn": 210},
-            "M": {"tp": 90, "fn": 210},
-            "X": {"tp": int(0.8 * often), "fn": often - int(0.8 * often)},
-        })  # fmt: skip
-
-    cubes = {name: counts(10 if i < 10 else 300) for i, name in enumerate(day_names(30))}
-    question = {key: value for key, value in QUESTION.items() if key != "strata"}
-    report = fg.monitor(cubes, question | {"monitor": {"rules": [RULE]}})
-    found = report.alarms[0].alarm
-    assert found.decomposition.by == ("sex",)
-    assert found.decomposition.treatment == pytest.approx(0)
-    assert found.decomposition.composition == pytest.approx(found.change)
-    # of who applies, within a group, nothing is known
-    page = str(report.brief())
-    assert "name columns that may explain the change (strata)" in page
-    assert "look first" not in page
-
-
 @settings(max_examples=5)
 @given(
     absent=st.sets(st.sampled_from([0, 3, 7, 21, 25, 30]), min_size=1),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
-from typing import Any
-
 import numpy as np
 import pytest
 from tests.monitored_days import asked, cube, day_names
@@ -52,16 +48,6 @@ def test_a_shift_that_passed_is_reported_as_passed() -> None:
     assert now.interval is not None
 
 
-def test_what_an_alarm_states_is_of_every_period_that_it_names() -> None:
-    counts = stream(PASSING, np.random.default_rng(3))
-    (each,) = fg.monitor(counts, asked(GAP)).alarms
-    for part in (each.alarm.before, each.alarm.after, each.alarm.now):
-        named = [own for name, own in counts.items() if part.first <= name <= part.last]
-        report = fg.audit(reduce(add, named), metrics=GAP["metric"])
-        (of_all,) = (x for x in report.estimates if x.group == "F")
-        assert part.value == pytest.approx(of_all.value)
-
-
 def test_a_shift_that_stays_is_reported_as_outside() -> None:
     counts = stream(STAYING, np.random.default_rng(3))
     report = fg.monitor(counts, asked(GAP))
@@ -73,18 +59,6 @@ def test_a_shift_that_stays_is_reported_as_outside() -> None:
     assert now.interval.high < -0.05
 
 
-def test_on_the_day_of_the_alarm_no_interval_is_given() -> None:
-    counts = stream(STAYING, np.random.default_rng(3))
-    alarm = fg.monitor(counts, asked(GAP)).alarms[0].alarm
-    report = fg.monitor(counts, asked(GAP), at=alarm.period)
-    (each,) = report.alarms
-    assert each.alarm.now is each.alarm.currently is None
-    assert (each.alarm.after.low, each.alarm.after.high) == (None, None)
-    _, now = alarm_statements(report)
-    assert (now.interval, now.facts["at"]) == (None, None)
-    assert "What is now is known from the next period on" in str(report.brief().certainty)
-
-
 def test_the_past_of_an_alarm_stays_as_it_was() -> None:
     """When it was raised, since when and against what is decided on the day of the alarm."""
     counts = stream(PASSING, np.random.default_rng(3))
@@ -93,23 +67,3 @@ def test_the_past_of_an_alarm_stays_as_it_was() -> None:
         (each,) = fg.monitor(counts, asked(GAP), at=at).alarms
         for name in ("period", "since", "before"):
             assert getattr(each.alarm, name) == getattr(last.alarm, name)
-
-
-def test_metrics_that_intervals_decide_state_what_is_now() -> None:
-    def day(i: int) -> fg.Cube:
-        lost = 300 if i in (5, 6) else 0
-        women = {"tp": 400 - lost, "fn": 600 + lost, "fp": 200, "tn": 800}
-        men = {"tp": 400, "fn": 600, "fp": 200, "tn": 800}
-        return fg.confusion("sex", {"F": women, "M": men})
-
-    counts = {name: day(i) for i, name in enumerate(day_names(10))}
-    rule: dict[str, Any] = {"metric": "balanced_accuracy.difference", "groups": "F"}
-    spec = asked(rule | {"between": [-0.05, 0.05]}, horizon=10)
-    report = fg.monitor(counts, spec)
-    (each,) = report.alarms
-    assert (each.alarm.since, each.alarm.period) == ("2026-01-06", "2026-01-07")
-    assert each.alarm.after.last == "2026-01-07"
-    assert (each.alarm.now.first, each.alarm.now.last) == ("2026-01-08", "2026-01-10")
-    assert each.alarm.currently is Currently.TOLERATED
-    page = " ".join(map(str, report.brief().certainty))
-    assert "The shift has passed; it ended about 2026-01-07. Over 2026-01-08" in page

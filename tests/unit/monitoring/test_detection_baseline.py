@@ -10,9 +10,6 @@ from scipy.stats import binom
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.monitoring.monitor_spec import (
-    read_monitor_spec,
-)
 from fairgauge.results.monitor_results import MonitorState
 from fairgauge.statements.monitor import alarm_statements
 from fairgauge.stats.exact import exact_limits
@@ -40,17 +37,6 @@ def baseline(tmp_path):
     return str(path)
 
 
-def test_a_baseline_widens_what_is_tolerated_by_its_uncertainty(baseline):
-    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
-    report = fg.monitor({name: cube(40) for name in day_names(3)}, asked(rule))
-    (each,) = report.comparisons
-    low, high = exact_limits(500, 1_000, 1_000, 2_000, each.alpha / 2)
-    assert (each.low, each.high) == (pytest.approx(low - 0.05), pytest.approx(high + 0.05))
-    assert each.threshold == pytest.approx(365 / (each.alpha / 2))
-    assert each.baseline.value == 0
-    assert "is itself an estimate" in str(report)
-
-
 def test_a_shift_away_from_the_baseline_is_found(baseline):
     rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
     counts = {name: cube(50 if i < 10 else 20, others=100) for i, name in enumerate(day_names(30))}
@@ -75,36 +61,3 @@ def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline, metric):
     assert alone.baseline is None
     assert alone.lacks_baseline
     assert "the baseline does not have X" in " ".join(str(report).split())
-
-
-def test_a_baseline_answers_the_question_of_the_periods(baseline, tmp_path):
-    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
-    fg.confusion("age", {"F": {"tp": 1}}).save(tmp_path / "other.cube.json")
-    with pytest.raises(fg.SpecError, match="the baseline counts something else: sensitive"):
-        read_monitor_spec(asked(rule | {"of": str(tmp_path / "other.cube.json")}))
-    with pytest.raises(fg.SpecError, match="compares no rate of rows"):
-        read_monitor_spec(asked(rule | {"metric": "balanced_accuracy.difference"}))
-
-
-def test_a_baseline_that_cannot_be_read_is_named_with_its_rule(baseline, tmp_path):
-    """ "no file 'absent.cube.json'" was said of a specification of several rules."""
-    report, broken = tmp_path / "report.json", tmp_path / "broken.cube.json"
-    report.write_text('{"schema": "other"}')
-    broken.write_text('{"schema": ')
-    files = ["absent.cube.json", str(report), str(broken)]
-    limits = {"metric": "selection_rate.difference", "within": 0.05}
-    rules = [limits | {"of": each} for each in (baseline, *files)]
-    with pytest.raises(fg.SpecError) as caught:
-        read_monitor_spec(asked(*rules))
-    found = caught.value.problems
-    assert [each.path for each in found] == [f"monitor.rules[{i}].of" for i in (1, 2, 3)]
-    said = ["no file 'absent.cube.json'", "has format 'other'", "is truncated"]
-    assert all(text in each.message for text, each in zip(said, found, strict=True))
-
-
-def test_a_report_is_no_baseline(tmp_path):
-    path = tmp_path / "day.json"
-    fg.audit(cube(40)).save(path)
-    rule = {"metric": "DI", "within": 0.05, "of": str(path)}
-    with pytest.raises(fg.SpecError, match="is no cube of counts; fairgauge count makes one"):
-        fg.monitor({"2026-01-01": cube(40)}, asked(rule))

@@ -41,11 +41,6 @@ def test_a_day_with_exchanged_values_is_found(column: str, first: int, last: int
     assert opposite(days) == [(day_names(10)[first], day_names(10)[last])]
 
 
-def test_few_rows_of_many_days_count_together() -> None:
-    days = [rows_of(t, size=40, skill=-0.5) for t in range(12)]
-    assert opposite(days) == [(day_names(12)[0], day_names(12)[-1])]
-
-
 def test_classes_that_are_shifted_are_found() -> None:
     rng = np.random.default_rng(1)
     days = []
@@ -61,10 +56,3 @@ def test_classes_that_are_shifted_are_found() -> None:
     rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
     report = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
     assert [(e.problem, e.period) for e in report.findings] == [(OPPOSITE, day_names(8)[6])]
-
-
-@pytest.mark.parametrize(("base", "size"), [(0.02, 300), (0.5, 30), (0.3, 3000)])
-def test_a_model_that_guesses_is_not_suspected(base: float, size: int) -> None:
-    for seed in range(1):
-        days = [rows_of(97 * seed + t, size, skill=0.0, base=base) for t in range(30)]
-        assert opposite(days) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,3 +58,29 @@ def test_a_group_of_a_few_days_withholds_the_pass_for_a_week_alone(times):
         shown = {name: counts[name] for name in day_names(last)}
         report = fg.monitor(shown, question | {"monitor": {"rules": [RULE]}})
         assert (report.faults, report.exit_code) == ((), 0)
+
+
+@pytest.mark.parametrize("weekday", range(7))
+@pytest.mark.parametrize("gap", [0, 1, 3, 7, 20])
+def test_no_earlier_gap_makes_a_run_greener(weekday, gap):
+    """After a gap a Saturday may be the first: a day that came twice on it ended in "no alarm"."""
+    first = dt.date(2026, 6, 1 + weekday)  # 1 June is a Monday
+    rng = np.random.default_rng(weekday)
+
+    def day(women: int, times: int = 1) -> fg.Cube:
+        g = np.repeat(["F", "M"], [women, 200])
+        part = pd.DataFrame({"g": g, "p": (rng.random(len(g)) < 0.5) * 1})
+        return fg.count(pd.concat([part] * times), **QUESTION)
+
+    def ends(*last: fg.Cube) -> list[int]:
+        names = [*range(4), *range(4 + gap, 5 + gap + len(last))]
+        days = [*(day(200) for _ in range(5)), *last]
+        dates = [str(first + dt.timedelta(n)) for n in names]
+        shown = dict(zip(dates, days, strict=True))
+        return [
+            fg.monitor(dict([*shown.items()][:n]), ASKED).exit_code for n in range(6, 1 + len(days))
+        ]
+
+    assert ends(day(0), day(200, 2)) == [3, 3]
+    assert ends(day(200, 2)) == [3]
+    assert ends(day(0), day(0), day(0)) == [3, 3, 3]

@@ -126,70 +126,9 @@ def test_a_fault_is_found_on_its_day_and_leaves_no_pass(fault: str) -> None:
     assert "nothing passes until they are corrected" in " ".join(str(report).split())
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_passed_stays_on_its_day(fault: str) -> None:
-    """Twice the same rows are in the evidence, and leave no pass until they are corrected."""
-    problem, spoil, *_ = FAULTS[fault]
-    report = monitored(spoil, days=DAYS)
-    assert named(report, problem)
-    assert {(each.period, each.last) for each in report.findings} == {(NAMES[BAD], NAMES[BAD])}
-    twice = problem in (HistoryProblem.DOUBLED_ROWS, HistoryProblem.SAME_COUNTS)
-    assert report.exit_code == (3 if twice else 0)
-
-
 def test_a_fault_takes_no_alarm_back() -> None:
     rules = [{"metric": "selection_rate", "at_least": 0.9}]
     assert monitored(FAULTS["rows twice"][1], rules=rules).exit_code == 1
-
-
-@pytest.mark.parametrize("column", ["site", "w"])
-def test_missing_clusters_and_weights_are_found(
-    column: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef0123")
-    role = {"site": "cluster", "w": "weight"}[column]
-    report = monitored(
-        lacking(column, 0.5), at=12, days=13, rules=RULES[:1], question={role: column}
-    )
-    assert {each.column for each in named(report, HistoryProblem.MISSING_VALUES)} == {column}
-
-
-def test_scores_on_another_scale_are_found() -> None:
-    question = {"prediction": None, "score": "score", "threshold": 0.5}
-    for change, found in (
-        (lambda s: s, False),
-        (lambda s: s / 20, True),
-        (lambda s: 0.9 + s / 10, True),
-    ):
-        report = monitored(
-            lambda rows, change=change: rows.assign(score=change(rows.score)),
-            at=12, days=13, rules=RULES[:1], question=question,
-        )  # fmt: skip
-        assert bool(named(report, HistoryProblem.OTHER_SCORES)) is found
-
-
-def test_a_category_of_an_intersection_that_vanishes_is_found() -> None:
-    report = monitored(
-        lambda rows: rows[(rows.sex != "F") | (rows.region != "South")],
-        question={"intersections": [["sex", "region"]]},
-    )
-    (found,) = named(report, HistoryProblem.VANISHED_VALUE)
-    assert (found.column, found.value) == ("sex*region", "F & South")
-
-
-def test_outcomes_of_one_value_in_all_periods_are_found() -> None:
-    counts = {n: fg.count(rows_of(i).assign(prediction=1.0), **ASKED) for i, n in enumerate(NAMES)}
-    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES[:1]}})
-    (found,) = named(report, HistoryProblem.ONE_VALUE)
-    assert (found.period, found.last, found.column) == (NAMES[0], NAMES[-1], "prediction")
-    assert report.exit_code == 3
-
-
-def test_values_that_the_question_names_are_no_findings() -> None:
-    spoil = FAULTS["another spelling"][1]
-    both = {"region": {"West": ["West"], "west ": ["west "]}}
-    report = monitored(spoil, question={"recode": both})
-    assert not named(report, HistoryProblem.NEW_VALUE)
 
 
 @pytest.mark.parametrize(("length", "step"), [(3, 1), (1, 1), (2, 7)])
@@ -201,52 +140,6 @@ def test_absent_days_are_a_gap(length: int, step: int) -> None:
     assert sum(each.rows or 0 for each in found) == length
     health = fg.monitor_doctor(counts, ASKED | {"monitor": {"rules": RULES}})
     assert (health.exit_code, health.findings) == (1, report.findings)
-
-
-def test_days_that_a_feed_never_has_are_no_gap() -> None:
-    weekend = {NAMES[i]: fg.count(rows_of(i), **ASKED) for i in range(DAYS)
-               if pd.Timestamp(NAMES[i]).weekday() < 5}  # fmt: skip
-    report = fg.monitor(weekend, ASKED | {"monitor": {"rules": RULES}})
-    assert report.findings == ()
-
-
-def test_a_last_period_of_another_year_decides_nothing() -> None:
-    counts = {n: fg.count(rows_of(i), **ASKED) for i, n in enumerate(NAMES[:10])}
-    counts["2028-01-11"] = fg.count(rows_of(10), **ASKED)
-    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}})
-    assert report.periods[-1] == NAMES[9]
-    assert [each.period for each in named(report, HistoryProblem.MISDATED)] == ["2028-01-11"]
-
-
-def test_the_counts_of_the_baseline_are_found(tmp_path: Any) -> None:
-    base = fg.count(rows_of(3), **ASKED)
-    base.save(tmp_path / "base.cube.json")
-    rule = {"metric": "selection_rate.difference", "within": 0.4,
-            "of": str(tmp_path / "base.cube.json")}  # fmt: skip
-    report = monitored(days=5, rules=[rule])
-    (found,) = named(report, HistoryProblem.SAME_COUNTS)
-    assert (found.period, found.other) == (NAMES[3], "base.cube.json")
-
-
-def test_a_lasting_change_remains_a_finding() -> None:
-    few = lacking("prediction", 0.3)
-    counts = {n: fg.count(few(rows_of(i)) if i >= 12 else rows_of(i), **ASKED)
-              for i, n in enumerate(NAMES)}  # fmt: skip
-    asked = ASKED | {"monitor": {"rules": RULES}}
-    report = fg.monitor(counts, asked)
-    (found,) = named(report, HistoryProblem.MISSING_VALUES)
-    assert (found.period, found.last, report.exit_code) == (NAMES[12], NAMES[-1], 3)
-    anew = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES, "start": NAMES[12]}})
-    assert (anew.findings, anew.exit_code) == ((), 0)
-
-
-def test_a_new_group_that_stays_is_known_after_a_week() -> None:
-    more = FAULTS["a new group"][1]
-    counts = {n: fg.count(more(rows_of(i)) if i >= 9 else rows_of(i), **ASKED)
-              for i, n in enumerate(NAMES)}  # fmt: skip
-    found = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES}}).findings
-    new = [each for each in found if each.problem is HistoryProblem.NEW_VALUE]
-    assert [(each.value, each.period, each.last) for each in new] == [("East", NAMES[9], NAMES[15])]
 
 
 @pytest.mark.parametrize("seed", range(4))

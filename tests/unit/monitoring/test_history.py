@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +12,7 @@ from tests.monitored_days import RATIO, asked, cube, day_names
 from tests.needs import POSIX
 
 import fairgauge as fg
-from fairgauge.monitoring._store import FolderStore
 from fairgauge.monitoring.periods import gaps, parse_period
-from fairgauge.results.monitor_results import ImportedValue
 
 
 def test_the_same_counts_are_added_once(tmp_path):
@@ -57,71 +52,6 @@ def test_protected_counts_are_no_period(tmp_path):
     assert history.periods == []
 
 
-def test_periods_of_two_lengths_do_not_mix(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    with pytest.raises(fg.DataError, match="2026-W47 is a week"):
-        history.add("2026-W47", cube(40))
-
-
-def test_folders_of_two_lengths_are_named_and_other_folders_are_not_read(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    (tmp_path / "notes").mkdir()
-    shutil.copy(tmp_path / "period=2026-11-20" / "counts.cube.json", tmp_path / "notes")
-    assert [str(each) for each in history.periods] == ["2026-11-20"]
-    shutil.copytree(tmp_path / "period=2026-11-20", tmp_path / "period=2026-W47")
-    with pytest.raises(fg.DataError, match="mixes periods of different lengths: day, week"):
-        _ = history.periods
-
-
-def test_a_period_that_a_history_lacks_is_named(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-11-20", cube(40))
-    with pytest.raises(fg.DataError, match="has no period 2026-11-21"):
-        history.cubes([parse_period("2026-11-20"), parse_period("2026-11-21")])
-
-
-@pytest.mark.parametrize("taken", [False, True])
-def test_a_file_system_without_links_keeps_the_first_counts_too(tmp_path, monkeypatch, taken):
-    history = fg.History(tmp_path)
-
-    def no_links(*_):
-        raise OSError("links are not supported")
-
-    if taken:
-        history.add("2026-11-20", cube(41))
-    monkeypatch.setattr("os.link", no_links)
-    if taken:
-        with pytest.raises(fg.CubeError, match="--replace"):
-            history.add("2026-11-20", cube(40))
-    else:
-        assert history.add("2026-11-20", cube(40))
-    kept = cube(41) if taken else cube(40)
-    assert history.cube(parse_period("2026-11-20")) == kept
-    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
-
-
-def value(i: int) -> ImportedValue:
-    return ImportedValue(period="2026-01-01", metric=f"M{i}", feature="sex", group="F", value=0.5,
-                         source="analysis.json")  # fmt: skip
-
-
-def test_values_imported_at_the_same_time_are_all_kept(tmp_path, monkeypatch):
-    """Another import ends between this one's reading and its writing."""
-    history, create = fg.History(tmp_path), FolderStore.create
-
-    def create_later(store, name, text):
-        monkeypatch.undo()
-        assert fg.History(tmp_path).import_values([value(0), value(1)]) == 2
-        return create(store, name, text)
-
-    monkeypatch.setattr(FolderStore, "create", create_later)
-    assert history.import_values([value(1), value(2)]) == 2
-    assert history.imported == (value(0), value(1), value(2))
-    assert history.import_values([value(2), value(0), value(2)]) == 0
-
-
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])
 def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     history = fg.History(tmp_path)
@@ -135,35 +65,6 @@ def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     assert {p: p.read_bytes() for p in others} == others
     held.write_bytes(next(iter(others.values())))
     fg.monitor(history, asked(RATIO))
-
-
-def test_a_changed_count_is_damage(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-01-01", cube(40))
-    held = tmp_path / "period=2026-01-01" / "counts.cube.json"
-    found = json.loads(held.read_text())
-    found["rows"] += 1
-    held.write_text(json.dumps(found))
-    with pytest.raises(fg.CubeError, match="their digest does not fit"):
-        history.cube(parse_period("2026-01-01"))
-
-
-def test_of_two_runs_at_once_one_wins(tmp_path):
-    """Each adds other counts of one period; the counts that stay are whole, and of one of them."""
-    history = fg.History(tmp_path)
-
-    def add(i: int) -> str:
-        try:
-            return str(history.add("2026-11-20", cube(i)))
-        except fg.CubeError as error:
-            return str(error)
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(add, range(24)))
-    lost = [each for each in answers if "holds other counts of 2026-11-20" in each]
-    assert len(lost) == len(answers) - 1
-    assert history.cube(parse_period("2026-11-20")) == cube(answers.index("True"))
-    assert [p.name for p in (tmp_path / "period=2026-11-20").iterdir()] == ["counts.cube.json"]
 
 
 @POSIX
@@ -254,21 +155,12 @@ def test_periods_follow_each_other(first):
         period = after
 
 
-def test_a_folder_that_names_no_period_is_an_error(tmp_path):
-    fg.History(tmp_path).add("2026-01-01", cube(40))
-    (tmp_path / "period=today").mkdir()
-    (tmp_path / "period=today" / "counts.cube.json").write_text("{}")
-    with pytest.raises(fg.SpecError, match="'today' is no period"):
-        _ = fg.History(tmp_path).periods
-
-
 def test_duckdb_reads_the_history_as_a_partitioned_table(tmp_path):
     import duckdb
 
     history = fg.History(tmp_path)
     for i, name in enumerate(day_names(3)):
         history.add(name, cube(40, of=100 + i))
-    history.import_values([])
     found = duckdb.sql(
         f"select period::text, rows from read_json('{tmp_path}/*/counts.cube.json', "
         "hive_partitioning = true) order by 1"

@@ -31,11 +31,6 @@ def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
     assert fg.monitor_doctor(counts, asked(RECALL, labels="later")).findings == ()
 
 
-def test_a_period_without_rows_is_not_one_without_labels():
-    empty = fg.confusion("sex", {"F": {"tp": 0}, "M": {"tp": 0}})
-    assert fg.monitor({"2026-01-05": empty}, asked(RECALL)).findings == ()
-
-
 def of_one_decision(days: int, decision: int, share: float = 0.0) -> dict[str, fg.Cube]:
     """Count days on which rows of one decision alone have labels, but for a share of the others."""
     rng, counts = np.random.default_rng(5), {}
@@ -75,14 +70,6 @@ def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, metric, s
         assert "labels of one decision alone" in str(report)
 
 
-def test_labels_of_one_decision_that_come_later_are_found_after_a_week():
-    rule = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
-    for days, found in ((6, False), (7, True)):
-        report = fg.monitor(of_one_decision(days, 1), asked(rule, labels="later"))
-        assert any(e.decision for e in report.findings) is found
-        assert report.exit_code == 3
-
-
 def harmed(night: int, since: int = 8) -> pd.DataFrame:
     """Return the rows of a night; from one on, true positive rates are 35 points apart."""
     rng = np.random.default_rng(night)
@@ -107,20 +94,3 @@ def test_labels_that_are_of_one_decision_from_some_period_on_withhold_a_state(la
     assert (report.exit_code, report.alarms) == (3, ())
     (found,) = [e for e in report.findings if e.decision is not None]
     assert (found.period, found.decision) == ("2026-01-09", "negative")
-
-
-def test_an_alarm_of_earlier_periods_is_one_where_later_labels_are_of_one_decision():
-    rule = {"metric": "true_positive_rate.difference", "between": [-0.15, 0.15]}
-    counts = {}
-    for night, name in enumerate(day_names(16)):
-        rows = harmed(night, since=2)
-        approved = rows["prediction"] | (night < 12)
-        counts[name] = fg.count(rows.assign(label=rows["label"].where(approved)), **QUESTION)
-    report = fg.monitor(counts, asked(rule))
-    assert report.exit_code == 1
-    assert [each.decision for each in report.findings].count("negative") == 1
-
-
-def test_labels_of_a_part_of_the_other_decision_are_no_finding():
-    rule = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
-    assert not fg.monitor(of_one_decision(9, 1, 0.2), asked(rule)).findings

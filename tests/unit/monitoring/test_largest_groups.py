@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.monitored_days import RATIO, asked, cube, day_names
+from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.render import render
@@ -48,46 +46,6 @@ def test_a_late_earlier_period_does_not_change_the_reference(tmp_path):
         assert first.largest_groups == later.largest_groups == (kept,)
         stated = "M of sex, the largest group of 2026-01-02, when monitoring began"
         assert stated in render(later, "markdown")
-
-
-def test_without_a_decision_before_the_first_period_counts(tmp_path):
-    """What was never decided can reword nothing, and counts at hand have no memory."""
-    history = shifted(tmp_path)
-    history.add(day_names(1)[0], WOMEN)
-    held = {str(each): history.cube(each) for each in history.periods}
-    for report in (fg.monitor(history, LARGEST), fg.monitor(held, LARGEST)):
-        assert {each.reference for each in report.comparisons} == {"F"}
-        assert report.largest_groups[0].period == day_names(1)[0]
-
-
-def test_a_new_start_chooses_anew(tmp_path):
-    history = shifted(tmp_path)
-    fg.monitor(history, LARGEST)
-    history.add("2026-01-20", WOMEN)
-    start = asked(RULE, start="2026-01-20") | {"reference": "largest"}
-    assert {each.reference for each in fg.monitor(history, start).comparisons} == {"F"}
-    assert {each.reference for each in fg.monitor(history, LARGEST).comparisons} == {"M"}
-
-
-def test_a_group_that_no_period_has_any_more_is_chosen_anew(tmp_path):
-    history = fg.History(tmp_path)
-    history.add("2026-01-01", fg.confusion("sex", {"X": {"tp": 40, "fn": 60}, "F": {"tp": 9}}))
-    assert fg.monitor(history, LARGEST).largest_groups[0].group == "X"
-    history.add("2026-01-01", cube(40), replace=True)
-    assert fg.monitor(history, LARGEST).largest_groups[0].group == "M"
-    assert json.loads((tmp_path / "_largest.json").read_text())[0]["group"] == "M"
-
-
-def test_a_damaged_choice_is_named(tmp_path):
-    history = shifted(tmp_path)
-    fg.monitor(history, LARGEST)
-    (tmp_path / "_largest.json").write_text("[{")
-    with pytest.raises(fg.DataError, match=r"_largest\.json.* cannot be read .*remove it"):
-        fg.monitor(history, LARGEST)
-    named = asked(RATIO) | {"reference": {"sex": "M"}}
-    assert fg.monitor(history, named).alarms  # asks for no largest group
-    (tmp_path / "_largest.json").unlink()
-    assert fg.monitor(history, LARGEST).alarms
 
 
 @settings(max_examples=12)

@@ -98,10 +98,3 @@ def test_no_look_in_python_forgets_how_late_labels_come(held: fg.History, change
     fg.monitor(held, asked(**CHANGES[change]))
     report = fg.monitor(held)
     assert (report.state, report.labels_due) == (MonitorState.NO_ALARM, expected)
-
-
-def test_a_draft_keeps_nothing_of_a_look(held: fg.History, tmp_path: Path) -> None:
-    before = texts(tmp_path / "history")
-    for change in CHANGES.values():
-        fg.monitor(held.draft(), asked(**change))
-    assert texts(tmp_path / "history") == before

@@ -86,27 +86,3 @@ def test_a_damaged_fold_is_ignored(tmp_path, damage):
         found["evidence"] = found["evidence"][:2]
     path.write_text(json.dumps(found) if damage in ("key", "shape") else damage)
     assert without_time(fg.monitor(history, asked(RATIO))) == without_time(first)
-
-
-def test_another_specification_and_an_earlier_end_use_no_other_fold(tmp_path, shifted):
-    history = fg.History(tmp_path)
-    for name, counts in shifted.items():
-        history.add(name, counts)
-    specs = [asked(RATIO), asked(RATIO, alpha=0.2), asked(RATIO, start="2026-01-05"), asked(NEAR)]
-    for spec in (*specs, *specs):
-        assert without_time(fg.monitor(history, spec)) == without_time(fg.monitor(shifted, spec))
-    before = (tmp_path / "_fold.json").read_text()
-    fg.monitor(history, specs[-1], at="2026-01-10")
-    assert (tmp_path / "_fold.json").read_text() == before
-
-
-def test_a_history_that_cannot_be_written_is_read(tmp_path, monkeypatch):
-    history = fg.History(tmp_path)
-    history.add("2026-01-01", cube(40))
-
-    def refused(name, text):
-        raise fg.DataError("read only")
-
-    monkeypatch.setattr(history._store, "replace", refused)
-    assert fg.monitor(history, asked(RATIO)).periods == ("2026-01-01",)
-    assert not (tmp_path / "_fold.json").exists()

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
-from fairgauge.monitoring.monitor_spec import SETTINGS, read_monitor_spec, schema
+from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.specification import ask
 
@@ -50,29 +50,6 @@ def test_a_rule_is_accepted_exactly_where_its_metric_has_what_it_needs():
         assert [each.path for each in error.value.problems] == ["monitor.rules[0].metric"]
 
 
-def test_a_rule_with_alternatives_is_not_followed():
-    rule = "base_rate.ratio >= 0.8 or base_rate.difference >= -0.05"
-    with pytest.raises(SpecError, match=r"has alternatives.* >= -0\.05' as rules of"):
-        read_monitor_spec(LABELS_ALONE | {"monitor": {"rules": [rule]}})
-
-
-@pytest.mark.parametrize(
-    ("rule", "path", "message"),
-    [
-        ({"within": 0.05, "of": 0}, "of", "must be the file of a baseline"),
-        ({"within": "0.05", "of": 0}, "within", "must be a number, 0 or greater, not '0.05'"),
-        ({"within": 0.05, "of": 0, "metric": "no such"}, "metric", "no metric named 'no such'"),
-    ],
-)
-def test_a_baseline_that_is_no_file_is_named(rule, path, message):
-    rules = [{"metric": "base_rate.difference"} | rule]
-    with pytest.raises(SpecError) as error:
-        read_monitor_spec(LABELS_ALONE | {"monitor": {"rules": rules}})
-    found = {each.path: each.message for each in error.value.problems}
-    assert message in found[f"monitor.rules[0].{path}"]
-    assert "not 0" in found["monitor.rules[0].of"]
-
-
 CONFIG = """
 label = "approved"
 prediction = "predicted"
@@ -103,31 +80,9 @@ def validated(tmp_path, text):
     return fairgauge("validate", tmp_path / "day.csv", "-c", config), list(objections)
 
 
-def test_the_table_of_a_monitor_is_valid_in_both_checks(tmp_path):
-    result, objections = validated(tmp_path, CONFIG)
-    assert (result.exit_code, objections) == (0, [])
-    assert "monitored  selection_rate.ratio >= 0.8" in result.output
-
-
 @pytest.mark.parametrize("right", WRONG)
 def test_a_mistake_in_the_table_of_a_monitor_fails_both_checks(tmp_path, right):
     result, objections = validated(tmp_path, CONFIG.replace(right, WRONG[right]))
     assert result.exit_code == 2
     assert "monitor." in result.output
     assert objections
-
-
-def test_the_schema_gives_the_defaults_of_a_monitor():
-    table = schema()["properties"]["monitor"]["properties"]
-    defaults = {name: each["default"] for name, each in table.items() if name != "rules"}
-    spec = read_monitor_spec({**LABELS_ALONE, "monitor": {"rules": ["DPL <= 0.1"]}})
-    assert defaults == {name: getattr(spec, name) for name in SETTINGS}
-
-
-def test_a_wait_for_labels_needs_labels_that_come_later():
-    asked = LABELS_ALONE | {"monitor": {"rules": ["base_rate.ratio >= 0.8"], "labels_within": 7}}
-    with pytest.raises(SpecError, match="labels_within: has no effect without labels = 'later'"):
-        read_monitor_spec(asked)
-    asked["monitor"]["labels"] = "later"
-    spec = read_monitor_spec(asked)
-    assert (spec.labels_within, spec.to_dict()["monitor"]["labels_within"]) == (7, 7)

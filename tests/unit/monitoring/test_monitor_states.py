@@ -13,7 +13,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
-from fairgauge.results.monitor_results import HistoryProblem, MonitorState
+from fairgauge.results.monitor_results import MonitorState
 
 
 def without_labels() -> dict[str, fg.Cube]:
@@ -31,7 +31,6 @@ def states(text: str, name: str) -> list[str]:
 
 
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
-BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.1, 0.1], "groups": "F"}
 CASES = {
     MonitorState.ALARM: (days(40, 25, 0.22), RATIO),
     MonitorState.NO_ALARM: (days(3, 9, 0.4), RATIO),
@@ -55,50 +54,7 @@ def test_openmetrics_distinguishes_every_state(state):
     assert str(state).upper() in str(report)
 
 
-def test_openmetrics_has_a_state_and_a_time_without_comparisons():
-    nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
-    report = fg.monitor({"2026-01-01": cube(40)}, asked(nobody))
-    assert not report.comparisons
-    text = render(report, "openmetrics")
-    assert states(text, "fairgauge_monitor_state") == ["insufficient data"]
-    moment = 1_767_225_600.0  # 2026-01-01T00:00:00Z
-    assert f'fairgauge_last_period_timestamp_seconds{{model="counts"}} {moment}' in text
-    assert "last_period_timestamp" not in render(fg.monitor({}, asked(nobody)), "openmetrics")
-
-
-@pytest.mark.parametrize("rule", [RECALL, BALANCED], ids=["counts", "intervals"])
-def test_a_rule_that_waits_for_labels_says_so(rule):
-    report = fg.monitor(without_labels(), asked(rule, labels="later"))
-    assert report.comparisons[0].state is MonitorState.WAITING
-    suites = ET.fromstring(render(report, "junit"))
-    error = suites.find(".//error")
-    assert error is not None
-    assert "waiting for labels" in error.get("message", "")
-    assert "insufficient" not in error.get("message", "")
-    errors = str(1 + len(report.faults))
-    assert (suites.get("failures"), suites.get("errors"), suites.get("skipped")) == (
-        "0",
-        errors,
-        "0",
-    )
-
-
 UNDECIDED = (MonitorState.UNDEFINED, MonitorState.INSUFFICIENT, MonitorState.WAITING)
-
-
-@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.PASS])
-@pytest.mark.parametrize("state", UNDECIDED)
-def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
-    counts, rule = CASES[state]
-    report = fg.monitor(counts, asked(rule, labels="later"))
-    case, *_ = ET.fromstring(render(replace(report, inconclusive=outcome), "junit"))[0]
-    (child,) = case
-    assert child.tag == {Outcome.FAIL: "failure", Outcome.PASS: "system-out"}[outcome]
-    message = child.get("message") or child.text or ""
-    assert message.startswith(f"{state}, counted as {outcome}: ")
-    assert "no alarm" not in message
-    if state is MonitorState.UNDEFINED:
-        assert "It is undefined on 2026-01-01, because " in message
 
 
 def code_of_junit(report) -> int:
@@ -211,29 +167,3 @@ def test_periods_that_are_not_considered_are_not_denied():
         in render(one, "text", quiet=True)
     )
     assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))
-
-
-@pytest.mark.parametrize("at", ["2026-01", "2026-Q1", "2026", "2026-W05"])
-def test_a_longer_period_considers_all_periods_up_to_its_end(at):
-    """Of a month, only its first day was considered: no alarm."""
-    counts = days(31, 9, 0.1)
-    report = fg.monitor(counts, asked(RATIO), at=at)
-    assert report.periods == tuple(counts)
-    assert report.alarms
-    gap = [each.last for each in fg.monitor_doctor(counts, asked(RATIO), at=at).findings
-           if each.problem is HistoryProblem.GAP]  # fmt: skip
-    ends = {"2026-Q1": "2026-03-31", "2026": "2026-12-31", "2026-W05": "2026-02-01"}
-    assert gap == ([ends[at]] if at in ends else [])
-
-
-def test_a_period_shorter_than_those_of_the_history_is_refused():
-    weeks = {"2026-W01": cube(40), "2026-W02": cube(41)}
-    with pytest.raises(fg.SpecError, match="at: 2026-01-07 is shorter than the periods"):
-        fg.monitor(weeks, asked(RATIO), at="2026-01-07")
-
-
-def test_a_longer_start_begins_with_its_first_period():
-    """The first day of a month that is the start was excluded."""
-    counts = days(35, 99, 0.4)
-    report = fg.monitor(counts, asked(RATIO, start="2026-02"))
-    assert report.periods[0] == "2026-02-01"

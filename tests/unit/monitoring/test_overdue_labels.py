@@ -88,13 +88,6 @@ def test_groups_of_an_intersection_are_known_before_their_labels(
     assert {each.state for each in recalls} == {MonitorState.WAITING}
 
 
-def test_a_period_may_have_no_row_of_the_reference_of_an_intersection() -> None:
-    counts = crossed_days("sex == ''", absent="sex == 'M' and age == 'old'")
-    report = fg.monitor(counts, CROSSED | {"monitor": {"rules": [WIDE]}, "reference": MEN})
-    assert ("sex*age", "F & young") in {(each.feature, each.group) for each in report.alarms}
-    assert report.unmatched == ()
-
-
 @pytest.mark.parametrize("complete", [1, 10])
 @pytest.mark.parametrize("without", [0, 1, 8])
 def test_a_monitor_waits_for_the_first_label_that_is_missing(complete: int, without: int) -> None:
@@ -114,40 +107,6 @@ def test_a_monitor_waits_for_the_first_label_that_is_missing(complete: int, with
             f"{'1 day' if without == 1 else '8 days'} from {report.overdue[0]} on"
         )
         assert "No run has seen labels come after their rows" in " ".join(str(report).split())
-
-
-def test_before_the_first_label_nothing_is_due() -> None:
-    report = fg.monitor(stalled(0, 3), asked(RECALL, labels="later"))
-    assert (report.state, report.exit_code) == (MonitorState.WAITING, 3)
-    assert (report.labels_due, report.overdue, report.findings) == (None, (), ())
-
-
-def test_a_history_of_scores_begins_before_its_labels() -> None:
-    """No column then has a positive value: the decisions are those at the threshold."""
-    question = {k: v for k, v in QUESTION.items() if k != "prediction"}
-    question |= {"score": "score", "threshold": 0.5}
-    rows = pd.DataFrame({"sex": ["F", "M"] * 200, "label": None})
-    rows["score"] = np.random.default_rng(1).random(400)
-    counts = {"2026-01-01": fg.count(rows, **question)}
-    monitors = [{"monitor": {"rules": [rule], "labels": "later"}} for rule in (RECALL, SELECTED)]
-    states = [fg.monitor(counts, question | each).state for each in monitors]
-    assert states == [MonitorState.WAITING, MonitorState.NO_ALARM]
-    with pytest.raises(fg.DataError, match=r"'label' .* holds no value in any row"):
-        fg.audit(rows, **question)
-
-
-@pytest.mark.parametrize(("labelled", "waits"), [(0.0, True), (0.3, True), (0.9, False)])
-def test_a_due_period_that_enters_with_hardly_a_label_is_not_seen(
-    labelled: float, waits: bool
-) -> None:
-    counts = stalled(10, 6, labelled)
-    report = fg.monitor(counts, asked(RECALL, labels="later", labels_within=3))
-    assert (report.state is MonitorState.WAITING) == waits
-    assert report.overdue == (tuple(day_names(13)[10:]) if waits else ())
-    assert report.labels_due == 3
-    if waits:
-        due = "They are due once 3 later days are there (labels_within)."
-        assert due in " ".join(str(report).split())
 
 
 @pytest.mark.parametrize(("wait", "first"), [(1, "rows"), (5, "labels")])
@@ -183,17 +142,6 @@ def test_labels_are_due_once_they_wait_longer_than_runs_saw(
     assert json.loads((tmp_path / "_labels.json").read_text())
 
 
-def test_one_repaired_day_of_an_outage_leaves_the_others_overdue(tmp_path: Path) -> None:
-    history, spec, names = fg.History(tmp_path), asked(RECALL, labels="later"), day_names(14)
-    for t, name in enumerate(names):
-        history.add(name, day(t, 1.0 if t < 10 else 0.0))
-        report = fg.monitor(history, spec)
-    assert report.overdue == tuple(names[10:])
-    history.add(names[10], day(10), replace=True)
-    report = fg.monitor(history, spec)
-    assert (report.overdue, report.exit_code) == (tuple(names[11:13]), 3)
-
-
 def test_an_alarm_stays_one_when_labels_stop() -> None:
     def worse(seed: int) -> fg.Cube:
         rows = pd.DataFrame({"sex": ["F", "M"] * 200, "label": 1.0})
@@ -205,53 +153,3 @@ def test_an_alarm_stays_one_when_labels_stop() -> None:
     report = fg.monitor(counts | later, asked(RECALL, labels="later"))
     assert (report.state, report.exit_code) == (MonitorState.ALARM, 1)
     assert len(report.overdue) == 10
-
-
-def test_a_period_that_waits_for_labels_has_no_value_in_prometheus():
-    """It was exported as if it had one: no sample, and `fairgauge_undefined` 0."""
-    report = fg.monitor(stalled(20, 2), asked(RECALL, SELECTED, labels="later", labels_within=5))
-    lines = render(report, "openmetrics").splitlines()
-    found = {
-        (kind, metric): [
-            line.split()[-1] for line in lines if line.startswith(kind) and metric in line
-        ]
-        for kind in ("fairgauge_undefined{", "fairgauge_metric{")
-        for metric in ("true_positive_rate", "selection_rate")
-    }
-    assert found["fairgauge_undefined{", "true_positive_rate"] == ["1.0"]
-    assert found["fairgauge_metric{", "true_positive_rate"] == []
-    assert found["fairgauge_undefined{", "selection_rate"] == ["0.0"]
-    assert len(found["fairgauge_metric{", "selection_rate"]) == 1
-
-
-@pytest.mark.parametrize("metric", ["true_positive_rate", "balanced_accuracy", "auc"])
-@pytest.mark.parametrize(("rows", "state"), [(191, "waiting for labels"), (9, "insufficient data")])
-def test_a_new_group_without_a_label_yet_waits_and_is_not_small(
-    metric: str, rows: int, state: str
-) -> None:
-    """It had "fewer rows than min_n (20)" where 191 had no label yet."""
-    question = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"score": "score"}
-    question |= {"threshold": 0.5, "reference": {"sex": "M"}}
-    draw = np.random.default_rng(1)
-
-    def counted(group: str, *, labelled: bool) -> fg.Cube:
-        table = pd.DataFrame(
-            {"sex": [group] * rows + ["M"] * 400, "score": draw.random(rows + 400)}
-        )
-        return fg.count(table.assign(label=(draw.random(rows + 400) < 0.5) if labelled else None),
-                        **question)  # fmt: skip
-
-    counts = {name: counted("M", labelled=True) for name in day_names(8)}
-    counts["2026-01-09"] = counted("f", labelled=False)
-    rule = {"metric": f"{metric}.difference", "between": [-0.5, 0.5], "groups": "f"}
-    settings = {"rules": [rule], "labels": "later", "labels_within": 3}
-    report = fg.monitor(counts, question | {"monitor": settings})
-    assert [(str(each.state), each.group) for each in report.comparisons] == [(state, "f")]
-    assert report.exit_code == 3
-    line = render(report, "text", quiet=True)
-    if rows < 20:
-        assert "1 of 1 comparison has fewer rows than min_n (20)" in line
-        return
-    assert line.startswith(
-        "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; 1 period waits"
-    )

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names
+from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
 
@@ -50,22 +50,3 @@ def test_excluded_rows_are_those_of_an_audit_of_every_period(tmp_path):
             assert f"{totals[why]} of 800 rows ({why}), {last[why]} of 200 on 2026-01-04." in shown
     written = json.loads(report.to_json())["rows"][-1]
     assert written["excluded"] == dict(last)
-
-
-def test_a_report_without_excluded_rows_mentions_none():
-    report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
-    assert report.rows[0].excluded == {}
-    assert "Excluded" not in str(report)
-
-
-def test_rows_of_weight_0_are_stated_where_nothing_else_is_excluded() -> None:
-    rows = pd.DataFrame(
-        {"sex": ["F", "M"] * 20, "prediction": [0, 1, 1, 0] * 10, "w": [0.0, 1] * 20}
-    )
-    question = {"prediction": "prediction", "positive": 1, "sensitive": "sex", "weight": "w"}
-    rule = {"metric": "selection_rate.difference", "between": [-0.4, 0.4]}
-    counts = {
-        "2026-01-01": fg.count(rows.assign(w=rows["w"].where(rows.index > 0, 0.5)), **question)
-    }
-    report = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
-    assert report.rows[0].excluded == {"weight of 0": 19}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
 import pytest
-from tests.monitored_days import QUESTION, asked, cube, day_names
+from tests.monitored_days import asked, day_names
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
@@ -80,26 +79,6 @@ def test_limits_hold_for_both_groups() -> None:
         assert (each.low, each.high) == pytest.approx(limits)
 
 
-def test_a_rule_that_no_two_groups_can_both_keep_is_two_comparisons() -> None:
-    sides = by_group(monitored(of_days(*[40] * 3), {"metric": "DPPL", "at_least": 0.02}))
-    assert [each.alpha for each in sides.values()] == pytest.approx([0.02] * 2)
-    assert {each.reference for each in sides.values()} == {"others"}
-
-
-def test_two_groups_are_one_comparison_before_their_labels_come() -> None:
-    """They were two until then: the share of alpha that was printed changed with the labels."""
-    sex = ["F", "M"] * 100
-    rows = pl.DataFrame({"sex": sex, "prediction": [0, 0, 1, 1] * 50, "label": [1.0, 0.0] * 100})
-    late = rows.with_columns(label=pl.lit(None, pl.Float64))
-    recall = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
-    names = day_names(6)
-    for labelled, of in ((0, 1), (0, 2), (3, 6)):
-        counts = {n: fg.count(rows if i < labelled else late, **QUESTION)
-                  for i, n in enumerate(names[:of])}  # fmt: skip
-        (each,) = fg.monitor(counts, asked(recall, labels="later", labels_within=3)).comparisons
-        assert each.alpha == pytest.approx(0.04)
-
-
 @pytest.mark.parametrize("rule", [RULES[0], RULES[3]], ids=str)
 def test_a_later_group_makes_two_of_one_and_takes_no_alarm_back(rule: dict[str, Any]) -> None:
     selected = [40] * 10 + [90] * 30
@@ -118,25 +97,3 @@ def test_a_later_group_makes_two_of_one_and_takes_no_alarm_back(rule: dict[str, 
     assert (one.period, one.since) == (other.period, other.since)
     if after["M"].alarm is not None:  # never before the period with which it has a share of alpha
         assert after["M"].alarm.period >= day_names(36)[-1]
-
-
-def test_a_history_that_is_resumed_comes_to_the_same(tmp_path: Any) -> None:
-    days = of_days(*[40] * 10, *[65] * 8, third=14)
-    question = asked(RATIO, GAP)
-    history = fg.History(tmp_path / "held")
-    for name, counts in days.items():
-        history.add(name, counts)
-        resumed = fg.monitor(history, question)
-        anew = fg.monitor({n: days[n] for n in days if n <= name}, question)
-        assert resumed.comparisons == anew.comparisons
-
-
-def test_limits_around_a_baseline_hold_for_both_groups(tmp_path: Any) -> None:
-    cube(40).save(tmp_path / "baseline.json")
-    rule = {"metric": "selection_rate.ratio", "within": 0.1, "of": str(tmp_path / "baseline.json")}
-    days = {name: cube(40) for name in day_names(4)}
-    (each,) = fg.monitor(days, QUESTION | {"monitor": {"rules": [rule]}}).comparisons
-    baseline = each.baseline
-    assert baseline is not None
-    assert each.low == pytest.approx(max(baseline.low - 0.1, 1 / (1 / baseline.low + 0.1)))
-    assert each.high == pytest.approx(min(baseline.high + 0.1, 1 / (1 / baseline.high - 0.1)))

@@ -81,12 +81,6 @@ def test_positive(texts, meant):
     assert problems == []
 
 
-def test_a_cut_stands_alone():
-    problems = []
-    argument_syntax.parse_positive([">50,000"], "positive", problems)
-    assert str(problems[0]) == "positive: a cut such as '>50' stands alone, without other values"
-
-
 @pytest.mark.parametrize(
     ("texts", "meant"),
     [
@@ -104,65 +98,9 @@ def test_reference(texts, meant):
 
 
 @pytest.mark.parametrize(
-    ("texts", "problem"),
-    [
-        (
-            ["race=White", "others"],
-            (
-                "reference: cannot use 'others' here; give either one word, or COL=VALUE once for "
-                "each column"
-            ),
-        ),
-        (
-            ["race=White", "race=Black"],
-            "reference.race: is given twice; give it once: 'White' or 'Black'",
-        ),
-        (
-            ["race=White", "race=white"],
-            "reference.race: is given twice; give it once: 'White' or 'white'",
-        ),
-        (["race=White", "race=White"], "reference.race: is given twice; give it once: 'White'"),
-    ],
-)
-def test_references_that_do_not_go_together(texts, problem):
-    problems = []
-    argument_syntax.parse_reference(texts, "reference", problems)
-    assert str(problems[0]) == problem
-
-
-@pytest.mark.parametrize(
     ("text", "meant"), [("7", 7), ("0.5", 0.5), ("1e3", 1000.0), ("x", "x"), ("", "")]
 )
 def test_numbers(text, meant):
     number = argument_syntax.parse_number([text], "seed", [])
     assert number == meant
     assert type(number) is type(meant)
-
-
-@pytest.mark.parametrize(
-    ("texts", "n", "share"),
-    [
-        (["30"], 30, None),
-        (["2%"], None, 0.02),
-        (["30", "2.5 %"], 30, 0.025),
-        (["0.1%"], None, 0.001),
-        (["x"], "x", None),
-        (["x%"], None, "x%"),
-        ([], None, None),
-    ],
-)
-def test_one_flag_takes_a_number_and_a_percentage(texts, n, share):
-    problems = []
-    assert argument_syntax.parse_count(texts, "min_n", problems) == n
-    assert argument_syntax.parse_percentage(texts, "min_share", problems) == share
-    assert problems == []
-
-
-def test_a_number_given_twice_is_a_mistake():
-    problems = []
-    argument_syntax.parse_count(["30", "50"], "min_n", problems)
-    argument_syntax.parse_percentage(["30", "2%", "3%"], "min_share", problems)
-    assert list(map(str, problems)) == [
-        "min_n: is given twice; give it once",
-        "min_share: is given twice; give it once",
-    ]

@@ -51,19 +51,3 @@ def test_both_edges_in_a_cube_are_two_questions():
     assert left != right
     with pytest.raises(fg.CubeError, match=r"^these cubes|sensitive is"):
         left + right
-
-
-def test_an_edge_that_is_neither_is_an_error():
-    with pytest.raises(fg.SpecError) as caught:
-        fg.cut("age", [], closed="both")
-    assert list(map(str, caught.value.problems)) == [
-        "cut: must be finite numbers, not []",
-        "cut.closed: 'both' is not allowed. Use right or left",
-    ]
-
-
-def test_a_column_that_is_asked_for_twice_is_refused():
-    """One of both is a mistake: of another column, or in copying a line."""
-    rows = pd.DataFrame({"sex": ["F", "M"] * 5, "y": [0, 1] * 5})
-    with pytest.raises(fg.SpecError, match="column 'sex' is asked for twice"):
-        fg.audit(rows, label="y", sensitive=["sex", "sex"])

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from dataclasses import replace
-from pathlib import Path
 
 import click
-import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, given, reject, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cli._spec_flags import asked, question
-from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
-from fairgauge.question._wording import DOCUMENT_KEYS, Document
-from fairgauge.question.option_docs import page
-from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec, flag_of
+from fairgauge.question._wording import DOCUMENT_KEYS
+from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.command_line import flags_of, repetition
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
 NAMES = [option.name for option in OPTIONS]
 
 TEXT = st.text(
@@ -176,36 +169,12 @@ def test_every_option_has_its_flags():
     assert flags == ["--config", "--allow-code", *expected]
 
 
-def test_the_signature_in_help_and_notebooks_is_the_table():
-    for option in OPTIONS:
-        assert re.search(rf"^{option.name} : ", fg.audit.__doc__, re.MULTILINE)
-    assert "{options}" not in fg.audit.__doc__
-
-
-def test_the_page_is_that_of_the_table():
-    written = (DOCS / "options.md").read_text("utf-8")
-    assert written == page(), "written anew by: python docs/make_option_page.py docs/options.md"
-
-
-def test_the_example_of_the_page_is_a_specification(tmp_path):
-    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
-    (tmp_path / "audit.toml").write_text(example, encoding="utf-8")
-    spec = ask(**read_options(tmp_path / "audit.toml"))
-    assert [f.column for f in spec.sensitive] == ["sex", "race", "age"]
-    assert spec.document.author == "A. Author"
-
-
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_descriptions_are_noun_phrases(option):
     for text in (option.description, *option.flags.values(), option.effect):
         assert not text.endswith(".")
         assert "  " not in text
     assert option.description[0].isupper()
-
-
-def test_a_table_of_descriptions_has_every_field():
-    assert set(Document.__dataclass_fields__) == set(DOCUMENT_KEYS)
-    assert set(BY_NAME["document"].flags) == {f"--{key.replace('_', '-')}" for key in DOCUMENT_KEYS}
 
 
 @given(specs())
@@ -228,19 +197,6 @@ def test_flags_ask_the_same_question(spec):
         assert as_text(parsed(words).to_dict()) == as_text(spec.to_dict())
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"rules": [fg.rule("DI", at_least=0.8, groups="F")]},
-        {"rules": [fg.rule("DI", at_least=0.8, insufficient="fail")]},
-        {"positive": [">5"]},
-        {"unknown": ["a\\", "b"]},
-    ],
-)
-def test_what_flags_cannot_ask_is_left_to_a_file(options):
-    assert flags_of(ask(sensitive="s", prediction="p", **options).to_dict()) is None
-
-
 def report(**changed):
     made = fg.audit(fg.confusion("sex", {"F": {"tp": 5, "fn": 5}, "M": {"tp": 9, "fn": 1}}))
     return replace(made, spec=made.spec | changed)
@@ -260,17 +216,6 @@ def test_a_comparison_states_every_option_that_differs(option):
     assert asked_differently is (not option.comparable)
 
 
-def test_a_report_older_than_an_option_asked_for_its_default():
-    older = {key: value for key, value in report().spec.items() if key in COUNTED}
-    older |= {"reference": "rest", "threshold": [0.5]}
-    assert fg.compare(replace(report(), spec=older), report()).differences == ()
-
-
-def test_the_command_of_a_report_older_than_an_option():
-    older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
-    assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
-
-
 @pytest.mark.parametrize(
     ("source", "data"),
     [("loans.csv", "loans.csv"), ("/in/loans.csv", "/in/loans.csv"), ("pandas frame", "DATA")],
@@ -286,66 +231,3 @@ def test_a_command_names_a_file_or_leaves_a_place_for_one(source, data):
     by = ("save the specification as audit.json and run", f"fairgauge audit {data} -c audit.json")
     assert repetition(by_file) == by
     assert f"fairgauge audit {data} -c audit.json" in render(by_file, "html")
-
-
-def test_cuts_closed_on_the_left_are_another_question():
-    right, left = (
-        plan(ask(label="y", sensitive=[fg.cut("age", 40, closed=edge)]))
-        for edge in ("right", "left")
-    )
-    assert right != left
-    assert [axis.names((0, 1)) for axis in (right.axes[0], left.axes[0])] == [
-        ["(-inf, 40]", "(40, inf)"],
-        ["[-inf, 40)", "[40, inf)"],
-    ]
-    assert type(left).from_dict(json.loads(json.dumps(left.to_dict()))) == left
-
-
-def test_groups_that_are_numbers_may_be_excluded_by_them():
-    """A zip code had to be a text here alone."""
-    table = {"zip": [94102, 94103, 94104] * 40, "p": [0, 1, 1, 0] * 30}
-    asked = {"prediction": "p", "positive": 1, "sensitive": "zip"}
-    for name in (94102, "94102", [94102]):
-        report = fg.audit(pl.DataFrame(table), **asked, exclude_groups=name)
-        assert {each.group for each in report.groups if each.group} == {"94103", "94104"}
-
-
-PASTED = {  # as advice prints them, and what a specification file then has
-    "unknown": lambda one, other: [one, other],
-    "exclude_groups": lambda one, other: [one, other],
-    "positive": lambda one, other: [one, other],
-    "score_of": lambda one, _: one,
-    "label": lambda one, _: one,
-    "sensitive": lambda one, other: [{"column": one, "values": [[other, "b"]]}],
-    "intersections": lambda one, other: [[one, other]],
-    "reference": lambda one, other: {one: other},
-    "where": lambda one, other: {"s, t": [one, other]},
-    "recode": lambda one, other: {one: {"A": [other]}},
-}
-
-
-@pytest.mark.parametrize("name", PASTED)
-@given(st.text("a,'\"\\:=* /", min_size=1), st.text("b,'\"\\:=* .", min_size=1))
-def test_a_flag_that_is_advised_is_read_back_as_its_value(name, one, other):
-    """A comma within the value of --unknown made two values of it: the advice had no effect."""
-    texts = [each.replace("\\", "\\a") for each in (one, other)]  # none ends in a backslash
-    option, problems = BY_NAME[name], []
-    value = option.type.plain(option.type.read(PASTED[name](*texts), name, problems))
-    assume(not problems)  # such as a name of blanks
-    flag, *more = shlex.split(flag_of(name, value))
-    assert flag in option.flags
-    read = option.type.read(option.type.parse(more, name, problems), name, problems)
-    assert not problems
-    assert option.type.plain(read) == value
-
-
-def test_a_warning_advises_a_value_with_commas_as_the_command_line_reads_it():
-    marker = "Information not provided by applicant in mail, internet, or telephone application"
-    rows = {"race": ["White", marker, "Black"] * 40, "p": [0, 1, 1, 1] * 30}
-    report = fg.audit(pl.DataFrame(rows), prediction="p", positive=1, sensitive="race")
-    advice = {
-        found
-        for text in (*[each.message for each in report.diagnostics], render(report, "text"))
-        for found in re.findall(r"--unknown '.*?'", " ".join(text.split()))
-    }
-    assert [shlex.split(each)[1] for each in advice] == [marker.replace(",", r"\,")]

@@ -13,11 +13,9 @@ from itertools import pairwise
 import jsonschema
 import pytest
 import yaml
-from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.question.spec_file import read_options, schema, with_config
+from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
 
 TOML = """\
@@ -126,18 +124,6 @@ def test_yaml_reads_plain_values_as_they_look(tmp_path, text, value):
     assert [(type(v), v) for v in spec.positive] == [(type(value), value)]
 
 
-def test_yaml_keys_are_text(tmp_path):
-    text = "label: y\nsensitive: [s]\nreference: {s: no}\n"
-    assert load_spec(written(tmp_path, text, ".yaml")).reference == (("s", "no"),)
-    assert "no: unknown option." in mistakes(tmp_path, "no: 1\nsensitive: s\n", ".yaml")[0]
-
-
-def test_dates_are_text_in_iso_form(tmp_path):
-    text = 'label = "y"\nsensitive = "s"\npositive = [2020-01-02, 2020-01-02T03:04:05Z]\n'
-    positive = load_spec(written(tmp_path, text)).positive
-    assert positive == ("2020-01-02", "2020-01-02T03:04:05+00:00")
-
-
 # fmt: off
 MISTAKES = [
     ({"label": 5}, ["label: must be the name of a column, not 5"]),
@@ -160,8 +146,8 @@ MISTAKES = [
     ({"unknown": {"race": "Unknown"}}, ['unknown: must be one value, not {"race": "Unknown"}']),
     ({"unknown": ["Unknown", None]}, ["unknown[1]: must not be missing"]),
     ({"multiplicity": "family"}, ["multiplicity: 'family' is not allowed. Did you mean 'familywise'? Use per-decision or familywise"]),
-    ({"document": "x"}, ["document: must be a table of title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, caveat, not 'x'"]),
-    ({"document": {"titel": "x", "author": 5}}, ["document.titel: unknown key. Did you mean 'title'? Allowed: title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, caveat", "document.author: must be text, not 5"]),
+    ({"document": "x"}, ["document: must be a table of title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, response, caveat, not 'x'"]),
+    ({"document": {"titel": "x", "author": 5}}, ["document.titel: unknown key. Did you mean 'title'? Allowed: title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, response, caveat", "document.author: must be text, not 5"]),
     ({"score_range": [1]}, ["score_range: must be two ascending numbers, [low, high], not [1]"]),
     ({"score_range": [1, 0]}, ["score_range: must be two ascending numbers, [low, high], not [1, 0]"]),
     ({"task": "binry"}, ["task: 'binry' is not allowed. Did you mean 'binary'? Use binary, multiclass or regression"]),
@@ -234,29 +220,6 @@ def test_every_mistake_has_its_path(tmp_path, document, said):
     assert sorted(map(str, caught.value.problems)) == sorted(said)
 
 
-def test_all_mistakes_are_told_at_once(tmp_path):
-    text = """\
-label = 5
-labl = "x"
-sensitive = ["sx"]
-confidence = 95
-[[rules]]
-metric = "DI"
-at_last = 0.8
-[[rules]]
-metric = "DIX"
-at_least = 1
-"""
-    said = mistakes(tmp_path, text, columns=["sex", "y"])
-    assert [each.partition(":")[0] for each in said] == [
-        "label", "labl", "confidence", "rules[0].at_last", "rules[1].metric", "sensitive[0]",
-    ]  # fmt: skip
-    assert said[1].startswith(
-        "labl: unknown option. Did you mean 'label'? Allowed: label, prediction"
-    )
-    assert said[5] == "sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"
-
-
 LAUGHS = "a: &a [lol, lol]\n" + "".join(
     f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in pairwise("abcdefghi")
 )
@@ -295,55 +258,6 @@ def test_files_that_cannot_be_read(tmp_path, text, suffix, said):
     assert len(found) < 500
 
 
-def test_files_that_are_no_files(tmp_path):
-    def said(path):
-        with pytest.raises(fg.SpecError) as caught:
-            read_options(path)
-        return str(caught.value).partition(": ")[2]
-
-    assert said(tmp_path / "no.toml") == "cannot be read: No such file or directory"
-    (tmp_path / "folder.toml").mkdir()
-    no_file = "is not a specification: it is a folder, a device, or larger than 256 kB"
-    assert said(tmp_path / "folder.toml") == no_file
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    assert said(tmp_path / "binary.toml") == "is not UTF-8 text"
-    (tmp_path / "large.json").write_text(" " * 256_001)
-    assert said(tmp_path / "large.json") == no_file
-
-
-def test_an_empty_file_asks_nothing(tmp_path):
-    for suffix in (".toml", ".yaml"):
-        assert read_options(written(tmp_path, "", suffix)) == {}
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(["sex", "DI", "rest"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["column", "values", "cuts", "metric", "at_least", "between", "above", "x"]
-            ),
-            inner,
-            max_size=3,
-        )
-    ),
-    max_leaves=6,
-)
-
-
-def test_the_schema_lists_the_metrics_and_the_words():
-    found = schema()
-    names = [metric.name for metric in METRICS] + [rate.name for rate in RATES]
-    (listed,) = (each["enum"] for each in found["$defs"]["Metric"]["anyOf"] if "enum" in each)
-    assert listed == names
-    assert found["properties"]["task"]["anyOf"][0]["enum"] == ["binary", "multiclass", "regression"]
-
-
 def test_the_schema_accepts_what_is_accepted(tmp_path):
     validator = jsonschema.Draft202012Validator(schema())
     validator.check_schema(validator.schema)
@@ -379,38 +293,3 @@ def test_the_schema_accepts_what_is_accepted(tmp_path):
 )
 def test_the_schema_refuses_what_is_refused(document):
     assert not jsonschema.Draft202012Validator(schema()).is_valid(document)
-
-
-CUBE = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
-
-
-@pytest.mark.parametrize("config", [fg.Spec(), 3, ["audit.toml"]])
-def test_a_specification_is_a_path_or_a_mapping(config):
-    with pytest.raises(fg.SpecError, match="config: must be the path of a specification file"):
-        fg.audit(CUBE, config=config)
-
-
-def test_a_saved_result_is_no_specification(tmp_path):
-    fg.audit(CUBE).save(tmp_path / "report.json")
-    with pytest.raises(fg.SpecError, match="is a saved result of fairgauge, not a specification"):
-        fg.audit(CUBE, config=tmp_path / "report.json")
-
-
-FILE = {
-    "label": "y",
-    "sensitive": "sex",
-    "where": {"year": {"low": 2025, "high": 2026, "closed": "left"}, "site": ["A", "B"]},
-    "recode": {"sex": {"Male": ["M"]}, "score": {"unknown": ["N/A"]}},
-}
-
-
-def test_conditions_and_recodings_beside_a_file_override_those_of_the_same_column_alone():
-    """A pasted --where dropped the year of the file, a pasted --recode its other recodings."""
-    beside = {"where": ["site = C", "job != X"], "recode": 'score = {unknown = ["-"]}'}
-    merged = ask(**with_config(FILE, beside)).to_dict()
-    assert {*merged["where"]} == {"year", "site", "job"}
-    assert merged["where"]["site"] == ["C"]
-    assert merged["recode"] == {"sex": {"Male": ["M"]}, "score": {"unknown": ["-"]}}
-    assert ask(**with_config(FILE, {"label": "z"})).where == ask(**FILE).where
-    with pytest.raises(fg.SpecError, match="site: must hold at least one value"):
-        with_config(FILE | {"where": {"site": []}}, beside)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import tomllib
 from dataclasses import FrozenInstanceError
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.enums import Profile, ReferenceRule, Task
+from fairgauge.enums import Profile, ReferenceRule
 from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
 from fairgauge.question.specification import Spec, ask
@@ -62,20 +60,6 @@ def test_forms_of_positive(asked, positive):
     assert ask(sensitive="sex", positive=asked).positive == positive
 
 
-@pytest.mark.parametrize(
-    ("asked", "pairs"),
-    [
-        ("a*b", (("a", "b"),)),
-        (["a*b", "a * c"], (("a", "b"), ("a", "c"))),
-        (("a", "b"), (("a", "b"),)),
-        ([("a", "b"), ["a", "b", "c"]], (("a", "b"), ("a", "b", "c"))),
-        ([("a", "b"), ("a", "b")], (("a", "b"),)),
-    ],
-)
-def test_forms_of_intersections(asked, pairs):
-    assert ask(intersections=asked).intersections == pairs
-
-
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
@@ -94,20 +78,6 @@ def test_a_specification_is_a_frozen_value():
     assert hash(spec) == hash(ask(sensitive=["sex"], prediction="p", rules=rules))
     with pytest.raises(FrozenInstanceError):
         spec.label = "y"
-
-
-def test_what_is_not_given_comes_from_the_base():
-    base = ask(sensitive="sex", label="y", task="binary")
-    spec = ask(base=base, label="z", metrics=None)
-    assert (spec.label, spec.task, spec.metrics) == ("z", Task.BINARY, ("standard",))
-
-
-def test_columns_are_told_with_their_paths():
-    spec = ask(label="y", sensitive=["a"], intersections=[("a", "b")], features=["f"], strata="s")
-    assert spec.columns() == [
-        ("label", "y"), ("strata", "s"), ("sensitive[0]", "a"), ("intersections[0][1]", "b"),
-        ("features[0]", "f"),
-    ]  # fmt: skip
 
 
 def test_unknown_columns_name_the_nearest_or_what_there_is():
@@ -142,73 +112,9 @@ def test_unknown_options_name_the_nearest():
     assert str(caught.value).startswith("sensitve: unknown option. Did you mean 'sensitive'? Allow")
 
 
-TWO = {"label": "y", "prediction": "d"}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metrics": "AUC.ratio", **TWO}, "metrics[0]: roc_auc.ratio needs a score; add score ("),
-        (
-            {"metrics": ["standard", "tpr"], "label": "y"},
-            "metrics[1]: true_positive_rate.difference needs a prediction; add prediction (",
-        ),
-        (
-            {"rules": ["DPL <= 0.1", "accuracy >= 0.9"], "label": "y"},
-            "rules[1].metric: accuracy needs a prediction; add prediction (",
-        ),
-        (
-            {"rules": "AUC.ratio >= 0.8"},
-            "rules[0].metric: roc_auc.ratio needs a label and a score; add label (--label COL); ",
-        ),
-        (
-            {"rules": "CDDPL <= 0.1", **TWO},
-            "rules[0].metric: CDDPL needs strata; add strata (--strata COL)",
-        ),
-        (
-            {"rules": "representation.ratio >= 0.8"},
-            "rules[0].metric: representation.ratio needs shares of a population; add population (",
-        ),
-        (
-            {"rules": "FT <= 0.1", **TWO},
-            "rules[0].metric: FT needs columns to compare rows by; add features (--features COL,",
-        ),
-        (
-            {"rules": "consistency >= 0.8", "features": ["x"], "weight": "w", **TWO},
-            "rules[0].metric: consistency is not defined of weighted rows; remove weight (--weight",
-        ),
-        (
-            {"rules": "brier_score <= 0.3", "label": "y", "score": "s", "score_range": (-1, 1)},
-            "rules[0].metric: brier_score needs scores that are probabilities; score_range is -1 ",
-        ),
-    ],
-)
-def test_what_a_metric_needs_must_be_asked(options, message):
-    (problem,) = problems(**options)
-    assert problem.startswith(message)
-
-
-def test_what_is_misread_is_not_also_missing():
-    assert problems(label=5, rules="base_rate >= 0.1") == [
-        "label: must be the name of a column, not 5"
-    ]
-    rules = ["XDI >= 1", {"metric": "DPL", "at_most": 0.9, "features": ["x"]}]
-    (problem,) = problems(label="y", rules=rules)
-    assert problem.startswith("rules[0].metric: no metric named 'XDI'")
-
-
-def test_a_metric_of_what_is_no_column_is_reported_as_not_applicable():
-    assert ask(None, sensitive="sex", metrics=["FT", "CDDPL"], **TWO).metrics == ("FT", "CDDPL")
-
-
 def test_a_score_makes_predictions():
     spec = ask(None, sensitive="sex", label="y", score="s", rules=["TPR >= 0.5"])
     assert spec.rules[0].metric == "true_positive_rate"
-
-
-def test_sets_take_what_the_data_allow():
-    for name in ("standard", "clarify", "vertex", "native", "all"):
-        assert ask(None, sensitive="sex", label="y", metrics=name).metrics == (name,)
 
 
 NEEDY = sorted({row.name for row in (*METRICS, *RATES)})
@@ -229,34 +135,6 @@ def test_no_rule_that_is_asked_lacks_a_column(name, given):
     lacks = bool(row.needs - made)
     assert any(" needs a label" in text or " needs a p" in text or " needs a s" in text
                for text in wrong) == lacks  # fmt: skip
-
-
-def test_a_score_alone_needs_no_positive_value():
-    rows = {"p": [0.2, 0.7, 0.9, 0.4] * 5, "g": ["a", "b", "b", "a"] * 5}
-    frame = pd.DataFrame(rows)
-    alone, said = (
-        fg.audit(frame, score="p", sensitive="g", positive=positive) for positive in (None, 1)
-    )
-    assert alone.estimates == said.estimates
-    assert any(each.value is not None for each in alone.estimates)
-
-
-def test_mistakes_of_cuts_and_bounds():
-    for points in ([], [math.nan], ["x"], math.inf, 10**400, True):
-        with pytest.raises(fg.SpecError, match="cut: must be finite numbers, not"):
-            fg.cut("age", points)
-    for bound in (math.nan, "5", None, True, 10**400):
-        with pytest.raises(fg.SpecError, match="above: must be a finite number, not"):
-            fg.above(bound)
-
-
-def test_messages_stay_short():
-    names = ["x" * 10_000 + str(i) for i in range(100)]
-    with pytest.raises(fg.SpecError) as caught:
-        ask(["a"], sensitive=names, label="\x1b[31m" * 1_000)
-    assert len(caught.value.problems) == 101
-    assert len(str(caught.value)) < 2_000
-    assert "\x1b" not in str(caught.value)
 
 
 ATOMS = (

@@ -54,21 +54,6 @@ def test_the_best_median_is_a_median(favourable, best):
     assert found["mean_label.difference"][1] != best
 
 
-@pytest.mark.parametrize(("favourable", "best"), [("positive", "M"), ("negative", "F")])
-@pytest.mark.parametrize("metric", ["top_selection_ratio(percent=5)", "skew(percent=5)"])
-def test_the_best_of_a_ranking_is_the_one_at_its_top(metric, favourable, best):
-    rng = np.random.default_rng(3)
-    score = groups("s", F=rng.uniform(0.45, 0.65, 500), M=rng.uniform(0.1, 0.8, 500))
-    options = {"score": "s", "sensitive": "g", "favourable": favourable, "metrics": metric}
-    report = fg.audit(score, **options, threshold=0.5, reference="best")
-    assert references(report)[metric][1] == best
-    (named,) = fg.audit(score, **options, threshold=0.5, reference={"g": best}).estimates
-    (found,) = report.estimates
-    assert (found.value, found.interval, found.p_value) == (
-        named.value, named.interval, named.p_value,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("composite", ["average_absolute_odds", "worst_odds"])
 def test_the_interval_of_a_composite_is_of_its_own_pairs(composite):
     """It was that of the pairs of whichever other metric was asked for before."""

@@ -108,23 +108,6 @@ def test_a_name_that_no_group_has_is_refused_by_every_verb(verb: str) -> None:
     VERBS[verb](exclude_groups=["withheld"])
 
 
-@pytest.mark.parametrize("metric", ["selection_rate.difference", "balanced_accuracy.difference"])
-def test_a_group_that_one_day_lacks_is_excluded_from_the_others(metric: str) -> None:
-    """A period need not have each group, whether its rule rests on counts or on intervals."""
-    without = {name: values[:300] for name, values in DAY.items()}
-    rules = {"monitor": {"rules": [f"|{metric}| <= 0.9"]}}
-    for days in ((DAY, without), (without, DAY), (without, DAY, without)):
-        found = _every_day(rules | {"exclude_groups": ["withheld"]}, *days)
-        # the two mirror each other: one of them stands for both
-        assert {each.group for each in found.comparisons} == {"F"}
-
-
-def test_values_that_mean_unknown_need_not_be_excluded_too() -> None:
-    """They are in no group, so that nothing of them is compared."""
-    options = {"unknown": "withheld", "exclude_groups": "withheld"}
-    assert len(VERBS["audit"](**options).groups) == 2
-
-
 @pytest.mark.parametrize("option", ["exclude_groups", "unknown"])
 def test_what_is_left_out_is_no_reference(option: str) -> None:
     with pytest.raises(fg.SpecError, match=f"reference: 'c' is excluded from 'g' by {option}"):

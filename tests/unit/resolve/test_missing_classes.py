@@ -51,10 +51,3 @@ def test_a_class_that_means_a_missing_value_is_warned_of_and_excluded(value, col
     lacking = table.with_columns(pl.col("y", "p").replace({value: None}))
     expected = fg.audit(lacking, **ASKED)
     assert [e.value for e in recoded.estimates] == [e.value for e in expected.estimates]
-
-
-def test_codes_among_codes_are_warned_of():
-    table = rows((1, 2, 3, 9999))
-    warnings = warned(table)[1]
-    assert [each["values"] for each in warnings] == [("9999",)] * 2
-    assert warned(table, recode="\n".join(each["line"] for each in warnings))[1] == []

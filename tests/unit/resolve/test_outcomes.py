@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.render import render
 
 LEVELS = ("top", "middle", "bottom")
@@ -51,17 +50,6 @@ def test_each_cut_is_the_audit_of_its_selection(metrics):
     for name, group, rates in expected:
         (ours,) = (g for g in together.groups if (g.class_, g.group) == (name, group))
         assert {k: v.value for k, v in ours.rates.items()} == {k: v.value for k, v in rates.items()}
-
-
-def test_sizes_and_distributions_are_measured_once():
-    found = audit(fg.ordered(*LEVELS), label="merit", metrics=["CI", "KL", "DPL"]).estimates
-    keys = [(each.metric, each.group, each.class_) for each in found]
-    assert len(keys) == len(set(keys))
-    assert [key for key in keys if key[0] in ("CI", "KL") and key[1] == "Black"] == [
-        ("CI", "Black", "top"),
-        ("KL", "Black", "top"),
-    ]
-    assert {key[2] for key in keys if key[0] == "DPL"} == {"top", "top or middle"}
 
 
 def test_the_worst_cut_decides_a_rule():
@@ -127,24 +115,3 @@ def test_counts_answer_the_same_question(tmp_path):
 def test_orders_that_do_not_fit(levels, options, message):
     with pytest.raises(fg.SpecError, match=message):
         audit(fg.ordered(*levels), **options)
-
-
-def test_a_monitor_follows_one_selection():
-    question = {
-        "prediction": "rating", "sensitive": "race", "positive": {"ordered": list(LEVELS)},
-        "monitor": {"rules": ["selection_rate.ratio >= 0.8"]},
-    }  # fmt: skip
-    with pytest.raises(fg.SpecError, match="a monitor follows one selection"):
-        read_monitor_spec(question)
-
-
-@pytest.mark.parametrize(
-    ("levels", "example"),
-    [(LEVELS, "such as 'top' or 'top,middle'"), (LEVELS[::2], "such as 'top'")],
-)
-def test_candidates_are_compared_at_one_cut(levels, example):
-    with pytest.raises(fg.SpecError, match=f"compare candidates at one cut.*{example}$"):
-        fg.compare_models(
-            ratings(), label="merit", prediction="rating", candidate="merit", sensitive="race",
-            positive=fg.ordered(*levels),
-        )  # fmt: skip

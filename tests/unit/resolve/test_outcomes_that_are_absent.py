@@ -43,13 +43,6 @@ def test_labels_that_share_the_negative_value_alone_are_refused(labels, predicti
         fg.find(rows, **asked, features=["sex"], rate="accuracy", worse="lower")
 
 
-def test_labels_of_one_outcome_beside_undecided_ones_are_taken_as_they_are():
-    rows = table()
-    rows["y"] = np.where(rows.good, "withdrawn", "denied")
-    rows["p"] = np.where(rows.accepted, "granted", "denied")
-    fg.audit(rows, label="y", prediction="p", positive="granted", sensitive="sex")
-
-
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_constant_label_is_warned_of(value):
     rows = table().assign(y=value)
@@ -62,32 +55,3 @@ def test_a_constant_label_is_warned_of(value):
     assert DiagnosticCode.ONE_LABEL in warned(found)
     good = fg.audit(rows.assign(y=rows.good), **asked, sensitive="sex")
     assert DiagnosticCode.ONE_LABEL not in warned(good)
-
-
-def test_classes_that_are_constant_or_never_a_label_are_warned_of():
-    rng = np.random.default_rng(6)
-    names = ["gold", "silver", "bronze"]
-    rows = pd.DataFrame({"g": rng.choice(["A", "B"], 900), "y": rng.choice(names, 900)})
-    rows["p"] = rows.y.where(rng.random(900) < 0.8, "bronze")
-    rows["all"], rows["odd"] = "bronze", rows.p.replace({"gold": "top"})
-    asked = {"label": "y", "sensitive": "g"}
-    usual = {DiagnosticCode.ONE_DECISION, DiagnosticCode.PREDICTION_NOT_A_LABEL}
-    assert not usual & warned(fg.audit(rows, prediction="p", **asked))
-    constant = fg.audit(rows, prediction="all", **asked)
-    assert usual & warned(constant) == {DiagnosticCode.ONE_DECISION}
-    (note,) = [d for d in constant.diagnostics if d.code is DiagnosticCode.ONE_DECISION]
-    assert "every prediction by 'all' is bronze" in note.message
-    odd = fg.audit(rows, prediction="odd", **asked)
-    (note,) = [d for d in odd.diagnostics if d.code is DiagnosticCode.PREDICTION_NOT_A_LABEL]
-    assert "they are never right" in note.message
-    all_alike = fg.audit(rows.assign(y="gold"), prediction="p", task="multiclass", **asked)
-    assert DiagnosticCode.ONE_LABEL in warned(all_alike)
-
-
-def test_thresholds_are_checked_as_an_audit_is():
-    rows = table().assign(p=lambda each: each.accepted * 0.6 + 0.2, twin=lambda each: each.good)
-    rows["recidivism"] = rows.good.astype(int)
-    found = fg.thresholds(rows, label="recidivism", score="p", sensitive=["sex", "twin"],
-                          rules="selection_rate.ratio >= 0.8")  # fmt: skip
-    codes = warned(found)
-    assert {DiagnosticCode.UNFAVOURABLE_POSITIVE, DiagnosticCode.SENSITIVE_IS_OUTCOME} <= codes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import jsonschema
 import numpy as np
@@ -14,10 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cube.cube import Cube, _digest, cube_schema
-from fairgauge.enums import DiagnosticCode, Level
+from fairgauge.cube.cube import cube_schema
 from fairgauge.errors import CubeError, DataError, SpecError
-from fairgauge.render import render
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
 ROWS = {"who": ["a", "a", "b", "c"], "y": [0, 1, 0, 1], "sex": ["F", "F", "M", "M"]}
@@ -97,32 +94,6 @@ def test_the_label_of_a_person_is_that_of_the_last_known_prediction(rows):
     assert alone.tables[0].sums["rows"].tolist() == of_both.sums["rows"].tolist()
 
 
-def test_labels_that_come_late_change_no_selection_rate():
-    """Decisions of last month counted: a gap of 25 points was not shown, and not stated."""
-    rows = [
-        (i, day, "FM"[i % 2], i // 4 % 2, i // 8 % 2 if day == 1 else None, i // 2 % kept == 0)
-        for i in range(800)
-        for day in (1, 2)
-        for kept in (4 if day == 2 and i % 2 == 0 else 2,)
-    ]
-    frame = pd.DataFrame(rows, columns=["who", "day", "sex", "branch", "label", "y"])
-    asked = LAST | {"positive": True}
-    rule = {"rules": "selection_rate.ratio >= 0.8", "metrics": "selection_rate.ratio"}
-    alone, report = (fg.audit(frame, **asked, **rule, **of) for of in ({}, {"label": "label"}))
-    assert report.estimates == alone.estimates
-    assert report.verdict == alone.verdict == "fail"
-    every = fg.audit(frame, **asked, label="label")
-    assert every.data.excluded["missing label"] == 800
-    assert "missing prediction" not in every.data.excluded
-    asked |= {"label": "label"}
-    of_rows = {name: each for name, each in asked.items() if name != "sensitive"}
-    found = fg.find(frame, **of_rows, features=["sex"], rate="selection_rate")
-    assert len(found.worse) == 1
-    why = fg.why(frame, **asked, strata="branch", metrics="selection_rate.difference")
-    (gap,) = why.gaps
-    assert gap.verdict == "remains"
-
-
 @pytest.mark.parametrize(
     ("options", "stated"),
     [
@@ -144,52 +115,10 @@ def test_what_is_unclear_is_refused(options, stated):
         fg.audit(data, **(ASKED | options))
 
 
-LAST = ASKED | {"per_person": "last", "order": "day"}
-
-
-@pytest.mark.parametrize("no_date", ["N/A", "2025-02-30"])
-def test_what_is_no_date_is_refused_with_what_makes_it_unknown(no_date):
-    data = pl.DataFrame(ROWS | {"day": ["2024-01-01", no_date, "2024-01-01", "2024-01-02"]})
-    advice = re.escape(f"""--recode 'day = {{unknown = ["{no_date}"]}}' (recode)""")
-    with pytest.raises(DataError, match=advice):
-        fg.audit(data, **LAST)
-    fg.audit(data, **LAST, recode={"day": {"unknown": [no_date]}})
-
-
 def test_an_order_is_of_numbers_or_dates():
     data = pl.DataFrame({**ROWS, "day": ["12/31/2025", "1/2/2026", "1/3/2026", "1/4/2026"]})
     with pytest.raises(DataError, match="neither a number nor a date"):
         fg.count(data, **ASKED, per_person="last", order="day")
-
-
-def test_decisions_that_differ_on_the_last_day_are_stated_as_such():
-    data = pl.DataFrame({**ROWS, "day": [5, 5, 3, 4]})
-    report = fg.audit(data, **ASKED, per_person="last", order="day")
-    (text,) = [each.message for each in report.diagnostics if each.code == "people_unclear"]
-    assert text == (
-        "1 person has several rows with the last day (or without one), which differ in y: it is "
-        "unknown of them"
-    )
-
-
-def tied(first, second):
-    """Return 200 people of one decision each, and 20 women of two on the same day."""
-    rows = [(i, "FM"[i % 2], 1, "Hired" if i < 80 else "Rejected") for i in range(200)]
-    rows += [(200 + i, "F", 2, each) for i in range(20) for each in (first, second)]
-    return pl.DataFrame(rows, schema=["who", "sex", "day", "y"], orient="row")
-
-
-@pytest.mark.parametrize("positive", [["Hired"], ["Hired", "Eingestellt"]])
-def test_two_refusals_on_the_last_day_are_a_refusal(positive):
-    """Two spellings were a contradiction, and the people of no known decision."""
-    refused = fg.audit(tied("Rejected", "Abgelehnt"), **LAST | {"positive": "Hired"})
-    assert {each.group: each.n for each in refused.groups}["F"] == 120
-    assert refused.data.excluded.get("missing prediction", 0) == 0
-    assert "people_unclear" not in [d.code for d in refused.diagnostics]
-    chosen = fg.count(tied("Hired", "Eingestellt"), **LAST | {"positive": positive})
-    assert chosen.conflicts == ((("y", 20),) if len(positive) == 1 else ())
-    unstated = {name: value for name, value in LAST.items() if name != "positive"}
-    assert fg.count(tied("Rejected", "Abgelehnt"), **unstated).conflicts == (("y", 20),)
 
 
 NUMBERS = {"task": "regression", "sensitive": "sex", "person": "who"}
@@ -215,178 +144,10 @@ def last_numbers(outcomes):
     return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
 
 
-@pytest.mark.parametrize(
-    "outcomes", [{"label": "y"}, {"prediction": "p"}, {"label": "y", "prediction": "p"}]
-)
-def test_the_last_numbers_of_people_are_averaged(outcomes):
-    """Counts of people had no sums: every audit of numbers ended in a KeyError."""
-    rows, last = last_numbers([*outcomes.values()])
-    found = fg.audit(rows, **LAST_NUMBERS, **outcomes)
-    expected = fg.audit(last, task="regression", sensitive="sex", **outcomes)
-    assert len(found.estimates) == len(expected.estimates) > 0
-    for mine, theirs in zip(found.estimates, expected.estimates, strict=True):
-        assert mine.metric == theirs.metric
-        assert (mine.value, mine.low, mine.high) == pytest.approx(
-            (theirs.value, theirs.low, theirs.high), rel=1e-9
-        )
-    if "label" in outcomes and "prediction" not in outcomes:
-        means = last.groupby("sex")["y"].mean()
-        difference = found["mean_label.difference", "sex", "F"].value
-        assert difference == pytest.approx(means["F"] - means["M"])
-    if len(outcomes) == 2:
-        means = (last["p"] - last["y"]).abs().groupby(last["sex"]).mean()
-        difference = found["mean_absolute_error.difference", "sex", "F"].value
-        assert difference == pytest.approx(means["F"] - means["M"])
-
-
-def test_medians_are_of_the_last_numbers_of_people():
-    rows, last = last_numbers(["y", "p"])
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "metrics": ["median_label.difference", "prediction_wasserstein"],
-    }
-    found = fg.audit(rows, **LAST_NUMBERS, **asked)
-    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
-    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
-        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
-    ]
-    medians = last.groupby("sex")["y"].median()
-    difference = found["median_label.difference", "sex", "F"].value
-    assert difference == pytest.approx(medians["F"] - medians["M"])
-
-
-def test_numbers_that_differ_on_the_last_day_are_unknown():
-    who = [*range(40), 0, 2, 4, 6]
-    y = [*map(float, range(10, 50)), 10.001, 12.0, 14.5, 99.0]
-    rows = pl.DataFrame({"who": who, "sex": ["FM"[i % 2] for i in who], "day": 1, "y": y})
-    cube = fg.count(rows, **LAST_NUMBERS, label="y")
-    assert dict(cube.conflicts) == {"y": 3}  # the second of four is 12 twice
-    (table,) = cube.tables
-    assert table.sums["y"].sum() == sum(range(10, 50)) - 10 - 14 - 16
-
-
-def test_a_person_in_two_strata_is_refused():
-    data = pl.DataFrame({**ROWS, "branch": ["x", "y", "x", "x"]})
-    with pytest.raises(DataError, match="1 people are in several strata of 'branch'"):
-        fg.count(data, **ASKED, strata="branch")
-
-
 def test_counts_of_people_do_not_add_up():
     cube = fg.count(pl.DataFrame(ROWS), **ASKED)
     with pytest.raises(CubeError, match="counts of people do not add up"):
         cube + cube
-
-
-def test_each_decision_counts_as_a_cluster():
-    rng = np.random.default_rng(0)
-    data = pl.DataFrame(
-        {"who": rng.integers(0, 60, 400), "y": rng.integers(0, 2, 400)}
-    ).with_columns(sex=pl.when(pl.col("who") < 30).then(pl.lit("F")).otherwise(pl.lit("M")))
-    each = fg.audit(data, **ASKED, per_person="each")
-    clusters = fg.audit(data, **{k: v for k, v in ASKED.items() if k != "person"}, cluster="who")
-    assert each.estimates == clusters.estimates
-    assert "each decision counts" in " ".join(str(each).split())
-
-
-def test_the_report_states_people_and_repeats_itself(tmp_path):
-    data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
-    report = fg.audit(data, **ASKED)
-    text = " ".join(str(report).split())
-    assert "3 people in 4 rows, 1 used" in text
-    assert "each person counts once, with their most favourable decision" in text
-    assert "1 person has rows with different values of sex" in text
-    assert "1 person (contradictory sex); 1 person (missing sex)" in text
-    assert "(2 of 3)" in text
-    assert fg.audit(data, config=report.spec).groups == report.groups
-    fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
-    assert fg.audit(fg.load(tmp_path / "people.cube.json")).groups == report.groups
-
-
-def test_two_percent_is_of_everyone():
-    n = 1_000
-    data = pl.DataFrame(
-        {"y": [1, 0] * (n // 2), "sex": ["A"] * 470 + ["B"] * 18 + [None] * (n - 488)}
-    )
-    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "min_share": 0.02, "min_n": 1}
-    (small,) = {e.group for e in fg.audit(data, **asked).estimates if e.reason} - {"A"}
-    assert small == "B"  # 3.7% of those with a known sex, 1.8% of all
-
-
-@pytest.mark.parametrize("person", [{}, {"per_person": "each"}, {"per_person": "any"}])
-def test_a_preset_speaks_of_people_only_where_people_are_counted(person):
-    """Rows are applications, in sentences, tables and notes, unless people are counted."""
-    rows = pl.DataFrame(
-        {
-            "applicant id": [f"p{i // 2}" for i in range(800)],
-            "sex": ["Female" if i // 2 % 2 else "Male" for i in range(800)],
-            "hired": [None if i % 40 < 2 else int(i % 7 < 3 + i // 2 % 2) for i in range(800)],
-        }
-    )
-    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "preset": "nyc-ll144"}
-    of_people = person.get("per_person") == "any"
-    column = {"person": "applicant id"} if person else {}
-    report = fg.audit(rows, **asked, **column, **person)
-    text = " ".join(render(report, "text", full=True).split())
-    noun, other = ("female applicants", "applications of women")
-    if not of_people:
-        noun, other = other, noun
-    assert f"of 100 {noun}" in text
-    assert other not in text
-    unit = "people" if of_people else "rows"
-    assert f" {unit} with a known selection rate (n), " in text
-    if of_people:
-        assert "rows used" not in text
-
-
-def test_tables_and_minimums_are_of_people_with_a_known_decision():
-    """The n of tables, the minimum and what 2% are of: those that the rates are of."""
-    y = [1, 0] * 500 + [1, 0] * 9 + [None] * 3 + [None] * 500
-    sex = ["Male"] * 1_000 + ["Female"] * 21 + [None] * 500
-    rows = pl.DataFrame({"who": range(len(y)), "sex": sex, "y": y})
-    report = fg.audit(
-        rows, prediction="y", positive=1, sensitive="sex", person="who", preset="nyc-ll144"
-    )
-    rates = {g.group: g.rates["selection_rate"].denominator for g in report.groups}
-    assert (rates["Female"], rates["Male"]) == (18, 1_000)
-    text = " ".join(render(report, "text", full=True).split())
-    assert "below the minimum of 21 (2% of all 1,018 people with a known" in text
-
-
-def test_rows_that_may_be_of_one_person_are_not_called_people():
-    who = [f"p{i // 2}" for i in range(400)]
-    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "y": [0, 1, 1, 1] * 100})
-    alone = fg.audit(rows, prediction="y", positive=1, sensitive="sex")
-    assert str(alone.brief().headline).startswith("People with sex F")
-    several = rows.with_columns(pl.Series("user_id", who))
-    report = fg.audit(several, prediction="y", positive=1, sensitive="sex")
-    assert str(report.brief().headline).startswith("Rows with sex F")
-
-
-def test_the_column_of_persons_orders_nothing():
-    rows = {"who": ["a", "b"], "g": ["x", "y"], "p": [1, 0]}
-    with pytest.raises(fg.SpecError, match="order: is the column of persons"):
-        fg.audit(rows, prediction="p", sensitive="g", person="who", per_person="last", order="who")
-
-
-@pytest.mark.parametrize("unnamed", [0, 3])
-def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed):
-    who = [None] * unnamed + [f"p{i // 2}" for i in range(240 - unnamed)]
-    rows = pl.DataFrame({"who": who, "sex": ["F" if w else "M" for w in who], "y": [0, 1] * 120})
-    rows = rows.with_columns(sex=pl.lit("F")) if unnamed == 0 else rows
-    people = len(set(who) - {None}) + unnamed
-    cube = fg.count(rows, **ASKED)
-    stated = {3: "; 3 rows without an identifier count as a person each"}
-    for data in (rows, cube):
-        stated_in = fg.audit(data, **ASKED).diagnostics
-        (level,) = {each.level for each in stated_in if each.code is DiagnosticCode.PEOPLE}
-        assert level is (Level.WARNING if unnamed else Level.NOTE)
-        found = [each.message for each in stated_in]
-        assert (
-            f"240 rows of {people} people in 'who': each person counts once, with their most "
-            f"favourable decision{stated.get(unnamed, '')}"
-        ) in found
-        assert not any("different values of who" in each for each in found)
 
 
 @pytest.mark.parametrize("asked", [
@@ -405,40 +166,6 @@ def test_identifiers_that_differ_in_case_or_blanks_alone_are_warned_of(asked, al
         assert [each["identifiers"] for each in found] == ([2] if alike else [])
         assert all("2 identifiers in 'who' differ from another" in each.message for each in found)
     jsonschema.validate(json.loads((tmp_path / "a.cube.json").read_text()), cube_schema())
-
-
-@pytest.mark.parametrize(("first", "other", "warned"), [
-    ("{}", "{}.0", True), ("{:08}", "{}.00", True), ("x{}", "x0{}", False), ("{}", "{}.5", False),
-])  # fmt: skip
-@pytest.mark.parametrize("role", ["person", "cluster"])
-def test_identifiers_that_differ_in_how_a_number_is_written(first, other, warned, role, tmp_path):
-    """1001 and 1001.0 were two people without a warning, and a rule passed that fails of one."""
-    who = [(first if i % 4 < 2 else other).format(1000 + i // 4) for i in range(800)]
-    rows = pl.DataFrame({"who": who, "g": [*"aabb"] * 200, "y": [1, 1, 1, 1, 0, 0, 0, 0] * 100})
-    rows.write_parquet(tmp_path / "rows.parquet")
-    asked = {"prediction": "y", "positive": 1, "sensitive": "g", role: "who",
-             "rules": "selection_rate.ratio >= 0.5"}  # fmt: skip
-    for data in (rows, tmp_path / "rows.parquet"):
-        report = fg.audit(data, **asked)
-        found = [each for each in report.diagnostics if each.code == "alike_identifiers"]
-        assert [each["identifiers"] for each in found] == ([200] if warned else [])
-        assert all("blanks, encoding or how a number is written" in d.message for d in found)
-        withheld = warned and role == "person"
-        assert {str(each.outcome) for each in report.verdicts} == (
-            {"inconclusive"} if withheld else {"pass"}
-        )
-
-
-def test_counts_from_before_spellings_were_kept_are_read():
-    saved = fg.count(pl.DataFrame(ROWS), **ASKED).to_dict()
-    assert "spellings" not in saved  # as those of an earlier version
-    assert Cube.from_dict(saved | {"digest": _digest(saved)}).spellings == 0
-
-
-def test_a_column_of_persons_that_is_empty_counts_nobody():
-    rows = {"who": [None, None], "g": ["x", "y"], "p": [1, 0]}
-    with pytest.raises(fg.DataError, match="'who' names no person: it is empty in every row"):
-        fg.audit(rows, prediction="p", sensitive="g", person="who")
 
 
 def _with_identifier(value: object, rows: int = 100) -> pl.DataFrame:
@@ -465,115 +192,3 @@ def test_a_blank_identifies_no_one(blank, counted):
         assert "100 rows without an identifier count as a person each" in " ".join(
             str(report).split()
         )
-
-
-@pytest.mark.parametrize("value", ["N/A", 0, "999-99-9999", "APPL"])
-def test_an_identifier_of_no_one_is_a_warning_with_its_recoding(value):
-    data = _with_identifier(value)
-    report = fg.audit(data, **ASKED)
-    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
-    assert note.level is Level.WARNING
-    assert "100 rows" in note.message
-    assert "count as one person" in note.message
-    assert (str(value) in note.message) == (value != "APPL")  # which may be someone's name
-    line = note["line"].replace("VALUE", str(value))
-    recoded = fg.audit(data, **ASKED, recode=line)
-    assert not [d for d in recoded.diagnostics if d.code == "placeholder_identifier"]
-    assert recoded.estimates == fg.audit(_with_identifier(None), **ASKED).estimates
-
-
-def test_the_recoding_of_an_identifier_holds_those_that_are_recoded_already():
-    data = pl.concat([_with_identifier("N/A"), _with_identifier("unknown")])
-    first = {"who": {"unknown": ["unknown"]}}
-    report = fg.audit(data, **ASKED, recode=first)
-    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
-    assert note["line"] == 'who = {unknown = ["unknown", "N/A"]}'
-
-
-@pytest.mark.parametrize(("unnamed", "warned"), [(3, False), (60, True)])
-def test_many_rows_without_an_identifier_are_warned_of(unnamed, warned):
-    """Each decision counts: intervals are of the others alone, which a note stated."""
-    rows = pl.DataFrame(
-        {
-            "who": [None if i < unnamed else f"p{i // 2}" for i in range(400)],
-            "sex": ["FM"[i // 2 % 2] for i in range(400)],
-            "y": [i % 3 % 2 for i in range(400)],
-        }
-    )
-    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
-    report = fg.audit(rows, **asked, per_person="each")
-    (note,) = (d for d in report.diagnostics if d.code is DiagnosticCode.EXCLUDED)
-    assert (note["rows"], note["reason"]) == (unnamed, "missing cluster")
-    assert (note.level is Level.WARNING) is warned
-    assert "values include them, confidence intervals do not" in note.message
-
-
-def test_clusters_of_no_one_are_warned_of_and_recoded():
-    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"}
-    report = fg.audit(_with_identifier("N/A"), **asked)
-    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
-    assert "count as one cluster" in note.message
-    recoded = fg.audit(_with_identifier("N/A"), **asked, recode=note["line"])
-    assert recoded.estimates == fg.audit(_with_identifier(None), **asked).estimates
-
-
-def test_the_warning_of_an_identifier_is_kept_with_counts(tmp_path):
-    cube = fg.count(_with_identifier("N/A"), **ASKED)
-    cube.save(tmp_path / "people.cube.json")
-    jsonschema.validate(json.loads((tmp_path / "people.cube.json").read_text()), cube_schema())
-    read = fg.audit(fg.load(tmp_path / "people.cube.json"))
-    assert [d for d in read.diagnostics if d.code == "placeholder_identifier"]
-
-
-def test_a_few_more_applications_are_no_placeholder():
-    data = pl.concat([_with_identifier("p1", 3), _with_identifier("missing.link@x.org", 9)])
-    assert fg.count(data, **ASKED).placeholders == ()
-
-
-def test_undated_decisions_leave_the_last_one_unknown_and_are_stated():
-    """Whichever is undated may be the last, so that a rate of the dated ones would be biased."""
-    n = 100
-    data = pl.DataFrame(
-        {
-            "who": [*range(2 * n), *range(2 * n)],
-            "sex": (["F"] * n + ["M"] * n) * 2,
-            "y": [1] * n + [0] * n + [0] * n + [i % 2 for i in range(n)],
-            "day": [1] * (2 * n) + [None] * n + [2] * n,
-        }
-    )
-    report = fg.audit(
-        data, **ASKED, per_person="last", order="day", rules="selection_rate.ratio>=0.8"
-    )
-    (note,) = [d for d in report.diagnostics if d.code == "people_unclear"]
-    assert note.level is Level.WARNING
-    assert note.message == (
-        "100 people have several decisions, of which at least one has no day: which is the last "
-        "is unknown, and so is what was decided of them"
-    )
-    assert note.message in " ".join(str(report).split())
-    assert report.data.excluded["missing prediction"] == n
-    rates = {each.group: each.rates["selection_rate"] for each in report.groups}
-    assert rates["M"].value == 0.5
-    assert rates["F"].value is None
-    assert report.verdict != "PASS"
-
-
-def test_a_person_of_one_undated_decision_has_it():
-    data = pl.DataFrame({**ROWS, "day": [1, 2, 3, None]})
-    cube = fg.count(data, **ASKED, per_person="last", order="day")
-    assert cube.conflicts == ()
-    same = pl.DataFrame({**ROWS, "day": [None, None, 3, None]})
-    assert fg.count(same, **ASKED, per_person="last", order="day").conflicts == (("day", 1),)
-
-
-def test_values_that_are_not_recoded_have_no_number_where_people_have_several():
-    """'Not Selected' of 0 people was stated, where 40 had it: one value of a person is kept."""
-    rows = [(i, "FM"[i % 2], "Hired" if i < 60 else "Rejected") for i in range(100)]
-    rows += [(i, "FM"[i % 2], "Interview" if i < 40 else "Not Selected") for i in range(100)]
-    frame = pl.DataFrame(rows, schema=["id", "sex", "stage"], orient="row")
-    asked = {"prediction": "stage", "positive": ["Interview", "Hired"], "sensitive": "sex"}
-    report = fg.audit(
-        frame, **asked, person="id", recode={"stage": {"Interview": ["Interview"]}}
-    )  # fmt: skip
-    (said,) = [each.message for each in report.diagnostics if each.code == "not_recoded"]
-    assert said.startswith("'Hired', 'Not Selected' and 'Rejected' are in no category: they are")

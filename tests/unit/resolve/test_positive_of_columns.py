@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli import main
 from fairgauge.errors import SpecError
 
 WORDS = [("Hired", "Rejected"), ("no", "yes"), ("2", "1"), ("a=b", "c,d"), ("1", "0")]
@@ -82,42 +80,6 @@ def numbers_in(plain):
         held = plain.values() if isinstance(plain, dict) else plain
         return [number for each in held for number in numbers_in(each)]
     return [plain] if isinstance(plain, float | int) else []
-
-
-def test_a_decision_in_other_words_is_still_doubted():
-    rows = rows_of(("Hired", "Rejected"), ("yes", "no"))
-    rows.loc[::5, "decision"] = "Withdrawn"
-    found = fg.audit(rows, **asked_for(("Hired",), ("yes",)), rules="selection_rate.ratio >= 0.1")
-    assert "undecided_outcomes" in {d.code for d in found.diagnostics}
-    assert found.verdict == "inconclusive"
-
-
-def test_the_error_prints_the_line_that_does_it(tmp_path):
-    rows_of(("Hired", "Rejected"), ("yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
-    flags = ["audit", str(tmp_path / "rows.csv"), "--label", "outcome", "--prediction", "decision",
-             "--sensitive", "sex"]  # fmt: skip
-    line = ["--positive", "outcome=yes", "--positive", "decision=Hired"]
-    for stated in ([], ["--positive", "Hired"], ["--positive", "yes"], ["--positive", "yes,Hired"]):
-        result = CliRunner().invoke(main, [*flags, *stated])
-        assert (result.exit_code, " ".join(line) in result.output) == (2, True)
-    for stated in (line, ["--positive", "decision=Hired,outcome=yes"]):
-        result = CliRunner().invoke(main, [*flags, *stated])
-        assert result.exit_code == 0, result.output
-        assert "wrong prediction of “Hired”" in " ".join(result.output.split())
-
-
-def test_a_value_with_an_equals_sign_is_a_value():
-    asked = ["--label", "outcome", "--sensitive", "sex", "--positive"]
-    rows = rows_of(label=("a=b", "outcome=1")).to_csv(index=False)
-    for stated, code in (
-        ("a=b", 0),
-        (r"a\=b", 0),
-        (r"outcome\=1", 0),
-        ("outcome=a=b", 0),
-        ("outcome=1", 2),
-    ):
-        result = CliRunner().invoke(main, ["audit", "-", *asked, stated], input=rows)
-        assert result.exit_code == code, result.output
 
 
 @pytest.mark.parametrize(("positive", "stated"), [

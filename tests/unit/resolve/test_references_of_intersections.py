@@ -44,17 +44,6 @@ def test_only_the_intersection_has_it(group, tmp_path):
     assert fg.audit(FRAME, **written).estimates == report.estimates
 
 
-def test_it_replaces_that_of_its_columns():
-    named = {"sex": "M", "race": "A", "sex*race": ["F", "B"]}
-    report = fg.audit(FRAME, **ASKED, reference=named)
-    assert references(report) == {("sex", "M"), ("race", "A"), ("sex*race", "F & B")}
-    assert "sex*race, each compared with M, A and F & B;" in lead(report)[1]
-    del named["sex*race"]
-    report = fg.audit(FRAME, **ASKED, reference=named)
-    assert ("sex*race", "M & A") in references(report)
-    assert "sex*race, each compared with M, A and M & A;" in lead(report)[1]
-
-
 def test_values_with_our_separators_are_no_other_group():
     asked = ASKED | {"sensitive": [], "intersections": [["race", "sex"]]}
     report = fg.audit(FRAME, **asked, reference={"race*sex": ["A & B", "F"]})
@@ -72,12 +61,6 @@ def test_a_text_of_two_groups_is_refused():
     report = fg.audit(both, **asked, reference={"one*two": ["A & B", "C"]})
     (group,) = {each.reference.group_id for each in report.estimates if each.group}
     assert [part.values for part in group.parts] == [("A & B",), ("C",)]
-
-
-def test_intervals_are_named_as_results_name_them():
-    asked = ASKED | {"sensitive": ["sex", fg.cut("age", [40])], "intersections": "sex*age"}
-    report = fg.audit(FRAME, **asked, reference={"sex*age": ["F", "(40, inf)"]})
-    assert ("sex*age", "F & (40, inf)") in references(report)
 
 
 @pytest.mark.parametrize(

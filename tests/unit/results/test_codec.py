@@ -27,7 +27,7 @@ from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
-from fairgauge.results.planned import Needed, PlannedPairs, SelfReports, Smallest
+from fairgauge.results.planned import Needed, Smallest
 from fairgauge.results.scopes import Bounds, ClassScope, Interval, Reference, Scope, stratum
 from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
@@ -70,8 +70,8 @@ OF_TYPE = {
 }  # fmt: skip
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, CheckedGroup, DisparityChange, Estimate, Group,
-    GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, PlannedPairs, Point,
-    RateChange, RateValue, Reclassified, ScoreCounts, SelfReports, Smallest, SwapVariant,
+    GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point,
+    RateChange, RateValue, Reclassified, ScoreCounts, Smallest, SwapVariant,
 )  # fmt: skip
 
 

@@ -14,9 +14,8 @@ import fairgauge as fg
 import reference_intervals as reference
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.enums import Outcome, Status
-from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.rowwise import _row_slices as row_slices
+from fairgauge.enums import Status
+from fairgauge.reasons import ReasonCode
 
 CLASSES = {"prediction": "p", "features": ["x", "z"], "metrics": ["FT", "consistency"]}
 RANKED = {
@@ -95,14 +94,6 @@ def test_draws_follow_the_seed_and_nothing_else_that_is_asked(kind: str) -> None
     assert numbers(audited(kind, metrics=last, seed=1)) != numbers(alone)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_clusters_leave_no_interval_and_say_so(kind: str) -> None:
-    for each in audited(kind, cluster="id").estimates:
-        assert each.value is not None
-        assert (each.low, each.p_value) == (None, None)
-        assert each.reason == Reason.of(ReasonCode.ROW_METRIC_WITH_CLUSTERS)
-
-
 def test_a_flip_test_takes_the_reference_as_given() -> None:
     found = audited("classes")["FT", "g", "a"]
     n, shares = found.n_group or 0, (found.rate_group or 0, found.rate_reference or 0)
@@ -112,39 +103,6 @@ def test_a_flip_test_takes_the_reference_as_given() -> None:
     assert (found.low, found.high) == pytest.approx(reference.tango(better, worse, n))
     assert found.interval
     assert found.interval.methods == (M.SCORE, M.CONDITIONAL)
-
-
-def test_profile_clarify_turns_the_limits_of_a_flip_test() -> None:
-    ours, theirs = (
-        audited("classes", profile=p, features="z")["FT", "g", "b"]
-        for p in ("documented", "clarify")
-    )
-    turned = (-(theirs.value or 0), -(theirs.high or 0), -(theirs.low or 0))
-    assert (ours.value, ours.low, ours.high) == pytest.approx(turned)
-    assert ours.p_value == theirs.p_value
-
-
-def test_a_flip_test_of_a_sample_rests_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = audited("classes")["FT", "g", "a"]
-    monkeypatch.setattr(row_slices, "MOST_QUERIES", 50)
-    sample = audited("classes")["FT", "g", "a"]
-    assert sample.n_group == 50
-    assert sample.high - sample.low > 1.2 * (whole.high - whole.low)  # type: ignore[operator]
-
-
-def test_a_row_is_not_held_against_itself() -> None:
-    found = audited("classes", reference="overall")["FT", "g", "a"]
-    assert found.value is not None
-    assert found.low is None
-    assert found.reason
-    assert found.reason.code is ReasonCode.OWN_NEIGHBOURS
-
-
-def test_rows_that_are_all_alike_are_not_certain_to_be() -> None:
-    frame = people().with_columns(p=pl.lit(1))
-    found = audited("classes", frame, metrics="consistency").estimates[0]
-    assert found.value == found.high == 1
-    assert 0.95 < (found.low or 0) < 1
 
 
 def test_limits_against_everyone_are_those_against_the_rest_carried_over() -> None:
@@ -166,46 +124,12 @@ def test_limits_against_everyone_are_those_against_the_rest_carried_over() -> No
             assert getattr(every, name) == pytest.approx((1 - part) * r), (metric, name)
 
 
-def test_a_group_that_is_everyone_has_nothing_to_be_compared_with() -> None:
-    frame = people().with_columns(g=pl.lit("a"))
-    for kind in ("ranked", "amounts"):
-        for each in audited(kind, frame, reference="overall").estimates:
-            if each.metric.startswith("skew"):
-                assert each.status is Status.TOO_FEW
-                continue
-            assert each.low is None
-            assert each.reason
-            assert each.reason.code in (ReasonCode.OWN_REFERENCE, ReasonCode.ONE_GROUP_RANKED)
-
-
 def test_distances_and_divergences_say_what_chance_alone_would_give() -> None:
     for kind in ("ranked", "amounts"):
         for each in audited(kind).estimates:
             chance = each.metric == "ndkl" or kind == "amounts"
             assert (each.expected is not None) == chance
             assert ("is expected under no difference" in each.says) == chance
-
-
-def test_a_distance_is_a_ball_of_many_cells_too() -> None:
-    """Of more values than cells the limits stay about those of all values."""
-    frame = people(3000)
-    found = audited("amounts", frame, metrics="prediction_ks", replicates=2000)
-    one = found["prediction_ks", "g", "b"]
-    x, y = (
-        np.sort(frame.filter((pl.col("g") == "b") == side)["v"].to_numpy())
-        for side in (True, False)
-    )
-    # the bootstrap of both sides: how far their distributions move from those observed
-    rng, grid, moved = np.random.default_rng(0), np.concatenate([x, y]), []
-    for _ in range(400):
-        apart = [
-            np.searchsorted(np.sort(rng.choice(side, len(side))), grid, "right") / len(side)
-            - np.searchsorted(side, grid, "right") / len(side)
-            for side in (x, y)
-        ]
-        moved.append(np.abs(apart[0] - apart[1]).max())
-    radius = np.quantile(moved, 0.95)
-    assert one.high - one.value == pytest.approx(radius, rel=0.1)  # type: ignore[operator]
 
 
 def test_a_group_without_a_place_has_no_lower_limit() -> None:
@@ -224,25 +148,6 @@ def test_a_group_without_a_place_has_no_lower_limit() -> None:
     assert ratio.high == pytest.approx(high)
 
 
-@pytest.mark.parametrize(
-    ("other", "reason"),
-    [
-        (0.5, Reason.of(ReasonCode.ONE_VALUE, of="score", value="0.5")),
-        (0.4, Reason.of(ReasonCode.ONE_RANK)),
-    ],
-)
-def test_equal_scores_tell_nothing(other: float, reason: Reason) -> None:
-    """Those of a group that is excluded may be others."""
-    frame = people().with_columns(s=pl.lit(0.5))
-    excluded = frame.head(9).with_columns(g=pl.lit("excluded"), s=pl.lit(other))
-    report = audited("ranked", pl.concat([frame, excluded]), exclude_groups="excluded")
-    even = next(e for e in report.estimates if e.metric == "ndkl")
-    for found, neutral in ((report["exposure_ratio", "g", "a"], 1), (even, 0)):
-        assert found.value == pytest.approx(neutral, abs=1e-12)
-        assert found.low is None
-        assert found.reason == reason
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_rows_keep_their_limits_and_decide_nothing(kind: str) -> None:
     for each in audited(kind, people(18)).estimates:
@@ -250,22 +155,6 @@ def test_few_rows_keep_their_limits_and_decide_nothing(kind: str) -> None:
         assert each.reason
         assert each.reason.code is ReasonCode.FEW_ROWS
         assert each.low is not None
-
-
-def test_few_places_are_too_few() -> None:
-    found = audited("ranked", metrics="skew(k=6)")["skew(k=6)", "g", "a"]
-    assert found.status is Status.TOO_FEW
-    assert found.reason
-    assert found.reason.code is ReasonCode.FEW_EXPECTED
-
-
-def test_cases_count_as_rows() -> None:
-    frame = people(120)
-    twice = frame.with_columns(n=pl.lit(2))
-    repeated = pl.concat([frame, frame])
-    for kind in KINDS:
-        counted = numbers(audited(kind, twice, count="n"))
-        assert counted == numbers(audited(kind, repeated))
 
 
 @pytest.mark.parametrize("kind", ["ranked", "amounts"])
@@ -293,23 +182,3 @@ def test_a_difference_is_found() -> None:
             assert (each.p_value or 1) < 0.05, each.metric
             neutral = find_metric(each.metric).neutral
             assert not each.low <= neutral <= each.high, each.metric  # type: ignore[operator]
-
-
-@pytest.mark.parametrize("metric", ["top_selection_ratio", "skew"])
-@pytest.mark.parametrize("top", ["k=300", "k=5000", "percent=99.9"])
-def test_a_top_of_all_rows_is_not_evaluated(metric, top):
-    """The ratio is 1 by construction, and passed where one group had all the places of a top."""
-    apart = people().with_columns(s=pl.col("s") / 2 + 0.25 * (pl.col("g") == "a"))
-    for rows, more in (
-        (apart, {}),
-        (pl.concat([apart, apart], how="vertical").with_row_index("i"), {"where": "i < 300"}),
-    ):
-        report = audited(
-            "ranked", rows, metrics="exposure_ratio", rules=f"{metric}({top}) <= 2", **more
-        )
-        assert report.exit_code == 3
-        assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
-        text = " ".join(str(report).split())
-        assert "the top is the whole ranking (300 rows), so that the scores have no effect" in text
-    beside = audited("ranked", apart, metrics="exposure_ratio", rules=f"{metric}(k=299) <= 2")
-    assert beside.exit_code == 0

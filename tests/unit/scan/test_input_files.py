@@ -5,12 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -89,23 +86,11 @@ def test_long_lines(write):
         cells(write(f"g,y\n{'z' * 5_000_000},1\n"))
 
 
-def test_a_csv_column_name_in_quotes(write):
-    found = cells(write('"the, group",y\na,1\n'), sensitive="the, group")
-    assert found == {("a", 1): 1}
-
-
 REFUSED = {
     "empty": ("", r"'.*rows.csv' is empty"),
-    "no header": ("\ng,y\na,1\n", r"'.*rows.csv' has no header: its first line is empty"),
+    "no header": ("\n\n", r"'.*rows.csv' has no header: its first lines are empty"),
     "header only": ("g,y\n", "the data have no rows"),
     "twice": ("g,g,y\na,b,1\n", r"'.*rows.csv' has the column 'g' twice"),
-    "title": (
-        "Export,,\nof 2026,,\ng,y,p\na,1,1\n",
-        (
-            r"^the first line of '.*rows.csv', which names its columns, leaves 2 of 3 without a "
-            r"name \(it has 'Export'\); name each column, and remove lines above their names$"
-        ),
-    ),
     "no names": (
         "g,,\na,1,\n",
         r"leaves 2 of 3 without a name \(it has 'g'\); name each column, and",
@@ -132,18 +117,6 @@ def test_csv_refused(write, what):
         cells(write(content))
 
 
-@pytest.mark.parametrize("text", ["NA", "0_1", "0x1", "1,5", "-"])
-def test_text_in_a_score_is_refused(write, text):
-    path = write(f'g,y,s\na,1,0.5\nb,0,"{text}"\n')
-    with pytest.raises(DataError, match=f"column 's' must hold numbers, but has '{text}'"):
-        cells(path, score="s")
-
-
-def test_scores_as_programs_write_them(write):
-    path = write("g,y,s\na,1, 0.5\na,1,.75\na,1,1e-3\na,1,0.12345678901234567\na,1,nan\na,1,\n")
-    assert cells(path, score="s") == {("a", 1, 1): 2, ("a", 1, 0): 2, ("a", 1, None): 2}
-
-
 def test_gzip(write):
     whole = gzip.compress("".join(f"{i % 7},1\n" for i in range(100_000)).encode())
     with pytest.raises(DataError, match="is truncated, or not a gzip file"):
@@ -152,28 +125,6 @@ def test_gzip(write):
         cells(write("g,y\na,1\n", "rows.csv.gz"))
     assert cells(write(gzip.compress(b"g,y\na,1\n"), "rows.csv.gz")) == {("a", 1): 1}
     assert cells(write(gzip.compress(b'{"g":"a","y":1}\n'), "rows.jsonl.gz")) == {("a", 1): 1}
-
-
-@pytest.mark.parametrize(("name", "suffix", "message"), [
-    ("rows.parquet", ".csv", "is a Parquet file; rename it to end in .parquet"),
-    ("rows.parquet", ".jsonl", "is a Parquet file; rename it to end in .parquet"),
-    ("rows.arrow", ".csv", "is an Arrow file; rename it to end in .arrow"),
-    ("rows.csv.gz", ".csv", r"is a gzip file; rename it to end in \.csv\.gz"),
-    ("rows.csv.gz", ".jsonl", r"is a gzip file; rename it to end in \.jsonl\.gz"),
-    ("rows.parquet", ".xlsx", "is a workbook"), ("rows.html", ".xls", "is a workbook"),
-])  # fmt: skip
-def test_a_renamed_file_is_called_what_it_is(tmp_path, name, suffix, message):
-    """A Parquet file named .csv was to be converted from latin1, gzip by chance from UTF-16."""
-    frame = pl.DataFrame({"g": ["a"], "y": [1]})
-    frame.write_parquet(tmp_path / "rows.parquet")
-    frame.write_ipc(tmp_path / "rows.arrow")
-    frame.write_csv(tmp_path / "rows.csv")
-    frame.write_ndjson(tmp_path / "rows.jsonl")
-    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"g,y\na,1\n", mtime=0))
-    (tmp_path / "rows.html").write_text("<table><tr><td>g</td></tr></table>")
-    renamed = (tmp_path / name).rename(tmp_path / f"renamed{suffix}")
-    with pytest.raises(DataError, match=message):
-        cells(renamed)
 
 
 JSON_RIGHT = {
@@ -195,13 +146,6 @@ JSON_RIGHT = {
 def test_json_lines_read_right(write, what):
     content, expected = JSON_RIGHT[what]
     assert cells(write(content, "rows.jsonl")) == expected
-
-
-def test_a_large_text_in_json(write):
-    found = cells(
-        write('{{"g":"{}","y":1}}\n{{"g":"a","y":0}}\n'.format("z" * 3_000_000), "r.jsonl")
-    )
-    assert sorted(found.values()) == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -234,16 +178,6 @@ def test_json_refused(write, what):
         cells(write(content, name))
 
 
-def test_a_byte_order_mark_in_json_is_read_or_refused(write):
-    """DuckDB 2 reads past it, 1 refuses it."""
-    path = write('\ufeff{"g":"a","y":1}\n', "rows.jsonl")
-    if int(duckdb.__version__.partition(".")[0]) < 2:
-        with pytest.raises(DataError, match="byte order mark"):
-            cells(path)
-    else:
-        assert cells(path) == {("a", 1): 1}
-
-
 def test_parquet_refused(tmp_path, write):
     path = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"g": ["a"] * 1_000, "y": [1] * 1_000}), path)
@@ -274,13 +208,6 @@ def test_arrow_files(tmp_path, write):
             cells(write(content, "cut.feather"))
 
 
-def test_arrow_files_without_pyarrow(tmp_path, monkeypatch):
-    feather.write_feather(pa.table({"g": ["a"], "y": [1]}), tmp_path / "rows.arrow")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(fg.MissingExtra, match=r"needs the module 'pyarrow', which is not inst"):
-        cells(tmp_path / "rows.arrow")
-
-
 def test_several_files_with_their_columns_in_another_order(write):
     one = write("g,y\na,1\n", "1.csv")
     two = write("y;g\n0;b\n", "2.csv")
@@ -302,26 +229,6 @@ def test_a_second_file_with_other_columns(write, name, one, two, message):
     paths = [write(one, f"1.{name}"), write(two, f"2.{name}")]
     with pytest.raises(DataError, match=message):
         cells(paths)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "jsonl", "json"])
-@pytest.mark.parametrize("order", ["wgy"])
-def test_files_with_their_columns_in_another_order_are_one_table(tmp_path, suffix, order):
-    columns = {"g": ["a", "b", "b"], "y": [1, 0, 1], "w": [0.5, 1.5, 2.0]}
-    frame = pl.DataFrame(columns)
-    writers = {
-        "csv": pl.DataFrame.write_csv,
-        "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-        "parquet": pl.DataFrame.write_parquet,
-        "arrow": pl.DataFrame.write_ipc,
-        "jsonl": pl.DataFrame.write_ndjson,
-        "json": pl.DataFrame.write_json,
-    }
-    for name, part in (("1", frame), ("2", frame.select(*order))):
-        writers[suffix](part, tmp_path / f"{name}.{suffix}")
-    question = {"label": "y", "sensitive": "g", "weight": "w"}
-    found = fg.count([tmp_path / f"1.{suffix}", tmp_path / f"2.{suffix}"], **question)
-    assert found == fg.count(pl.concat([frame, frame]), **question)
 
 
 TWICE = pa.table([[1, 0], [1, 0], ["a", "b"]], names=["y", "y", "g"])
@@ -348,13 +255,6 @@ def _written_twice(suffix, text):
 def test_a_column_that_is_there_twice(tmp_path, data, name):
     with pytest.raises(DataError, match=f"^{name} has the column 'y' twice; rename one of them$"):
         cells(data(tmp_path))
-
-
-def test_a_part_of_a_dask_frame_with_a_column_twice():
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.from_pandas(pd.DataFrame({"y": [1], "x": [0], "g": ["a"]}), npartitions=1)
-    with pytest.raises(DataError, match=r"^the frame has the column 'y' twice; rename"):
-        cells(frame.rename(columns={"x": "y"}))
 
 
 def test_parquet_files_of_different_types_and_columns(tmp_path):
@@ -394,12 +294,6 @@ def test_a_glob_of_folders(write, tmp_path):
     assert cells(f"{lake}/*", sensitive="day") == {("08", 1): 1}  # files go before folders
 
 
-def test_a_glob_of_folders_without_parquet_files(tmp_path):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"the folder '.*' holds no .parquet files"):
-        cells(str(tmp_path / "*"))
-
-
 @pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "it's.csv", "ä b.csv"])
 def test_names_of_files_mean_themselves(write, name):
     path = write("g,y\na,1\n", name)
@@ -414,8 +308,8 @@ def test_files_that_are_not_there(write, tmp_path):
         cells(str(tmp_path / "*.csv"))
     with pytest.raises(DataError, match=r"the folder '.*' holds no .parquet files"):
         cells(tmp_path)
-    with pytest.raises(DataError, match=r"rows.xlsx' is a workbook, which is not read"):
-        cells(write(b"PK\x03\x04\0", "rows.xlsx"))
+    with pytest.raises(DataError, match=r"rows.xls' is a workbook of another format; save it"):
+        cells(write(b"PK\x03\x04\0", "rows.xls"))
     with pytest.raises(DataError, match="files of different formats cannot be read together"):
         cells([write("g,y\na,1\n", "1.csv"), write('{"g":1,"y":1}', "2.jsonl")])
 
@@ -449,21 +343,3 @@ def test_what_is_no_data(data):
 def test_an_object_that_is_no_frame():
     with pytest.raises(DataError, match="cannot audit data of type object; give a frame"):
         cells(object())
-
-
-@pytest.mark.parametrize(
-    ("end", "within", "delimiter"), [("\n", "\r\n", ","), ("\r\n", "\n", ";"), ("\r", "\r", ",")]
-)
-def test_a_line_break_in_a_quoted_name(write, end, within, delimiter):
-    """As Excel writes a header with Alt+Enter; the body may have line breaks, too."""
-    name, value = f"paid{within}back", f"a{within}b"
-    header = delimiter.join([f'"{name}"', "g", '"say ""so"""'])
-    rows = [delimiter.join([y, f'"{value}"', "x"]) for y in "1101"]
-    path = write(end.join([header, *rows, ""]))
-    counted = fg.count(path, label=name, sensitive="g")
-    assert counted.rows == 4
-    assert fg.audit(counted, metrics="base_rate").groups[0].n == 4
-    with pytest.raises(DataError, match="a quote is not closed"):
-        fg.count(
-            write(f'{header}{end}1{delimiter}"a"b{delimiter}x{end}'), label=name, sensitive="g"
-        )

@@ -6,9 +6,7 @@ import random
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
@@ -83,23 +81,6 @@ def test_decimals_of_too_many_digits_are_refused_where_they_are_used(tmp_path, a
     assert fg.count(rows, label="y", sensitive="d").rows == 3
 
 
-@pytest.mark.parametrize("name", ["NULL", "__HIVE_DEFAULT_PARTITION__"])
-def test_partitions_without_a_value(tmp_path, name):
-    rows = pa.table({"g": ["a", "b", None] * 4, "y": [1, 0, 1, 1] * 3})
-    for value in ("a", "b", None):
-        folder = tmp_path / f"g={name if value is None else value}"
-        folder.mkdir()
-        part = rows.filter([each == value for each in rows["g"].to_pylist()])
-        pq.write_table(part.drop(["g"]), folder / "0.parquet")
-    whole = fg.count(rows, label="y", sensitive="g")
-    assert fg.count(tmp_path, label="y", sensitive="g") == whole
-    if name != "NULL":  # which is a text to pyarrow
-        read = [pq.read_table(tmp_path), ds.dataset(tmp_path, partitioning="hive").to_table()]
-        read += [pl.scan_parquet(tmp_path, hive_partitioning=True)]
-        for each in read:
-            assert fg.count(each, label="y", sensitive="g") == whole
-
-
 LEFT_OVER = [
     "_temporary/0/part-1.parquet", ".part-0.parquet", "g=b/_tmp/x.parquet", "_old.parquet",
     ".ipynb_checkpoints/x.parquet", ".hidden=1/x.parquet",
@@ -137,23 +118,6 @@ def test_files_that_are_no_part_of_a_table_are_skipped_and_stated(
         assert fg.count(here, **asked).rows == 8
     report = fg.audit(str(with_leftovers / "**" / "*.parquet"), **asked)
     assert (report.data.rows, skipped(report)) == (8, [3])  # ** finds none below a dot
-
-
-def test_a_skipped_file_is_counted_where_it_is_named(with_leftovers):
-    asked: dict[str, Any] = {"label": "y", "sensitive": "y"}
-    for named in ("_old.parquet", "_temporary", "_temporary/*/*.parquet", "_o*.parquet",
-                  ".part-*.parquet"):  # fmt: skip
-        report = fg.audit(str(with_leftovers / named), **asked)
-        assert (report.data.rows, skipped(report)) == (4, []), named
-    with pytest.raises(DataError, match=r"no files but those that are skipped.*_old\.parquet"):
-        fg.count(str(with_leftovers / "*.parquet"), **asked)
-
-
-def test_left_over_files_of_text(tmp_path):
-    for name in ("a.csv", "_b.csv"):
-        (tmp_path / name).write_text("g,y\na,1\nb,0\n")
-    report = fg.audit(str(tmp_path / "*.csv"), label="y", sensitive="g")
-    assert (report.data.rows, skipped(report)) == (2, [1])
 
 
 MARKS = {

@@ -11,7 +11,6 @@ import threading
 import pytest
 from tests.needs import POSIX
 
-import fairgauge as fg
 from fairgauge.scan import scan_progress
 from fairgauge.scan.scan_progress import progress
 
@@ -51,56 +50,11 @@ def test_a_long_scan_shows_a_bar_and_erases_it(monkeypatch):
     assert terminal.getvalue().endswith(scan_progress.ERASE)
 
 
-def test_a_scan_that_knows_its_share_shows_it(monkeypatch):
-    terminal = watch(monkeypatch, Terminal())
-    with progress("Counting rows", lambda: 0.5):
-        assert terminal.drawn.wait(10)
-    assert "Counting rows [############            ]  50 %" in terminal.bars()[0]
-
-
-def test_work_within_work_shares_one_bar(monkeypatch):
-    """Two bars would draw over each other, on one line."""
-    terminal = watch(monkeypatch, Terminal())
-    threads = threading.active_count()
-    with progress("Counting rows"):
-        assert terminal.drawn.wait(10)
-        assert threading.active_count() == threads + 1
-        with progress("Scanning", lambda: 0.25):
-            assert threading.active_count() == threads + 1
-            drawn_until(terminal, "25 %")
-        terminal.truncate(terminal.seek(0))
-        drawn_until(terminal, " s")
-        assert "%" not in terminal.bars()[-1]
-    assert all(text.startswith("Counting rows [") for text in terminal.bars())
-
-
-def drawn_until(terminal, text):
-    for _ in range(1_000):
-        terminal.drawn.clear()
-        assert terminal.drawn.wait(10)
-        if text in terminal.getvalue():
-            return
-    raise AssertionError(terminal.getvalue())
-
-
 def test_a_short_scan_shows_nothing(monkeypatch):
     terminal = watch(monkeypatch, Terminal(), patience=60.0)
     with progress("Counting rows"):
         pass
     assert terminal.getvalue() == ""
-
-
-def test_the_bar_is_gone_after_an_error(monkeypatch):
-    terminal = watch(monkeypatch, Terminal())
-
-    def work() -> None:
-        with progress("Counting rows"):
-            assert terminal.drawn.wait(10)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    assert terminal.getvalue().endswith(scan_progress.ERASE)
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO(), "closed"], ids=["none", "file", "closed"])
@@ -115,12 +69,6 @@ def test_nothing_where_there_is_no_terminal(monkeypatch, stream):
         assert threading.active_count() == before
     if isinstance(stream, io.StringIO) and not stream.closed:
         assert stream.getvalue() == ""
-
-
-def test_a_scan_of_files_needs_no_standard_error(monkeypatch, tmp_path):
-    (tmp_path / "t.csv").write_text("y,s\n1,a\n0,b\n")
-    monkeypatch.setattr(sys, "stderr", None)
-    assert fg.count(tmp_path / "t.csv", label="y", sensitive="s").rows == 2
 
 
 SCRIPT = """

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.scan._short_floats import doubles, sql_double
+from fairgauge.scan._short_floats import doubles
 from fairgauge.values import as_double
 
 
@@ -32,28 +30,11 @@ def test_a_float_is_itself_or_what_it_is_printed_as(value):
     assert found in (value, float(str(single)))
 
 
-@given(st.floats(width=16, allow_nan=False))
-def test_half_precision_alike(value):
-    half = np.float16(value)
-    (found,) = doubles(np.array([half])).tolist()
-    assert as_double(half) == found
-    assert found in (value, float(str(half)))
-
-
 def test_no_number_is_none():
     found = doubles(np.array([np.nan, np.inf, -np.inf, -0.7, 2**24, 3e38], dtype=np.float32))
     assert found[1:5].tolist() == [np.inf, -np.inf, -0.7, 2**24]
     assert np.isnan(found[0])
     assert doubles(np.array([], dtype=np.float32)).tolist() == []
-
-
-@given(st.lists(st.floats(width=32, allow_nan=False), min_size=1))
-def test_sql_reads_the_same(values):
-    singles = np.array(values, dtype=np.float32)
-    relation = duckdb.from_query(
-        f"SELECT {sql_double('x')} FROM (SELECT unnest(?::FLOAT[]) AS x)", params=[singles.tolist()]
-    )
-    assert [value for (value,) in relation.fetchall()] == doubles(singles).tolist()
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "Float32", "float[pyarrow]", "category"])
@@ -69,15 +50,6 @@ def test_columns_of_pandas(kind):
     assert fg.count(rows.assign(s=read), **asked) == fg.count(rows, **asked)
 
 
-@pytest.mark.parametrize("kind", [pa.float32(), pa.float16()])
-def test_tables_of_arrow(kind):
-    scores = pa.array(np.array([0.7, 0.2, 0.9, 0.1] * 10))
-    rows = pa.table({"y": [1, 0] * 20, "g": [*"aabb"] * 10, "s": scores})
-    short = rows.set_column(2, "s", scores.cast(kind))
-    asked = {"label": "y", "sensitive": ["g", "s"], "score": "s", "threshold": 0.7}
-    assert fg.count(short, **asked) == fg.count(rows, **asked)
-
-
 @pytest.mark.parametrize(
     ("made", "kind"),
     [(np.array, np.float32), (np.array, np.float16), (pd.Series, np.float32),
@@ -91,12 +63,3 @@ def test_arrays_and_thresholds(made, kind):
         for s, threshold in ((made(scores.astype(kind)), kind(0.7)), (scores, 0.7))
     ]
     assert found[0] == found[1]
-
-
-def test_metrics_of_rows_read_the_same():
-    scores = pd.Series([0.7, 0.2, 0.9, 0.1] * 10)
-    rows = pd.DataFrame({"y": [1, 0] * 20, "g": [*"aabb"] * 10, "s": scores, "x": scores * 10})
-    asked = {"label": "y", "score": "s", "threshold": 0.7, "sensitive": "g", "positive": 1,
-             "metrics": ["consistency"], "features": ["x"]}  # fmt: skip
-    short = fg.audit(rows.astype({"s": "float32", "x": "float32"}), **asked)
-    assert short.estimates == fg.audit(rows, **asked).estimates

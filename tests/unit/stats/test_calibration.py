@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairgauge.stats import calibration, scores
-from fairgauge.stats.intervals import clopper_pearson, critical, wilson
+from fairgauge.stats.intervals import critical, wilson
 
 Z = critical(0.95)
 
@@ -28,13 +28,6 @@ def test_a_single_bin_is_a_mean_with_normal_limits():
     assert (float(low), float(high)) == pytest.approx(
         (max(abs(gap) - Z * error, 0), abs(gap) + Z * error), rel=1e-5
     )
-
-
-def test_a_single_bin_of_the_largest_error_is_exact():
-    one = calibration.Bins(*(np.array([v]) for v in (50.0, 20.0, 30.0, 12.0)))
-    low, high = calibration.largest_error_limits(one, Z)
-    share = clopper_pearson(20, 50, 0.95)
-    assert (float(low), float(high)) == pytest.approx((0.6 - share[1], 0.6 - share[0]))
 
 
 @pytest.mark.parametrize(
@@ -75,38 +68,6 @@ def test_a_recalibration_on_two_scores_has_the_variance_of_a_log_odds_ratio():
     assert [float(each) for each in found] == pytest.approx([expected, expected])
 
 
-def _sandwich(x, y, w, coefficients):
-    """Return the robust variances of a weighted logistic regression, by matrices over its rows."""
-    design = np.column_stack([np.ones_like(x), x])
-    p = 1 / (1 + np.exp(-design @ coefficients))
-    bread = np.linalg.inv(design.T @ (design * (w * p * (1 - p))[:, None]))
-    scores = design * (w * (y - p))[:, None]
-    expected = design.T @ (design * (w**2 * p * (1 - p))[:, None])
-    rows = w.sum() ** 2 / (w**2).sum()
-    both = [np.diag(bread @ meat @ bread) for meat in (scores.T @ scores, expected)]
-    return np.maximum(*both) * rows / (rows - 2)
-
-
-@pytest.mark.parametrize("follows", [0.0, 2.0, -3.0])
-def test_the_variances_of_a_weighted_recalibration_are_linearised(follows):
-    rng = np.random.default_rng(5)
-    values = np.array([-1.5, -0.4, 0.3, 1.2])
-    at = rng.integers(0, 4, 300)
-    x, y = values[at], rng.random(300) < 1 / (1 + np.exp(-values[at]))
-    w = np.exp(0.5 * rng.normal(size=300) + follows * y)
-    of = [[np.bincount(at[y == label], w[y == label] ** k, 4) for label in (1, 0)] for k in (1, 2)]
-    found = calibration.recalibration_variances(*of[0], values, 0.1, 0.9, (of[1][0], of[1][1]))
-    assert np.allclose(found, _sandwich(x, y, w, np.array([0.1, 0.9])))
-
-
-def test_equal_weights_do_not_change_the_variances_of_a_recalibration():
-    pos, neg, x = np.array([12, 30, 45]), np.array([40, 31, 9]), np.array([-1.0, 0.1, 1.3])
-    plain = calibration.recalibration_variances(pos, neg, x, 0.2, 1.1)
-    squares = (pos * 0.003**2, neg * 0.003**2)
-    weighted = calibration.recalibration_variances(pos * 0.003, neg * 0.003, x, 0.2, 1.1, squares)
-    assert np.allclose(plain, weighted, rtol=1e-12)
-
-
 def test_the_influence_on_average_precision_is_that_of_leaving_rows_out():
     rng = np.random.default_rng(7)
     pos, neg = rng.integers(0, 9, 30).astype(float), rng.integers(0, 12, 30).astype(float)
@@ -129,16 +90,3 @@ def test_average_precision_of_one_label_or_a_perfect_ranking():
     low, high = scores.precision_interval(average, variance, 5, Z)
     assert (float(low), float(high)) == pytest.approx([float(v) for v in wilson(5, 5, Z)])
     assert np.isnan(scores.precision_from_counts([0, 0], [7, 3])[0])
-
-
-def test_the_error_of_bins_far_from_0_is_a_mean_of_signed_errors():
-    """Where every score is far too high, the calibration error is the calibration gap."""
-    rng = np.random.default_rng(7)
-    n, size = 2000, 10
-    s = rng.uniform(0.5, 1.0, n)
-    y = rng.random(n) < s - 0.4
-    at = np.minimum((s * size).astype(int), size - 1)
-    off = calibration.Bins(*(np.bincount(at, v, size) for v in (np.ones(n), y, s, (s - y) ** 2)))
-    low, high = calibration.mean_error_limits(off, Z)
-    gap, error = (s - y).mean(), (s - y).std() / np.sqrt(n)
-    assert (float(low), float(high)) == pytest.approx((gap - Z * error, gap + Z * error), rel=0.01)

@@ -15,7 +15,6 @@ from fairgauge.stats.cluster_robust import (
     pooled_correlation,
     satterthwaite_degrees,
     share_variance,
-    shared_correlation,
 )
 from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
 from fairgauge.stats.jackknife import deviations
@@ -58,19 +57,6 @@ def test_the_variance_is_that_of_leaving_out_each_cluster(table):
     assert found.degrees == pytest.approx(float(satterthwaite_degrees(m)), rel=1e-9)
 
 
-def test_small_clusters_need_not_be_given_one_by_one():
-    rng = np.random.default_rng(0)
-    m = np.array([400, 300, *rng.integers(1, 12, 600)])
-    x = rng.binomial(m, rng.beta(2, 4, len(m)))
-    exact, summed = variance_of(x, m), variance_of(x, m, m >= 300)
-    assert summed.variance == pytest.approx(float(exact.variance), rel=1e-3)
-    assert summed.degrees == pytest.approx(float(exact.degrees), rel=1e-3)
-    alike = np.full(600, 7)
-    x = rng.binomial(alike, 0.3)
-    exact, summed = variance_of(x, alike), variance_of(x, alike, alike < 0)
-    np.testing.assert_allclose(list(summed), list(exact))
-
-
 @given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=9))
 def test_the_degrees_are_bell_and_mccaffreys(sizes):
     """From the matrix whose trace they are: (sum of eigenvalues)^2 over the sum of squares."""
@@ -82,11 +68,6 @@ def test_the_degrees_are_bell_and_mccaffreys(sizes):
     products = scaled.T @ scaled
     expected = np.trace(products) ** 2 / (products**2).sum()
     assert satterthwaite_degrees(m) == pytest.approx(expected, rel=1e-9)
-
-
-def test_equal_clusters_have_one_degree_less_than_clusters():
-    np.testing.assert_allclose(satterthwaite_degrees(np.full(17, 8.0)), 16)
-    assert variance_of(np.arange(17) % 5, np.full(17, 8)).clusters == pytest.approx(17)
 
 
 def test_single_rows_as_clusters_are_independent_rows():
@@ -108,31 +89,6 @@ def test_a_dominant_cluster_hides_in_the_sandwich_but_not_here():
     assert share.degrees < 1.3
 
 
-def test_edges():
-    alone = variance_of([3], [10])
-    assert (float(alone.degrees), float(effective_rows(alone, 10))) == (0, 0)
-    assert [float(each) for each in limits_of([3], [10])] == [0, 1]
-    empty = variance_of([0, 0], [0, 0])
-    assert (float(effective_rows(empty, 0)), float(empty.degrees)) == (0, 0)
-    none = variance_of([0] * 8, [5] * 8)
-    assert effective_rows(none, 40) == pytest.approx(8)  # nothing shows that rows differ in one
-    padded, bare = (
-        variance_of([1, 0, 3, 2, 0], [2, 2, 4, 2, 0]),
-        variance_of([1, 0, 3, 2], [2, 2, 4, 2]),
-    )
-    np.testing.assert_allclose(list(padded), list(bare))
-
-
-def test_clusters_are_never_worth_more_than_their_rows():
-    assert effective_rows(variance_of([3] * 9 + [4], [6] * 10), 60) == 60
-
-
-def test_sides_that_share_clusters():
-    assert float(shared_correlation(0.04, 0.04, 0.04)) == 1
-    assert float(shared_correlation(0.04, 0.09, -0.03)) == pytest.approx(-0.5)
-    assert float(shared_correlation(0.04, 0.0, 0.0)) == 0
-
-
 def test_any_statistic_has_the_interval_of_what_it_equals():
     """A share on another scale, and a mean without ends, from values with a cluster left out."""
     x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
@@ -147,19 +103,6 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     np.testing.assert_allclose(plain, [0.6 - half, 0.6 + half])
     alone = cluster_limits(0.6, [[0.0]], [[10.0]], (0, 1), Z)
     assert np.isnan(alone).all()
-
-
-def test_a_correlation_raises_what_few_clusters_show():
-    rng = np.random.default_rng(0)
-    m = np.full(30, 10)
-    found = variance_of(rng.binomial(10, 0.2, 30), m)
-    alone, raised = (float(effective_rows(found, 300, r)) for r in (0.0, 0.3))
-    independent = found.rate * (1 - found.rate)
-    expected = independent * (1 + 9 * 0.3) / 300
-    assert raised == pytest.approx(independent / np.sqrt(expected * found.variance))
-    assert raised < alone
-    extreme = variance_of(np.repeat([10, 0], 15), m)
-    assert effective_rows(extreme, 300, 0.1) == effective_rows(extreme, 300)
 
 
 def test_the_pooled_correlation_is_that_of_the_clusters():
@@ -180,11 +123,3 @@ def test_the_pooled_correlation_is_that_of_the_clusters():
         [*rng.binomial(m, 0.3)[:1], (np.arange(400) < 2) * 1], [m[0], (np.arange(400) < 4) * 1]
     )
     assert few == pytest.approx(0, abs=0.02)
-
-
-def test_the_unit_of_weights_is_free():
-    x, m = np.array([1.0, 0, 3, 2]), np.array([2.0, 2, 4, 2])
-    here, there = variance_of(x, m), variance_of(x * 1e-3, m * 1e-3)
-    for name in ("degrees", "clusters", "variance"):
-        assert getattr(there, name) == pytest.approx(float(getattr(here, name)))
-    assert effective_rows(there, 10) == pytest.approx(float(effective_rows(here, 10)))

@@ -20,7 +20,7 @@ _SHOWN = [d for d in DESIGNS if d not in _CLASS_AVERAGES and _LARGE not in d.set
 ]
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", _SHOWN, ids=lambda design: design.name)
 def test_a_design_chosen_to_break_an_interval(design):
     assert not misses(design, measured(design, _DATA_SETS), _DATA_SETS)

@@ -21,33 +21,12 @@ def test_multinomial_has_the_moments_of_a_row_bootstrap():
     np.testing.assert_allclose(draws.var(0), [21, 25, 16], rtol=0.03)
 
 
-def test_groups_keep_their_size():
-    table = [[30, 70], [5, 5], [0, 0]]
-    fixed = multinomial_cells(table, 200, RNG(0)).sum(-1)
-    assert (fixed == [100, 10, 0]).all()
-
-
-def test_effective_sizes_are_scaled_back():
-    draws = multinomial_cells([3.3, 7.1], 20_000, RNG(0))
-    np.testing.assert_allclose(draws.sum(-1), 10.4)
-    np.testing.assert_allclose(draws.mean(0), [3.3, 7.1], atol=0.05)
-
-
 def test_dirichlet_has_the_moments_of_the_posterior():
     draws = dirichlet_cells([3, 0], 60_000, RNG(0))
     np.testing.assert_allclose(draws.sum(-1), 3)
     mean = 3.5 / 4
     assert rate(draws).mean() == pytest.approx(mean, abs=0.003)
     assert rate(draws).var() == pytest.approx(mean * (1 - mean) / 5, rel=0.03)
-
-
-def test_limits_of_draws_are_sample_quantiles():
-    values = RNG(0).normal(size=(999, 3))
-    low, high = quantile_interval(values, 0.9)
-    ordered = np.sort(values, axis=0)
-    np.testing.assert_array_equal(low, ordered[48])  # p = 2 * 49 / 1,000 beyond, not below 0.1
-    np.testing.assert_array_equal(high, ordered[-49])
-    assert np.isinf(quantile_interval(values[:30], 0.95)).all()
 
 
 def test_posterior_tail_agrees_with_its_limits():
@@ -58,19 +37,3 @@ def test_posterior_tail_agrees_with_its_limits():
     assert p[3] == pytest.approx(2 / 4001)
     assert p[0] > 0.9
     assert tail_p([np.nan, np.nan]) == 1
-
-
-def test_undefined_draws_widen_the_limits():
-    values = np.arange(1000.0)
-    values[:30] = np.nan
-    low, high = quantile_interval(values, 0.95)
-    assert (low, high) == (-np.inf, np.inf)
-    values[10:] = np.arange(10.0, 1000.0)
-    low, high = quantile_interval(values, 0.95)
-    assert (low, high) == (24.0, 985.0)
-
-
-def test_infinite_draws_are_values():
-    values = np.concatenate([np.full(500, 1.0), np.full(500, np.inf)])
-    low, high = quantile_interval(values, 0.95)
-    assert (low, high) == (1, np.inf)

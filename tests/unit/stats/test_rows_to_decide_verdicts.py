@@ -7,15 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from bench.verdict_families import VerdictP, family_verdicts, verdict_p
+from bench.verdict_families import verdict_p
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import simultaneous_level
 from fairgauge.stats.rows_to_decide import rows_for_verdict, verdict_power
-from fairgauge.stats.stratified import conditional_disparity, stratified_difference
 
 Z = critical(0.95)
 
@@ -74,19 +72,6 @@ def test_where_rows_are_many_the_textbook_is_right(case, formula):
     assert rows_for_verdict(*case) == pytest.approx(formula, rel=0.12)
 
 
-def test_where_they_are_few_it_is_not():
-    """17 + 17 rows by the formula, of which none are evaluated."""
-    assert rows_for_verdict(0.95, 0.95, 0.8, math.inf, "pass", "ratio") > 200
-    assert rows_for_verdict(0.03, 0.03, -0.1, 0.1, "pass", "difference") > 300
-
-
-def test_a_verdict_against_the_truth_needs_no_number_of_rows():
-    assert rows_for_verdict(0.3, 0.5, -0.1, 0.1, "pass") == math.inf
-    assert rows_for_verdict(0.3, 0.3, -0.1, 0.1, "fail") == math.inf
-    assert rows_for_verdict(0.24, 0.3, 0.8, math.inf, "pass", "ratio") == math.inf
-    assert rows_for_verdict(0.2, 0.0, 0.8, math.inf, "pass", "ratio") == math.inf
-
-
 @given(
     x1=st.integers(0, 90), x2=st.integers(0, 120), lower=st.floats(-0.3, 0), upper=st.floats(0, 0.3)
 )
@@ -98,48 +83,3 @@ def test_p_values_at_the_limits_agree_with_the_verdict(x1, x2, lower, upper):
         return
     assert (p.fails < 0.025) == (high < lower or low > upper)
     assert (p.passes < 0.025) == (low >= lower and high <= upper)
-
-
-def test_an_infinite_limit_is_never_reached():
-    p = verdict_p(lambda z: newcombe(30, 100, 50, 100, z), -0.2, -np.inf, 0.0)
-    assert float(p.fails) == 1
-    assert p.passes == pytest.approx(0.0018, abs=2e-4)
-    unknown = verdict_p(lambda z: newcombe(0, 0, 50, 100, z), np.nan, -0.1, 0.1)
-    assert np.isnan(unknown.fails)
-
-
-def test_a_family_of_one_is_a_single_verdict():
-    found = family_verdicts(VerdictP(np.array([0.02]), np.array([1.0])), 0.95)
-    assert found.fails.tolist() == [True]
-    more = family_verdicts(VerdictP(np.array([0.02, 0.4, np.nan]), np.ones(3)), 0.95)
-    assert more.fails.tolist() == [False, False, False]
-    assert not more.passes.any()
-
-
-def test_several_comparisons_at_once():
-    assert simultaneous_level(1, 0.95) == pytest.approx(0.95)
-    assert simultaneous_level(7, 0.9) ** 7 == pytest.approx(0.9)
-
-
-def test_conditional_disparity_is_a_pooled_difference():
-    group, others = np.array([[20, 30], [10, 40]]), np.array([[40, 30], [60, 60]])
-    found = conditional_disparity(group, others, Z)
-    both = group + others
-    weights = both.sum(1) / both.sum()
-    expected = stratified_difference(group[:, 1], both[:, 1], group[:, 0], both[:, 0], weights, Z)
-    np.testing.assert_allclose(found, expected)
-    mirrored = conditional_disparity(others, group, Z)
-    np.testing.assert_allclose([-mirrored.high, -mirrored.low], [found.low, found.high])
-
-
-def test_a_stratum_without_accepted_rows_takes_no_part():
-    group, others = [[20, 30], [0, 40]], [[40, 30], [0, 60]]
-    np.testing.assert_allclose(
-        conditional_disparity(group, others, Z), conditional_disparity(group[:1], others[:1], Z)
-    )
-    assert np.isnan(conditional_disparity(group[1:], others[1:], Z)).all()
-
-
-def test_no_number_of_rows_shows_a_rate_on_the_limit_itself():
-    on_the_limit = rows_for_verdict(0.3, 0.3, 0.0, math.inf, "pass", "difference")
-    assert math.isinf(on_the_limit)

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.scores import area_from_counts, area_score_interval, area_variance
-from fairgauge.stats.squares import absolute_error_limits
-from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Z = critical(0.95)
 bins = arrays(np.int64, (2, 6), elements=st.integers(0, 12))
@@ -62,60 +59,3 @@ def test_an_interval_holds_its_area_and_mirrors(table):
     assert -1e-12 <= low <= found.area + 1e-9
     assert found.area - 1e-9 <= high <= 1
     np.testing.assert_allclose(mirrored, [1 - high, 1 - low], atol=1e-6)
-
-
-def test_perfect_separation_still_leaves_room():
-    low, high = area_score_interval(1.0, (0.0, 0.0), 20, 200, Z)
-    assert 0.75 < low < 0.95
-    assert float(high) == 1
-    assert area_score_interval(np.nan, (np.nan, np.nan), 0, 5, Z) == (0, 1)
-
-
-def test_many_rows_leave_delong_alone():
-    variance = 0.5 * float(area_variance(0.8, 500, 900))
-    low, high = area_score_interval(0.8, (variance / 2, variance / 2), 500, 900, Z)
-    assert (high - low) / 2 / Z == pytest.approx(np.sqrt(variance), rel=0.02)
-
-
-def test_few_misranked_rows_raise_delong():
-    small = 0.25 * float(area_variance(0.97, 20, 200))
-    low, _ = area_score_interval(0.97, (small, small), 20, 200, Z)
-    assumed, _ = area_score_interval(0.97, (2 * small, 2 * small), 20, 200, Z)
-    assert low == pytest.approx(float(assumed), abs=0.01)
-
-
-def test_the_radius_of_a_sparse_distance():
-    rng = np.random.default_rng(0)
-    many = rng.multinomial(200, np.full(40, 1 / 40), (3,))
-    few = rng.multinomial(400, np.full(40, 1 / 40), (3,))
-
-    def radius_of(one, two, level):
-        errors = norm_errors(one, two, "tvd", np.random.default_rng(1), 500)
-        return ball(errors, 0.0, level)[0]
-
-    radius = radius_of(many, few, 0.95)
-    assert radius.shape == (3,)
-    wider = radius_of(many, few, 0.99)
-    assert (wider > radius).all()
-    padded = np.pad(many, ((0, 0), (0, 30))), np.pad(few, ((0, 0), (0, 30)))
-    same = radius_of(*padded, 0.95)
-    np.testing.assert_allclose(same, radius, rtol=0.1)  # categories without rows take no part
-    assert np.isnan(radius_of([0, 0], [3, 4], 0.95))
-
-
-def test_a_heavier_tail_of_all_rows_is_borrowed():
-    def estimated(n, mean, second, third):
-        return MeanMoments(mean, second / (n - 1), third / n**2, n)
-
-    own, lighter, heavier = (2.0, 4.0, 16.0), (2.0, 9.0, 45.0), (2.0, 9.0, 540.0)
-    mine = estimated(100, *own)
-    alone = absolute_error_limits(mine, mine, Z)
-    np.testing.assert_allclose(alone, mean_limits(mine, Z))
-    np.testing.assert_allclose(absolute_error_limits(mine, estimated(900, *lighter), Z), alone)
-    wider = absolute_error_limits(mine, estimated(900, *heavier), Z)
-    assert wider[0] == alone[0]
-    assert wider[1] > alone[1] + 0.1
-    thousands = estimated(100, 2e3, 4e6, 16e9), estimated(900, 2e3, 9e6, 540e9)
-    np.testing.assert_allclose(absolute_error_limits(*thousands, Z), 1e3 * np.array(wider))
-    none = MeanMoments(1.0, np.nan, 0.0, 1)
-    assert absolute_error_limits(none, mine, Z) == (0, np.inf)

@@ -12,7 +12,6 @@ from fairgauge.stats.sequential import (
     EDetector,
     Tolerated,
     deviations,
-    e_value,
     likeliest_start,
 )
 
@@ -45,36 +44,6 @@ def test_no_bet_wins_under_the_null(tolerated, a, d):
         assert expectation(tolerated, a, d, n_a, n_d, a0, d0) == pytest.approx(1)
 
 
-def test_a_batch():
-    """Brute-force projection: a0 = .322294, d0 = .372294."""
-    tolerated = Tolerated(-0.05, 0.05)
-    a0, d0 = tolerated.project(0.3, 0.42, 200, 100)
-    assert (a0, d0) == (pytest.approx(0.322294, abs=1e-6), pytest.approx(0.372294, abs=1e-6))
-    assert e_value(tolerated, 0.3, 0.42, 60, 200, 45, 100) == pytest.approx(3.70144, abs=1e-4)
-    assert e_value(tolerated, 0.3, 0.42, 60, 200, 31, 100) == pytest.approx(0.22631, abs=1e-5)
-
-
-def test_edges_of_a_bet():
-    tolerated = Tolerated(-0.05, 0.05)
-    assert e_value(tolerated, 0.3, 0.33, 60, 200, 45, 100) == 1
-    assert e_value(tolerated, 0.3, 0.5, 0, 0, 0, 0) == 1
-    assert e_value(tolerated, 0.0, 0.5, 1, 20, 5, 20) == 0
-    assert e_value(tolerated, 0.3, 0.5, 6, 20, 0, 0) != np.inf
-
-
-def test_an_empty_set_is_refused():
-    with pytest.raises(ValueError, match=r"no difference lies between 0\.1 and -0\.1"):
-        Tolerated(0.1, -0.1)
-    with pytest.raises(ValueError, match=r"no ratio lies between -0\.5 and 2"):
-        Tolerated(-0.5, 2, "ratio")
-
-
-def test_contains_its_bounds():
-    assert Tolerated(0.8, np.inf, "ratio").contains(0.5, 0.4)
-    assert not Tolerated(0.8, np.inf, "ratio").contains(0.5, 0.39)
-    assert Tolerated(0.8, np.inf, "ratio").contains(0.0, 0.0)
-
-
 MONITORS = 600 if EVERY_CASE else 300
 
 
@@ -98,48 +67,6 @@ def test_false_alarms_in_a_year(horizon):
     assert np.isfinite(equal).mean() <= 0.05 + error
 
 
-def test_one_monitor_is_a_column_of_many():
-    one, many = (EDetector(Tolerated(-0.05, 0.05)) for _ in range(2))
-    for x_a, x_d in ((60, 30), (55, 48), (70, 52)):
-        one = one.observe(x_a, 200, x_d, 100)
-        many = many.observe([x_a, 1], 200, [x_d, 2], 100)
-    assert one.statistic == pytest.approx(many.statistic[0])
-
-
-@pytest.mark.parametrize("horizon", [30.0, np.inf])
-@pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])
-def test_many_batches_at_once_are_each_after_the_other(horizon, comparison, monkeypatch):
-    monkeypatch.setattr("fairgauge.stats.sequential._BLOCK", 20)  # several blocks of them
-    rng = np.random.default_rng(4)
-    x_a, x_d = (rng.binomial(n, 0.3, (30, 3)) for n in (200, 100))
-    low = 0.8 if comparison == "ratio" else -0.05
-    start = EDetector(Tolerated([low] * 3, 0.9, comparison), horizon=horizon)
-    together, statistic = start.follow(x_a, 200, x_d, 100)
-    one = start
-    for t in range(30):
-        one = one.observe(x_a[t], 200, x_d[t], 100)
-        np.testing.assert_array_equal(one.statistic, statistic[t])
-    for name in ("evidence", "recent", "total", "batches"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(together, name))
-
-
-def test_an_empty_batch_changes_no_rates():
-    before = EDetector(Tolerated(-0.05, 0.05)).observe(60, 200, 30, 100)
-    after = before.observe(0, 0, 0, 0)
-    np.testing.assert_array_equal(after.total, before.total)
-    np.testing.assert_allclose(after.evidence, before.evidence + 1)
-
-
-def test_evidence_never_becomes_undefined():
-    """A batch that refutes an alternative after years of overwhelming ones makes it 0, not nan."""
-    monitor = EDetector(Tolerated(-0.05, 0.05))
-    for _ in range(60):
-        monitor = monitor.observe(2_000, 10_000, 9_000, 10_000)
-    for x_d in (0, 10_000, 0):
-        monitor = monitor.observe(10_000, 10_000, x_d, 10_000)
-        assert np.isfinite(monitor.statistic)
-
-
 def test_the_likeliest_start_is_that_of_the_shift():
     rng = np.random.default_rng(3)
     starts = []
@@ -149,15 +76,6 @@ def test_the_likeliest_start_is_that_of_the_shift():
         starts.append(likeliest_start(Tolerated(-0.05, 0.05), x_a, [200] * 48, x_d, [100] * 48))
     assert np.median(starts) == 40
     assert np.mean(np.abs(np.subtract(starts, 40)) <= 2) > 0.8
-
-
-def test_a_rate_alone_is_monitored():
-    monitor, alarms = EDetector(Tolerated(0.3, np.inf, "rate")), []
-    for day in range(60):
-        monitor = monitor.observe(0, 0, 30 if day < 30 else 15, 100)
-        alarms.append(bool(monitor.alarm))
-    # half the rate is noticed on its second day, and an alarm stays
-    assert alarms == [False] * 31 + [True] * 29
 
 
 def test_deviations_are_those_of_the_half_that_faces_the_limit():

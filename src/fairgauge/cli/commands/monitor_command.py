@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
-    CUBE_SUFFIX,
     DataArguments,
     merged,
     named_places,
@@ -34,20 +31,17 @@ from fairgauge.errors import (
     listing,
     quote,
 )
-from fairgauge.object_stores import Object, address
+from fairgauge.object_stores import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
-    from fairgauge.results.monitor_results import ImportedValue, MonitorReport
+    from fairgauge.results.monitor_results import MonitorReport
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
-_STAGES = ("pre_training_bias_metrics", "post_training_bias_metrics")
 _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
     r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
@@ -70,14 +64,6 @@ def command() -> None:
 _shown = add_options(
     shows_result("monitor"),
     flags_for(*_OVERRIDES),
-    click.option(
-        "--explore",
-        metavar="FILE",
-        help="Write the page of explore of all periods together, an .html file.",
-    ),
-    click.option(
-        "--exact", is_flag=True, help="Allow counts of fewer than ten persons in that page."
-    ),
     click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period."),
 )
 """The options of the output of a command, and those that may override the specification."""
@@ -101,8 +87,6 @@ def run(
     replace: bool,
     allow_duplicates: bool,
     out: Output,
-    explore: str | None,
-    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -113,7 +97,7 @@ def run(
     \b
     fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
     """  # noqa: D301 - the paragraph mark of click
-    out.check([*data.names, config], explore)
+    out.check([*data.names, config])
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
@@ -151,7 +135,7 @@ def run(
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
-    return _show(report, out, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -160,18 +144,12 @@ def run(
 @click.option(
     "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
 )
-@click.option(
-    "--table", metavar="FILE", help="Write every period of every comparison (.parquet, .csv)."
-)
 @_shown
 def status(
     history: str,
     config: str | None,
     at: str | None,
     out: Output,
-    table: str | None,
-    explore: str | None,
-    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -180,15 +158,13 @@ def status(
     \b
     fairgauge monitor status history -o dashboard.html -o metrics.prom
     """  # noqa: D301 - the paragraph mark of click
-    if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
-        raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
-    out.check([config], explore, table)
+    out.check([config])
 
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(History(history).draft(), config, at=at, **given_options(flags))
-    return _show(report, out, table=table, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, mlflow=mlflow)
 
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
@@ -222,15 +198,15 @@ def doctor(
     return out.show(health)
 
 
-@command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
+@command.command("import", short_help="Add counts of several periods.")
 @click.argument("history")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
 def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
-    """Add counts (.cube.json), or the values of analysis.json FILES, to HISTORY.
+    """Add FILES of counts (.cube.json) to HISTORY.
 
-    Values without counts are shown in charts of their own and raise no alarm. The date is that in
-    the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4, 2026), or --period.
+    The date is that in the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4,
+    2026), or --period.
     """
     from fairgauge.monitoring.history import History
     from fairgauge.render.words.numbers import numbered
@@ -238,30 +214,24 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     paths = named_places(files)
     if not paths:
         raise DataError(f"nothing matches {listing(files)}")
-    cubes = [path for path in paths if str(path).casefold().endswith(CUBE_SUFFIX)]
-    if cubes:
-        named: dict[str, Place] = {}
-        for path in cubes:
-            name = _period_of(path, period)
-            if name in named:
-                raise DataError(
-                    f"{quote(named[name])} and {quote(path)} are both of {name}; add counts of one "
-                    "period up before (fairgauge merge)"
-                )
-            named[name] = path
-        warn_of_equal_periods([*map(address, cubes)])
-        counts = {name: merged([address(path)]) for name, path in named.items()}
-        held = History(history)
-        added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
-        known = len(counts) - len(added)
-        print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
-        periods = held.periods
-        cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
-        warn_of_periods(dict(cubes_of_all), added)
-    values = [v for path in paths if path not in cubes for v in _values(path, period)]
-    if values or not cubes:
-        new = History(history).import_values(values)
-        print_result(f"{new:,} values added, {len(values) - new:,} known already")
+    named: dict[str, Place] = {}
+    for path in paths:
+        name = _period_of(path, period)
+        if name in named:
+            raise DataError(
+                f"{quote(named[name])} and {quote(path)} are both of {name}; add counts of one "
+                "period up before (fairgauge merge)"
+            )
+        named[name] = path
+    warn_of_equal_periods([*map(address, paths)])
+    counts = {name: merged([address(path)]) for name, path in named.items()}
+    held = History(history)
+    added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
+    known = len(counts) - len(added)
+    print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
+    periods = held.periods
+    cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
+    warn_of_periods(dict(cubes_of_all), added)
 
 
 def _period_of(path: Place, period: str | None) -> str:
@@ -271,44 +241,6 @@ def _period_of(path: Place, period: str | None) -> str:
     if period is None and dated is None:
         raise DataError(f"the path of {quote(path)} has no date; give --period")
     return str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
-
-
-def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
-    if isinstance(path, Object):
-        raise DataError(
-            f"{quote(path)} is read from a file on this machine alone; of stores, counts "
-            f"({CUBE_SUFFIX}) are imported"
-        )
-    from fairgauge.object_stores import MOST_SAVED, read_limited
-    from fairgauge.results.monitor_results import ImportedValue
-    from fairgauge.strict_json import read_json
-
-    named = _period_of(path, period)
-    written = read_limited(path, MOST_SAVED, "an analysis.json")
-    try:
-        found = read_json(written.decode("utf-8-sig"))
-        stages = [found[stage]["facets"] for stage in _STAGES if stage in found]
-        every = [
-            (facet, block["value_or_threshold"], metric)
-            for facets in stages
-            for facet, blocks in facets.items()
-            for block in blocks
-            for metric in block["metrics"]
-        ]
-        for facet, group, metric in every:
-            if metric["value"] is not None:
-                yield ImportedValue(
-                    period=named,
-                    metric=metric["name"],
-                    feature=facet,
-                    group=str(group),
-                    value=float(metric["value"]),  # infinities are texts there
-                    source=path.name,
-                )
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataError(f"{quote(path)} is no analysis.json of SageMaker Clarify") from None
-    if not stages:
-        raise DataError(f"{quote(path)} is no analysis.json: it has no {' or '.join(_STAGES)}")
 
 
 def _kept(held: History) -> MonitorSpec:
@@ -409,32 +341,8 @@ def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
     return {k: v for k, v in spec.question.to_dict().items() if v not in ([], {}, None)}
 
 
-def _show(
-    report: MonitorReport,
-    out: Output,
-    *,
-    table: str | None = None,
-    explore: str | None,
-    exact: bool,
-    mlflow: bool,
-) -> int:
-    tables = {}
-    if table is not None and Path(table).suffix.lower() == ".csv":
-        out = dataclasses.replace(
-            out, files=(*out.files, table)
-        )  # the CSV of a monitor is this table
-    elif table is not None:
-        from fairgauge.render.streams import table_of
-        from fairgauge.scan.parquet_output import parquet_file
-
-        periods = table_of(report, "periods")
-        types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
-        types |= dict.fromkeys(periods.texts & set(periods.columns), str)
-        types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
-        tables[table] = parquet_file(types, periods.rows)
-    if explore is not None:
-        report.explore(exact=exact).save(explore)
-    out.show(report, tables)
+def _show(report: MonitorReport, out: Output, *, mlflow: bool) -> int:
+    out.show(report)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)

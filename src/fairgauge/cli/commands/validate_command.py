@@ -89,8 +89,13 @@ def _own_rules(config: str | None, monitor: MonitorSpec | None) -> tuple[Rule, .
 
 
 def _summary(spec: Spec) -> list[str]:
+    from fairgauge.question.presets import preset
+
     lines = [f"sensitive  {', '.join(map(printable, spec.audited))}"]
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
     lines.append(f"metrics    {', '.join(map(printable, metrics))}")
     lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]
+    if spec.preset is not None:
+        lacking = preset(spec.preset).lacking(spec.to_dict())
+        lines += [f"lacking    {each}, which {printable(spec.preset)} asks for" for each in lacking]
     return [f"  {line}" for line in lines]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import click
@@ -21,9 +20,10 @@ from fairgauge.cli._spec_flags import (
     question,
 )
 from fairgauge.enums import GapVerdict, Missing, Worse
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote, refuse
+from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
+from fairgauge.results.describers import function_at
 
 Keywords = dict[str, Any]
 """What `click.option` takes."""
@@ -31,11 +31,12 @@ Keywords = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """A function of `fairgauge.api` as a command.
+    """A function as a command; all that the command has follows from its row.
 
     Attributes
     ----------
-    run : the function, MODULE:NAME; its keywords are the options, own ones and those of a question.
+    run : the function, package.module:name; its keywords are the options, its own and those of a
+        question.
     kind : of the result, by which it has its formats.
     help : of the command.
     asks : the options of its question.
@@ -66,9 +67,8 @@ class Verb:
     required: bool = True
 
 
-def command_of(name: str) -> click.Command:
+def command_of(name: str, verb: Verb) -> click.Command:
     """Return the command of a row."""
-    verb = VERBS[name]
 
     def run(
         data: DataArguments,
@@ -90,10 +90,8 @@ def command_of(name: str) -> click.Command:
 
         from fairgauge.scan.scan_progress import progress
 
-        module, function = verb.run.split(":")
         with progress(verb.progress):
-            called = getattr(import_module(f"fairgauge.api.{module}"), function)
-            found = called(rows, config=config, **own, **what.options)
+            found = function_at(verb.run)(rows, config=config, **own, **what.options)
         out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
         return verb.code(found) if verb.fail_on is None or fail_on else 0
@@ -156,19 +154,6 @@ def _code_of_search(found: Any) -> int:
     return 1 if found.worse else 0 if decided else 3
 
 
-def _deviations(context: click.Context, option: click.Parameter, text: str | None) -> Any:
-    del context, option
-    found: dict[str, float] = {}
-    for part in [] if text is None else text.split(","):
-        name, _, value = (each.strip() for each in part.partition("="))
-        try:
-            found[name] = float(value)
-        except ValueError:
-            message = f"cannot read {quote(part)}; write NAME=SD, such as names=0.07,runs=0.56"
-            raise SpecError(Problem("--pairs", message)) from None
-    return found or None
-
-
 _GAPS = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
 
@@ -183,17 +168,11 @@ _NUMBERS = {
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster_size": "Rows per cluster (default 1).",
     "icc": "Intracluster correlation (default 0).",
-    "comparisons": "Of an audit by swapped names: models and groups compared (default 1).",
-}
-_COUNTS = {
-    "names": "Of an audit by swapped names: names a side (the items are then reported).",
-    "items": "Of an audit by swapped names: items (the names a side are then reported).",
-    "runs": "Of an audit by swapped names: answers to each item under each name (default 1).",
 }
 
 VERBS = {
     "audit": Verb(
-        run="audit:audit",
+        run="fairgauge.api.audit:audit",
         kind="report",
         asks=question("candidate"),
         judges=True,
@@ -218,7 +197,7 @@ VERBS = {
     """,
     ),
     "find": Verb(
-        run="searching:find",
+        run="fairgauge.api.searching:find",
         kind="find",
         alone=True,
         asks=add_options(flags_for(*OF_ROWS), config_option),
@@ -267,7 +246,7 @@ VERBS = {
     """,
     ),
     "why": Verb(
-        run="decomposing:why",
+        run="fairgauge.api.decomposing:why",
         kind="why",
         alone=True,
         asks=question(
@@ -291,8 +270,8 @@ VERBS = {
             },
         },
         fail_on="remains",
-        fails="Exit with 1 if a difference remains within strata, or with --control by "
-        "regression, in either direction (a reversal too), otherwise with 3 if either is "
+        fails="Exit with 1 if a difference remains within strata, with --control by the "
+        "regression with both, in either direction (a reversal too), otherwise with 3 if that is "
         "inconclusive.",
         code=lambda found: _GAPS.get(found.verdict, 0),
         help="""Decompose the gap between groups into composition and what remains within strata.
@@ -313,35 +292,22 @@ VERBS = {
     """,
     ),
     "plan": Verb(
-        run="planning:plan",
+        run="fairgauge.api.planning:plan",
         kind="plan",
         asks=question("candidate"),
         required=False,
-        own={
-            **{name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
-            "pairs": {
-                "metavar": "NAME=SD,...",
-                "callback": _deviations,
-                "help": "For an audit by swapped names: standard deviations of names, items, "
-                "interaction and runs, as in the components of a pilot "
-                "(names=0.07,interaction=0.1,runs=0.56).",
-            },
-            **{name: {"type": int, "help": text} for name, text in _COUNTS.items()},
-        },
+        own={name: {"type": float, "help": text} for name, text in _NUMBERS.items()},
         help="""Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate or --pairs is required; with it, the flags of "fairgauge audit" name what
-    is compared. Of groups that nobody recorded (--probabilities), report how many people to ask for
-    theirs until the rules are decided.
+    Without DATA, --rate is required; with it, the flags of "fairgauge audit" name what is compared.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05
-    fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """,
     ),
     "compare-models": Verb(
-        run="comparing:compare_models",
+        run="fairgauge.api.comparing:compare_models",
         kind="comparison",
         asks=question(),
         help="""Compare candidate models with the model in use, which decide the same rows of DATA.
@@ -357,7 +323,7 @@ VERBS = {
     """,
     ),
     "thresholds": Verb(
-        run="thresholding:thresholds",
+        run="fairgauge.api.thresholding:thresholds",
         kind="thresholds",
         asks=question("candidate"),
         help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
@@ -376,7 +342,7 @@ VERBS = {
     """,
     ),
     "pairs": Verb(
-        run="pairing:pairs",
+        run="fairgauge.api.pairing:pairs",
         kind="pairs",
         alone=True,
         progress="Counting answers",

@@ -2,7 +2,7 @@
 
 A mean has Student's limits, of weighted rows from the squares and cubes of the weights; that of
 absolute errors those of `stats.heavy_tails`. Mean squares, variances and their ratio have those of
-`stats.squares`, which take fourth powers.
+`stats.squares`, which take fourth powers, on the log scale by the influences of rows.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ from fairgauge.catalogue.moments import (
     Sums,
     needs_of,
 )
-from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.interval import (
     LINEARISED,
     SKEWED_MEAN,
-    At,
-    Methods,
     NoInterval,
     Sparseness,
     StatisticInterval,
@@ -48,10 +46,8 @@ from fairgauge.stats.squares import (
     absolute_error_limits,
     central_moments,
     heavier_third,
-    square_limits,
+    log_limits,
     summed,
-    tail_weight,
-    unexplained_limits,
 )
 from fairgauge.stats.weighted import (
     MeanMoments,
@@ -66,9 +62,10 @@ ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 """Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
+_POSSIBLE = 0.02
+"""By so much at most is a kurtosis below 1; beyond, its powers over- or underflowed."""
 _DIGITS, _NEGLIGIBLE = 1e-12, 0.02
 """The relative error of a sum, and the largest of a third moment in units of the deviation."""
-_CHI_SQUARE = (IntervalMethod.CHI_SQUARE,)
 
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.LABEL: ("y", "yy", "y3"),
@@ -90,7 +87,7 @@ def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> Statistic
 @moment_interval.register(Mean)
 def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
-        return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE)
+        return _on_log_scale(statistic, evidence, _MEAN_SQUARE)
     n = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
@@ -172,20 +169,22 @@ def _rows(side: ConfusionCounts) -> Array:
 @moment_interval.register(ExplainedVariance)
 def _root_or_share_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
     if isinstance(statistic, ExplainedVariance):
-        return _by_fourth_powers(statistic, evidence, _EXPLAINED)
+        return _on_log_scale(
+            statistic, evidence, _UNEXPLAINED, lambda low, high: (1 - high, 1 - low)
+        )
     of = _VARIANCE if isinstance(statistic, ResidualSpread) else _MEAN_SQUARE
-    return _by_fourth_powers(statistic, evidence, of, _rooted)
+    return _on_log_scale(statistic, evidence, of, lambda low, high: (np.sqrt(low), np.sqrt(high)))
 
 
-def _by_fourth_powers(
+def _on_log_scale(
     statistic: MomentStatistic,
     evidence: Evidence,
     of: _OfSquares,
-    shape: Callable[[At], At] = lambda at: at,
+    shape: Callable[[Array, Array], Limits] = lambda low, high: (low, high),
 ) -> StatisticInterval:
     """Return limits made from sums of fourth powers, none where these are lost to rounding.
 
-    The heavier tail is used, the group's or that of all rows.
+    The larger spread is used, the group's or that of all rows.
     """
     kish = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
@@ -195,12 +194,12 @@ def _by_fourth_powers(
         linearised = of.influence(sums, _squared_sums(evidence))
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
         degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
-    made, method = shape(of.limits(sums, n, every)), of.method
-    low, high = made(np.zeros(()))
-    lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
+    base, (own, normal) = of.value(sums), of.spread(sums)
+    spread = np.fmax(own, of.spread(every)[0])
+    lost = np.isnan(own) & (base > 0) & (n > 1)
 
     def at(z: Array) -> Limits:
-        low, high = made(as_critical_t(z, degrees))
+        low, high = shape(*log_limits(base, spread, normal, n, as_critical_t(z, degrees)))
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
     known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
@@ -208,7 +207,7 @@ def _by_fourth_powers(
         value,
         kish,
         at,
-        method,
+        LINEARISED,
         reason=ROUNDING if lost.any() else None,
         sparse=_sparseness(evidence, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
     )
@@ -233,49 +232,50 @@ def prediction_moments(m: Sums) -> Moments:
 
 @dataclass(frozen=True, slots=True)
 class _OfSquares:
-    """How limits of a statistic of squares are made.
+    """A number above 0, made of squares, whose interval is made on the log scale.
 
     Attributes
     ----------
-    limits : from sums over the rows of a group, its effective rows, and the sums over all rows.
-    influence : from the sums over a group to the sum of squares of what each of its rows moves the
-        statistic by, over the rows of the second sums, which may be weighed otherwise.
-    method : how the limits are made.
+    value : of the sums over a group.
+    spread : the mean square of the influence of a row on its logarithm, nan where rounding errors
+        dominate it, and that of normal values.
+    influence : the sum of squares of what each row of a group moves it by, from the sums over the
+        group, over the rows of the second sums, which may be weighed otherwise.
     """
 
-    limits: Callable[[Sums, Array, Sums], At]
+    value: Callable[[Sums], Array]
+    spread: Callable[[Sums], tuple[Array, Array | float]]
     influence: Callable[[Sums, Sums], Array]
-    method: Methods
 
 
-def _mean_square_limits(m: Sums, n: Array, every: Sums) -> At:
-    (square, fourth), (all_square, all_fourth) = (
-        (quotient(of["gap2"], of["n"]), quotient(_fourth_errors(of), of["n"])) for of in (m, every)
-    )
-    weight = np.fmax(
-        tail_weight(square, fourth, n), tail_weight(all_square, all_fourth, every["n"])
-    )
-    return lambda z: square_limits(square, weight, n, z)
+def _mean_square(m: Sums) -> Array:
+    return quotient(m["gap2"], m["n"])
+
+
+@quiet
+def _mean_square_spread(m: Sums) -> tuple[Array, float]:
+    kurtosis = quotient(_fourth_errors(m), m["n"]) / _mean_square(m) ** 2
+    return np.where(kurtosis >= 1 - _POSSIBLE, kurtosis - 1, np.nan), 2.0
 
 
 def _mean_square_influence(m: Sums, rows: Sums) -> Array:
-    square = quotient(m["gap2"], m["n"])
+    square = _mean_square(m)
     return np.asarray(rows["gap4"] - 2 * square * rows["gap2"] + square**2 * rows["n"])
 
 
-@quiet
-def _deviation_limits(m: Sums, n: Array, every: Sums) -> At:
-    found, of_all = error_moments(m), error_moments(every)
-    weight = np.fmax(
-        tail_weight(found.second, found.fourth, n),
-        tail_weight(of_all.second, of_all.fourth, every["n"]),
-    )
-    unbiased = found.second * quotient(m["n"], m["n"] - 1)  # as the value has it
-    return lambda z: square_limits(unbiased, weight, n - 1, z)
+def _variance(m: Sums) -> Array:
+    return error_moments(m).second * quotient(m["n"], m["n"] - 1)  # unbiased, as the value has it
 
 
 @quiet
-def _deviation_influence(m: Sums, rows: Sums) -> Array:
+def _variance_spread(m: Sums) -> tuple[Array, float]:
+    found = error_moments(m)
+    kurtosis = found.fourth / found.second**2
+    return np.where(kurtosis >= 1 - _POSSIBLE, kurtosis - 1, np.nan), 2.0
+
+
+@quiet
+def _variance_influence(m: Sums, rows: Sums) -> Array:
     mean = (m["p"] - m["y"]) / m["n"]
     variance = m["gap2"] / m["n"] - mean**2
     e1, e2, e3, e4 = rows["p"] - rows["y"], rows["gap2"], rows["gap3"], rows["gap4"]
@@ -284,41 +284,13 @@ def _deviation_influence(m: Sums, rows: Sums) -> Array:
     return np.asarray(fourth - 2 * variance * second + variance**2 * rows["n"])
 
 
-def _rooted(made: At) -> At:
-
-    def at(z: Array) -> Limits:
-        low, high = made(z)
-        return np.sqrt(low), np.sqrt(high)
-
-    return at
+@quiet
+def _unexplained(m: Sums) -> Array:
+    return m["gap2"] / m["n"] / label_moments(m).second
 
 
 @quiet
-def _explained_limits(m: Sums, n: Array, every: Sums) -> At:
-    """Return the limits of R²; a row moves ln(1 - R²) by e²/E - d²/V, d its label less their mean.
-
-    The mean square of that is of fourth moments: of e², of d², and of both together.
-    """
-    label = label_moments(m)
-    mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
-    spread = _spread_of_share(m)
-    larger = np.fmax(spread, _spread_of_share(every))
-    product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
-    together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
-    normal = 4 * np.maximum(1 - together**2 / (e * v), 0.0)
-    unexplained = e / v
-
-    def at(z: Array) -> Limits:
-        low, high = unexplained_limits(unexplained, larger, normal, n, z)
-        lost = np.isnan(spread) & (unexplained > 0)
-        low, high = np.where(lost, 0.0, low), np.where(lost, np.inf, high)
-        return 1 - high, 1 - low
-
-    return at
-
-
-@quiet
-def _explained_influence(m: Sums, rows: Sums) -> Array:
+def _unexplained_influence(m: Sums, rows: Sums) -> Array:
     mean, e = m["y"] / m["n"], m["gap2"] / m["n"]
     v = m["yy"] / m["n"] - mean**2
     y1, y2, y3, y4 = (rows[name] for name in ("y", "yy", "y3", "y4"))
@@ -328,12 +300,19 @@ def _explained_influence(m: Sums, rows: Sums) -> Array:
 
 
 @quiet
-def _spread_of_share(m: Sums) -> Array:
+def _unexplained_spread(m: Sums) -> tuple[Array, Array]:
+    """Return the spread of ln(1 - R²); a row moves it by e²/E - d²/V, d its label less their mean.
+
+    The mean square of that is of fourth moments: of e², of d², and of both together.
+    """
     label = label_moments(m)
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
     parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
-    return summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
+    together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
+    return spread, 4 * np.maximum(1 - together**2 / (e * v), 0.0)
 
 
 def _fourth_errors(m: Sums) -> Array:
@@ -350,8 +329,6 @@ def _whole(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
 
 
-_MEAN_SQUARE = _OfSquares(_mean_square_limits, _mean_square_influence, _CHI_SQUARE)
-_VARIANCE = _OfSquares(_deviation_limits, _deviation_influence, _CHI_SQUARE)
-_EXPLAINED = _OfSquares(
-    _explained_limits, _explained_influence, (IntervalMethod.INFLUENCE, IntervalMethod.STUDENT_T)
-)
+_MEAN_SQUARE = _OfSquares(_mean_square, _mean_square_spread, _mean_square_influence)
+_VARIANCE = _OfSquares(_variance, _variance_spread, _variance_influence)
+_UNEXPLAINED = _OfSquares(_unexplained, _unexplained_spread, _unexplained_influence)

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status
 from fairgauge.question.features import strata_named
-from fairgauge.question.presets import Preset, preset, preset_names
+from fairgauge.question.presets import Preset, find_preset
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Cell, Column, Table
@@ -35,7 +35,6 @@ from fairgauge.render.words.question_sentences import (
     excluded_sentence,
     only_reference,
     preset_reference_replaced,
-    reference_words,
     rounded_to,
     rounding_sentence,
     unknown_sentence,
@@ -43,15 +42,11 @@ from fairgauge.render.words.question_sentences import (
     weightless_rows,
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
-from fairgauge.results.disparities import is_of_other_rows
+from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, adjustments, reference_group
 
-QUOTED = (
-    "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
-    "It does not state that the audit, or what was audited, meets a law."
-)
 _PROTECTED = (
     "These tables are of protected counts, which are rounded at random: their numbers are not "
     "those of the people who were audited. Publish tables of the exact counts, and protect the "
@@ -68,50 +63,15 @@ def terms_of(report: Report) -> Mapping[str, str]:
 
     Where the reference of the preset is replaced, or is no group, a ratio is called what it is to.
     """
-    name = report.spec.get("preset")
-    if name not in preset_names():
+    found = find_preset(report.spec.get("preset"))
+    if found is None:
         return {}
-    terms = dict(preset(name).terms)
+    terms = dict(found.terms)
     if preset_reference_replaced(report.spec) or report.spec.get("reference") in _NO_GROUP:
         to = only_reference(report.spec)
         ratios = {_RATIO: f"ratio to {to}", f"{_REJECTED}.ratio": f"denial ratio to {to}"}
         terms |= {metric: words for metric, words in ratios.items() if metric in terms}
     return terms
-
-
-def preset_blocks(
-    name: str, report: Report, sections: Sequence[FeatureResults]
-) -> Iterator[tree.Block]:
-    """Yield what a report states of the preset that it was made with."""
-    found = preset(name)
-    yield preset_facts(found)
-    if preset_reference_replaced(report.spec):
-        yield tree.Paragraph(
-            f"The reference of the preset ({reference_words(found.options['reference'])}) is "
-            f"replaced: this audit compares with {only_reference(report.spec)}. What is stated "
-            "below of the reference does not describe its numbers."
-        )
-    yield tree.Items(found.statements)
-    yield tree.Heading("A published report holds")
-    yield tree.Items(found.publishes)
-    yield from not_stated(report)
-    if tables := tables_to_publish(report, sections):
-        yield tree.Heading("Tables to publish")
-        yield from tables
-    yield tree.Paragraph(QUOTED)
-
-
-def preset_facts(found: Preset) -> tree.Facts:
-    """Return where a preset holds, whether it does, and its sources."""
-    return tree.Facts(
-        (
-            ("preset", f"{found.name}: {found.title}"),
-            ("jurisdiction", found.jurisdiction),
-            ("status", f"{found.status} (as of {found.as_of.isoformat()})"),
-            *([("superseded by", found.superseded_by)] if found.superseded_by else []),
-            ("sources", "; ".join(found.sources)),
-        )
-    )
 
 
 def not_stated(report: Report) -> Iterator[tree.Block]:
@@ -125,10 +85,10 @@ def not_stated(report: Report) -> Iterator[tree.Block]:
 
 def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[tree.Table]:
     """Return the tables that the preset of a report calls for; none without a preset."""
-    name = report.spec.get("preset")
-    if name not in preset_names():
+    found = find_preset(report.spec.get("preset"))
+    if found is None:
         return []
-    metrics = preset(name).published_metrics
+    metrics = found.published_metrics
     column = called(strata_named(report.spec.get("strata")) or "the strata")
     weight = report.spec.get("weight")
     every = (
@@ -385,6 +345,7 @@ def overall_gaps(report: Report, sections: Sequence[FeatureResults]) -> Iterator
         return
     for section in sections:
         ours = [e for e in _of_groups(section) if e.metric in found.options["metrics"]]
+        ours = [each for each in ours if is_ratio(each.definition)]
         for gaps in _by_sides(ours, section, found):
             yield _overall(gaps)
 
@@ -419,8 +380,7 @@ def _of_groups(section: FeatureResults) -> list[Estimate]:
 
 def _preset(report: Report) -> Preset | None:
     """Return the preset of a report if it states from which gap on a category counts."""
-    name = report.spec.get("preset")
-    found = preset(name) if name in preset_names() else None
+    found = find_preset(report.spec.get("preset"))
     return found if found is not None and found.category_limit is not None else None
 
 

@@ -17,11 +17,11 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.question.features import strata_named
+from fairgauge.question.presets import find_preset
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._preset_blocks import (
     gaps_by_category,
     not_stated,
-    preset_blocks,
     tables_to_publish,
     terms_of,
 )
@@ -33,6 +33,13 @@ from fairgauge.render.documents._rule_blocks import (
     verdict_of_all,
 )
 from fairgauge.render.documents.document_parts import TONES, repeat_blocks
+from fairgauge.render.documents.filing import (
+    adverse_impact_blocks,
+    comparison_table,
+    filing,
+    quarter_tables,
+    rate_tables,
+)
 from fairgauge.render.documents.report_notes import (
     MOST_WARNINGS,
     missing_values,
@@ -601,9 +608,36 @@ def _provenance(report: Report) -> Iterator[tree.Block]:
     yield signatures
 
 
-def _preset(report: Report) -> Iterator[tree.Block]:
-    if (name := report.spec.get("preset")) is not None:
-        yield from preset_blocks(name, report, sections_of(report))
+def _filing(report: Report) -> Iterator[tree.Block]:
+    """Yield the document that the preset of a report asks for."""
+    found = find_preset(report.spec.get("preset"))
+    if found is None:
+        return
+    page = told(report)
+    sentences = (f"{page.headline}.", *(text for text, _ in page.verdict))
+    results = next((said for place, _, said in page.answers if place == "found"), ())
+    yield from filing(
+        found,
+        report,
+        {
+            "page": lambda: [tree.Items((*sentences, *(text for text, _ in results)))],
+            "tables": lambda: (
+                [tree.Heading("Tables to publish"), *tables]
+                if (tables := tables_to_publish(report, sections_of(report)))
+                else []
+            ),
+            "rates": lambda: rate_tables(found, report),
+            "adverse_impact": lambda: adverse_impact_blocks(report),
+            "rules": lambda: _rule_lines(report, group_names(page, report)),
+            "comparisons": lambda: comparison_table(report),
+            "quarters": lambda: quarter_tables(report),
+            "signatures": lambda: [tree.SignOff(("Made by", "Responsible"))],
+            "not_stated": lambda: not_stated(report),
+            "statements": lambda: [tree.Items(found.statements)],
+            "published": lambda: [tree.Items(found.publishes)],
+            "question": lambda: [tree.Facts(tuple(question.question(report)))],
+        },
+    )
 
 
 # ---- the frame
@@ -777,7 +811,7 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "closing": _closing,
     "estimator_rows": _estimators,
     "scores_drawn": lambda report: [tree.ScoreCharts()] if report.scores else [],
-    "preset": _preset,
+    "filing": _filing,
     "question": lambda report: [tree.Facts(tuple(question.question(report)))],
     "excluded_rows": _excluded,
     "noted": report_notes,

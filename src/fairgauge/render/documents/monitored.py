@@ -253,21 +253,6 @@ def _evidence(each: MonitoredComparison, report: MonitorReport) -> tree.TimeChar
     )
 
 
-def _imported(report: MonitorReport) -> Iterator[tree.Block]:
-    """Draw the values of an earlier system, which have no counts."""
-    held: dict[tuple[str, str, str], list[Any]] = {}
-    for each in report.imported:
-        held.setdefault((each.metric, each.feature, each.group), []).append(each)
-    for (metric, feature, group), values in list(held.items())[:_MOST_CHARTS]:
-        yield tree.TimeChart(
-            f"{metric}, {called(feature)}: {called(group)}",
-            tuple(each.period for each in values),
-            tuple(tree.Mark(each.value) for each in values),
-            tree.Unit.NUMBER,
-            notes=("Values without counts: they are shown, and raise no alarm.",),
-        )
-
-
 def _noted(report: MonitorReport) -> Iterator[str]:
     """Yield what rules and comparisons lack: what they match, a baseline, data, a value."""
     rules = monitored_rules(report)
@@ -378,7 +363,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": _frame,
     "charts": _Series.drawn,
     "feed": lambda report: [each.says for each in report.findings],
-    "imported": _imported,
     "provenance": _repeat,
     "periods": _periods,
 }

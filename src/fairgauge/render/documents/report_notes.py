@@ -33,6 +33,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,
     DiagnosticCode.UNFAVOURABLE_POSITIVE,
+    DiagnosticCode.CODE_AS_FAVOURABLE,
     DiagnosticCode.SAME_NAMES,
     DiagnosticCode.NOT_RECODED,
     DiagnosticCode.COPIED_FILES,

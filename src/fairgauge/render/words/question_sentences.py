@@ -22,7 +22,7 @@ from fairgauge.identity import FeatureId, feature_names, name_of_values
 from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME, flag_of
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import find_preset, preset
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -64,7 +64,11 @@ COVER = (
     "organisation", "author", "audit_date", "purpose", "period", "first_used", "source",
     "collected", "notes",
 )  # fmt: skip
-DATES = {"audit_date": "date of the audit", "first_used": "date the tool was first used"}
+DATES = {
+    "audit_date": "date of the audit",
+    "first_used": "date the tool was first used",
+    "response": "response to the results",
+}
 """What the cover of a report states, where it is given."""
 
 
@@ -206,8 +210,8 @@ def document(report: Report) -> Mapping[str, str]:
 
 def unstated(report: Report) -> tuple[str, str] | None:
     """Return what the preset asks of a published report and this one does not state, and how to."""
-    name, stated = report.spec.get("preset"), document(report)
-    asked = preset(name).document if name in preset_names() else ()
+    found, stated = find_preset(report.spec.get("preset")), document(report)
+    asked = found.document if found is not None else ()
     absent = [key for key in asked if key not in stated]
     if not absent:
         return None
@@ -323,8 +327,8 @@ def only_reference(spec: Mapping[str, Any]) -> str:
 
 def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
     """Return whether a preset compares with the best group, and another reference was asked for."""
-    name = spec.get("preset")
-    own = preset(name).options.get("reference") if name in preset_names() else None
+    found = find_preset(spec.get("preset"))
+    own = None if found is None else found.options.get("reference")
     return own == ReferenceRule.BEST and spec.get("reference") != own
 
 

@@ -97,7 +97,7 @@ def _block(block: tree.Block) -> Iterator[str]:
 
 @_block.register(tree.Heading)
 def _(block: tree.Heading) -> Iterator[str]:
-    yield from ["", f"**{escape(block.text)}**"]
+    yield from ["", f"### {escape(block.text)}"]
 
 
 @_block.register(tree.Paragraph)
@@ -129,7 +129,7 @@ def _(block: tree.Code) -> Iterator[str]:
 @_block.register(tree.Table)
 def _(block: tree.Table) -> Iterator[str]:
     if block.titled:
-        yield from _block(tree.Heading(block.caption))
+        yield from ["", f"**{escape(block.caption)}**"]
     heads = [escape(column.heading, cell=True) for column in block.columns]
     every = [*block.rows, *block.totals]
     rows = [[_cell(cell) for cell in row] for row in every]
@@ -152,7 +152,7 @@ def _(block: tree.RuleGrid) -> Iterator[str]:
         for _, lines in block.parts
         for name, cells in lines
     ]
-    yield from _block(tree.Heading(block.caption))
+    yield from ["", f"**{escape(block.caption)}**"]
     yield from _rows(heads, rows)
     yield from _notes(block.notes)
 
@@ -186,7 +186,6 @@ def _(block: tree.Chart) -> Iterator[str]:
 @_block.register(tree.ScoreCharts)
 @_block.register(tree.SignOff)
 @_block.register(tree.TimeChart)
-@_block.register(tree.FunnelChart)
 def _(block: tree.Block) -> Iterator[str]:
     del block
     yield from ()

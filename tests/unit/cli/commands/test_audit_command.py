@@ -11,13 +11,10 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
-from click.testing import CliRunner
-from loan_cases import BASIC, SEX
+from loan_cases import SEX
 
 import fairgauge as fg
-from fairgauge.cli import main
 from fairgauge.render import names
-from fairgauge.results.report import Report
 
 
 def spec_of(run, *args):
@@ -62,24 +59,11 @@ def test_a_file_of_the_specification_and_flags_over_it(run, loans, tmp_path):
     assert told["sensitive"] == [{"column": "region"}]
 
 
-def test_a_flag_replaces_what_is_wrong_in_the_file(run, loans, tmp_path):
-    (tmp_path / "audit.toml").write_text('sensitive = "sex"\nmetrics = "XX"\nconfidence = "a"\n')
-    run_it = ["audit", loans, *BASIC, "-c", "audit.toml"]
-    assert run(*run_it).exit_code == 2
-    assert run(*run_it, "--metrics", "AD", "--confidence", "0.9").exit_code == 0
-
-
 def test_standard_input(run, loans, tmp_path):
     text = (tmp_path / loans).read_text()
     piped = json.loads(run("audit", "-", *SEX, "--format", "json", stdin=text).stdout)
     named = json.loads(run("audit", loans, *SEX, "--format", "json").stdout)
     assert piped["estimates"] == named["estimates"]
-
-
-def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
-    (tmp_path / "link.csv").symlink_to(loans)
-    named = run("audit", loans, "link.csv", "*.csv", *SEX, "--format", "json")
-    assert json.loads(named.stdout)["data"]["rows"] == 40
 
 
 @pytest.mark.parametrize("format_", names("report", files=True))
@@ -101,17 +85,6 @@ def test_every_format_on_standard_output(run, loans, format_):
     assert not result.stdout.endswith("\n\n")
 
 
-def test_several_outputs_in_one_run(run, loans, tmp_path):
-    names = ["a.html", "a.json", "a.csv", "a.md", "a.xml", "a.txt"]
-    result = run("audit", loans, *SEX, *(x for name in names for x in ("-o", name)))
-    assert result.exit_code == 0, result.stderr
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, loans])
-    assert fg.load("a.json")["accuracy.difference", "sex", "F"].value == pytest.approx(
-        14 / 20 - 16 / 20
-    )
-    assert "Fairness audit" in result.stdout
-
-
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
@@ -125,43 +98,6 @@ def test_exit_codes_of_rules(run, loans, rule, code):
     result = run("audit", loans, *SEX, *rule)
     assert result.exit_code == code
     assert result.stderr == ""
-
-
-@pytest.mark.parametrize(("said", "code"), [((), 3), (("pass",), 3), (("fail",), 1)])
-def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("y,p,s\n" + "1,0,a\n0,0,b\n" * 40)  # nobody is selected
-    flags = ["--label", "y", "--prediction", "p", "--sensitive", "s", "--rule", "DI >= 0.8"]
-    flags += ["--inconclusive", *said] if said else []
-    assert run("audit", "t.csv", *flags).exit_code == code
-
-
-def outcomes(result, format_):
-    """Return the outcomes that one format shows: how many pass, fail, and decide nothing."""
-    if format_ == "junit":
-        suite = ET.fromstring(result.stdout)
-        failed, skipped = int(suite.attrib["failures"]), int(suite.attrib["skipped"])
-        assert len(suite.findall(".//failure")) == failed
-        assert len(suite.findall(".//skipped")) == skipped
-        return int(suite.attrib["tests"]) - failed - skipped, failed, skipped
-    shown = json.loads(result.stdout)
-    several = [verdict["outcome"] for verdict in shown["verdicts"]]
-    worst = "fail" if "fail" in several else "pass" if {*several} == {"pass"} else "inconclusive"
-    assert shown["verdict"] == worst
-    passed, failed = several.count("pass"), several.count("fail")
-    return passed, failed, len(several) - passed - failed
-
-
-def test_what_counts_as_a_verdict_says_why_it_was_not_decided(run, loans):
-    rule = ("--rule", "DI >= 0.8", "--format", "json")
-    plain = json.loads(run("audit", loans, *SEX, *rule).stdout)["verdicts"][0]
-    failed = json.loads(run("audit", loans, *SEX, *rule, "--inconclusive", "fail").stdout)
-    verdict = failed["verdicts"][0]
-    assert (verdict["outcome"], failed["verdict"]) == ("fail", "fail")
-    message = plain["reason"]["message"]
-    assert verdict["reason"]["message"] == f"{message}; inconclusive counts as fail"
-    (again,) = [v for v in Report.from_dict(failed).verdicts if v.group == verdict["group"]]
-    assert again.says == verdict["reason"]["message"]
 
 
 def test_several_mistakes_are_told_together(fails, loans):
@@ -201,21 +137,6 @@ def test_usage_mistakes_name_the_command(run, loans):
     assert "'xls' is not one of" in run("audit", loans, *SEX, "--format", "xls").stderr
 
 
-def test_an_unknown_command_names_the_nearest(fails):
-    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Commands: audit, ")
-
-
-def test_no_command_shows_the_help():
-    result = CliRunner().invoke(main, [])
-    assert result.exit_code == 2
-    assert "Start:" in result.stderr
-
-
-def test_the_help_lists_every_command_once(run):
-    listed = re.findall(r"^  ([a-z][a-z-]*) {2,}\S", run("--help").stdout, flags=re.MULTILINE)
-    assert sorted(listed) == main.list_commands(None)
-
-
 def test_the_version(run):
     assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"
 
@@ -248,13 +169,3 @@ def test_a_saved_report_is_rendered_again(run, fails, loans, tmp_path):
     printed = run("render", "report.json", "--full").stdout
     assert printed == run("render", "report.json", "--full", "--format", "text").stdout
     assert "also an input" in fails("render", "report.json", "-o", "report.json")
-
-
-def test_files_hold_the_report_in_full(run, loans, tmp_path):
-    run("audit", loans, *SEX, "-o", "a.txt", "-o", "a.md", "-o", "a.json")
-    for name, format_ in (("a.txt", "text"), ("a.md", "markdown")):
-        whole = run("render", "a.json", "--full", "--format", format_).stdout
-        assert (tmp_path / name).read_text(encoding="utf-8") == whole
-        assert len(whole) > 2 * len(run("render", "a.json", "--format", format_).stdout)
-    for command in ("audit", "render"):
-        assert "with the result in full" in " ".join(run(command, "--help").stdout.split())

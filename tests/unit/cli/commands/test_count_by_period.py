@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -51,18 +50,6 @@ def test_every_period_is_counted_as_by_itself(rows):
     assert "40 periods are in days" in done.stderr
 
 
-@pytest.mark.parametrize(("zone", "hours"), [("Europe/Berlin", 0), ("UTC", 0), ("UTC", 1)])
-def test_midnights_of_a_time_zone_are_hours_which_is_warned_of(rows, zone, hours):
-    """They were monitored as hours, with 23 gaps a day that nobody can add."""
-    day = pd.to_datetime(rows["day"].to_pandas()).dt.tz_localize(zone)
-    day += pd.to_timedelta(np.arange(len(day)) % 2 * hours, unit="h")
-    table = rows.set_column(rows.column_names.index("day"), "day", pa.array(day))
-    pq.write_table(table, "rows.parquet")
-    done = fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days")
-    assert done.exit_code == 0
-    assert ("for days, name a column of dates" in done.stderr) is (hours == 0)
-
-
 def test_a_history_is_imported_at_once(rows):
     assert fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days").exit_code == 0
     for answer in ("40 periods added, 0 known already", "0 periods added, 40 known already"):
@@ -72,50 +59,6 @@ def test_a_history_is_imported_at_once(rows):
     (first,) = Path("days").glob("*-01-01*.cube.json")
     done = fairgauge("monitor", "import", "another", first)
     assert done.stdout == "1 period added, 0 known already\n"
-
-
-def test_months_are_periods(rows):
-    months = pa.array([f"{day:%Y-%m}" for day in rows["day"].to_pylist()])
-    pq.write_table(rows.append_column("month", months), "rows.parquet")
-    assert (
-        fairgauge("count", "rows.parquet", *FLAGS, "--by", "month", "-o", "months").exit_code == 0
-    )
-    done = fairgauge("monitor", "import", "history", "months/*.cube.json")
-    assert "2 periods added" in done.stdout, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "written", "absent"),
-    [("{0.year}-Q{quarter}", "2026-Q1", "2026-Q3"), ("{0.year}", "2026", "2028")],
-)
-def test_quarters_and_years_are_periods(rows, name, written, absent):
-    days = rows["day"].to_pylist()
-    times = [
-        name.format(day, quarter=(day.month + 2) // 3) if i % 2 else absent
-        for i, day in enumerate(days)
-    ]
-    pq.write_table(rows.append_column("time", pa.array(times)), "rows.parquet")
-    done = fairgauge("count", "rows.parquet", *FLAGS, "--by", "time", "-o", "times")
-    assert done.exit_code == 0, done.stderr
-    assert f"{written}.cube.json" in {path.name for path in Path("times").iterdir()}
-    done = fairgauge("monitor", "import", "history", "times/*.cube.json")
-    assert "periods added" in done.stdout, done.stderr
-    assert {written, absent} <= set(map(str, fg.History("history").periods))
-
-
-def test_two_files_of_one_period_are_refused_and_copies_warned_of(rows):
-    fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days")
-    first = sorted(Path("days").iterdir())[0]
-    copy = Path("days") / f"{first.name[:10]}.more.cube.json"
-    shutil.copy(first, copy)
-    done = fairgauge("monitor", "import", "history", "days/*.cube.json")
-    assert done.exit_code == 2
-    assert f"are both of {first.name[:10]}" in " ".join(done.stderr.split())
-    copy.rename(Path("days") / "2031-01-01.cube.json")
-    done = fairgauge("monitor", "import", "history", "days/*.cube.json")
-    said = " ".join(done.stderr.split())  # of two periods no row counts twice
-    assert "counts 2 times" not in said
-    assert "hold the same counts; one of them may be a copy" in said
 
 
 def test_what_is_no_period(rows):

@@ -79,33 +79,6 @@ def test_counts_have_no_query(tmp_path):
     assert "counts cannot be counted by a query" in shown.output
 
 
-def test_cells_of_one_person_are_noted(url, tmp_path):
-    counted = CliRunner().invoke(
-        main, ["count", url, "--table", "people", *FLAGS, "-o", str(tmp_path / "t.cube.json")]
-    )
-    assert counted.exit_code == 0
-    assert "Note: 5 rows are alone in a cell of the counts" in counted.stderr
-
-
-def test_mistakes_are_found_before_a_query_is_shown(url):
-    shown = run(url, "--table", "people", "--label", "why", "--sensitive", "the group")
-    assert shown.exit_code == 2
-    assert "no column 'why'" in shown.output
-
-
-def test_what_the_result_of_the_query_shows_is_noted(url):
-    shown = run(url, "--table", "people", *FLAGS)
-    assert shown.stderr == (
-        "Note: a record of the result that counts one row shows the values of one person; share "
-        "the result as you would share the rows\n"
-    )
-    scored = run(url, "--table", "people", *FLAGS, "--score", "s")
-    assert scored.stderr == (
-        "Note: a record of the result that counts one row shows the values of one person (the "
-        "exact value of 's' too); share the result as you would share the rows\n"
-    )
-
-
 def test_the_query_is_written_to_a_file(url, tmp_path):
     target = tmp_path / "count.sql"
     printed = run(url, "--table", "people", *FLAGS)
@@ -115,11 +88,3 @@ def test_the_query_is_written_to_a_file(url, tmp_path):
     refused = run(url, "--table", "people", *FLAGS, "-o", str(tmp_path / "no" / "count.sql"))
     assert refused.exit_code == 2
     assert "there is no folder" in refused.stderr
-
-
-def test_conditions_are_counted_without_the_query_or_written_into_one(tmp_path):
-    data = str(_written(tmp_path, ".csv"))
-    assert CliRunner().invoke(main, ["count", data, *FLAGS, "--where", "y = 1"]).exit_code == 0
-    shown = run(data, *FLAGS, "--where", "y = 1")
-    assert shown.exit_code == 2
-    assert "let fairgauge count (without --show-sql), or, of a database, write" in shown.stderr

@@ -6,11 +6,10 @@ import csv
 import io
 import shlex
 
-import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.cli._demo_data import admissions, loans
+from fairgauge.cli._demo_data import admissions
 from fairgauge.results.scopes import POOLED
 
 
@@ -61,27 +60,3 @@ def test_berkeley_is_the_published_table(shared):
     published = shared.data("ucb_admissions.csv").read_text(encoding="utf-8")
     rows = [sorted(csv.reader(io.StringIO(text))) for text in (admissions(), published)]
     assert rows[0] == rows[1]
-
-
-def test_the_loans_are_what_they_are_said_to_be():
-    assert loans() == loans()
-    assert loans(50, 1) != loans(50, 2)
-    rows = list(csv.DictReader(io.StringIO(loans())))
-    assert len(rows) == 5_000
-    repaid = {
-        s: np.mean([r["repaid"] == "yes" for r in rows if r["sex"] == s])
-        for s in ("Female", "Male")
-    }
-    approved = {
-        s: np.mean([r["approved"] == "yes" for r in rows if r["sex"] == s])
-        for s in ("Female", "Male")
-    }
-    assert abs(repaid["Female"] - repaid["Male"]) < 0.03
-    assert approved["Female"] / approved["Male"] < 0.75
-
-
-def test_a_folder_that_cannot_be_made(fails, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "f").write_text("")
-    assert fails("demo", "-o", "f") == "cannot make the folder 'f': File exists"
-    assert fails("demo", "-o", "f/g") == "cannot make the folder 'f/g': Not a directory"

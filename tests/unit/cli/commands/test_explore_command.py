@@ -39,21 +39,3 @@ def test_the_page_is_written_and_described_in_a_line(table):
     text = (table / "page.html").read_text("utf-8")
     assert text.startswith("<!doctype html>")
     assert "This file holds exact counts" in text
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [("c,1\n", " (1 row is alone in its count)"),
-     ("c,1\nc,0\n", " (2 rows are alone in their count)")],
-)  # fmt: skip
-def test_rows_alone_in_a_count_are_counted_in_english(table, more, said):
-    (table / "few.csv").write_text("g,p\n" + "a,1\na,0\nb,1\nb,0\n" * 10 + more)
-    flags = ["--prediction", "p", "--positive", "1", "--sensitive", "g", "-o", "page.html"]
-    found = CliRunner().invoke(main, ["explore", "few.csv", *flags, "--exact"])
-    assert f"fewer than ten persons{said}, which" in found.stderr
-
-
-def test_an_input_is_no_output(table):
-    found = run("-o", "rows.csv", "--exact")
-    assert found.exit_code == 2
-    assert "is also an input" in found.output

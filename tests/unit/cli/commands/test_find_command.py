@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,85 +85,6 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     assert [each["metric"] for each in stated] == ["false_positive_rate.difference"]
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("inside", [(1, 2, 3), (1, 3), (2, 3), (3,), (1, 2), (1,), (1, 3, 4)])
-@pytest.mark.parametrize("rate", ["selection_rate", "base_rate", "false_positive_rate"])
-def test_every_command_it_prints_runs_whatever_outcomes_the_subgroup_lacks(
-    run, write, inside, rate
-):
-    """The audit of its rows was refused where none of them had one of the favourable values."""
-    rng = np.random.default_rng(len(inside) * 7 + len(rate))
-    data, rows = write(0.0), 1_500
-    race, branch = rng.choice(["A", "B"], rows), rng.choice(["x", "y", "z"], rows)
-    planted = (race == "B") & (branch == "z")
-    kept, usual = rng.choice([*inside], rows), rng.choice([1, 2, 3], rows, p=[0.7, 0.1, 0.2])
-    of_subgroup = np.where(planted, kept, usual)
-    unlike = rng.choice([3, 4], rows)
-    label, decision = (
-        (np.where(planted, unlike, usual), np.where(planted, kept, unlike))
-        if rate == "false_positive_rate"
-        else (of_subgroup, of_subgroup)
-    )
-    lines = zip(race, branch, rng.choice(["on", "off"], rows), label, decision, strict=True)
-    text = ["race,branch,other,y,p", *(",".join(map(str, line)) for line in lines), ""]
-    Path(data).write_text("\n".join(text), encoding="utf-8")
-    columns = {"selection_rate": ("--prediction", "p"), "base_rate": ("--label", "y")}
-    asked = (*columns.get(rate, ("--label", "y", "--prediction", "p")), "--positive", "1,2")
-    asked += ("--rate", rate, "--features", "race,branch,other", "--where", "y > 0")
-    for worse in ("lower", "higher"):
-        found = run("find", data, *asked, "--worse", worse)
-        assert found.exit_code == 0, found.output
-        for each in commands(found.stdout):
-            result = run(*each[1:])
-            assert result.exit_code != 2, (each, result.output)
-
-
-def test_the_commands_it_prints_name_no_unknown_value_that_their_columns_lack(run, write):
-    """The audit of sex, and that of old people alone, warned that no group is "refused"."""
-    data, rng = write(0.0), np.random.default_rng(5)
-    lines = ["sex,age,region,p"]
-    for i in range(4_000):
-        sex, age = rng.choice(["F", "M"], 2)[0], str(rng.choice(["old", "young"]))
-        region = "n" if i % 50 else "refused"
-        if sex == "M" and not i % 40:
-            age = "not stated"
-        lines.append(f"{sex},{age},{region},{int(rng.random() < 0.6 - 0.4 * (sex == 'F'))}")
-    Path(data).write_text("\n".join([*lines, ""]), encoding="utf-8")
-    asked = ("--prediction", "p", "--positive", "1", "--rate", "selection_rate")
-    asked += ("--features", "sex,age,region", "--unknown", "refused", "--unknown", "not stated")
-    printed = run("find", data, *asked, "--unknown", "Refused").output
-    assert "unknown[2]: no group is 'Refused' here; the nearest name is 'refused'" in printed
-    against, inside = commands(printed)
-    assert "--unknown" not in against
-    assert inside[inside.index("--unknown") + 1] == "refused,not stated"
-    for each in (against, inside):
-        assert "no group is" not in run(*each[1:]).output
-
-
-def test_a_subgroup_of_all_features_is_not_audited_inside(run, write):
-    """By the features that make it, its rows are one group: the command compared nothing."""
-    (against,) = commands(run("find", write(0.4), *ASKED[:-1], "sex,age:30,60").stdout)
-    assert "--intersect" in against
-    page = run("find", "rows.csv", *ASKED[:-1], "sex,age:30,60").stdout
-    assert "which compares groups inside it" not in page
-
-
-def test_a_page_refers_to_what_is_on_it_and_lists_what_is_worse_in_one_order(run, write):
-    """On a terminal the rest of an answer stands below the tables, and is marked as such."""
-    page = " ".join(run("find", write(0.4), *ASKED).stdout.split())
-    assert "below" not in page
-    first = page.index("sex = F & age = (60, inf) (")
-    assert (
-        first < page.index(" Where it is worse ") < page.index("(continued): Analyst: find where")
-    )
-    assert "commands are under “Where it is worse”" in page
-    assert "(continued): Analyst: find where the gap arises" in page
-    assert "n = " not in page
-    (counted,) = re.findall(r"age = \(60, inf\) \(\d+ of (\d+)\)", page)
-    (rows,) = re.findall(r"To audit the (\d+) rows of sex = F & age = \(60, inf\)", page)
-    assert int(counted) < int(rows)
-
-
 def test_where_nothing_is_found_plain_sentences_state_what_would_and_what_to_do(run, write):
     page = " ".join(run("find", write(0.0), *ASKED).stdout.split())
     assert re.search(
@@ -179,45 +99,10 @@ def test_where_nothing_is_found_plain_sentences_state_what_would_and_what_to_do(
     assert "--tolerance 0.05" not in tolerant
 
 
-def test_without_a_difference_a_pipeline_passes_and_states_what_would_have_been_found(run, write):
-    result = run("find", write(0.0), *ASKED, "--fail-on", "worse")
-    assert result.exit_code == 0, result.output
-    assert "No subgroup is shown to be worse" in result.stdout
-    assert "Would have been found" in result.stdout
-    line = run("find", "rows.csv", *ASKED, "--fail-on", "worse", "-q").stdout
-    assert re.match(r"No subgroup is shown to be worse \([\d,]+ examined, [\d,]+ rows\)", line)
-
-
 def test_where_nothing_can_be_examined_a_pipeline_gets_3(run, write):
     data = write(0.4, rows=40)
     assert run("find", data, *ASKED, "--fail-on", "worse").exit_code == 3
     assert run("find", data, *ASKED).exit_code == 0
-
-
-@pytest.mark.parametrize("prediction", ["0", "1"])
-def test_where_all_predictions_are_the_same_a_pipeline_gets_3(run, write, prediction):
-    """Nothing can differ, and an audit evaluates no rule about it."""
-    data = Path(write(0.4))
-    head, *lines = data.read_text("utf-8").split("\n")
-    lines = [row[:-1] + prediction if row else row for row in lines]
-    data.write_text("\n".join([head, *lines]), "utf-8")
-    result = run("find", str(data), *ASKED, "--fail-on", "worse")
-    assert result.exit_code == 3, result.output
-    assert "nothing is decided" in " ".join(result.stdout.split())
-    assert "--tolerance" not in result.stdout
-    line = run("find", str(data), *ASKED, "--fail-on", "worse", "-q").stdout
-    assert line.startswith(f"Nothing is decided: the rate is {100 * int(prediction)}.0%")
-
-
-def test_where_missing_decisions_could_hide_a_subgroup_a_pipeline_gets_3(run, write):
-    data = Path(write(0.0))
-    lines = data.read_text("utf-8").split("\n")
-    # a part of one group, whose decisions may be the worse ones
-    lines = [row[:-1] if row[:3] == "F,A" and i % 3 == 0 else row for i, row in enumerate(lines)]
-    data.write_text("\n".join(lines), "utf-8")
-    result = run("find", str(data), *ASKED, "--fail-on", "worse")
-    assert result.exit_code == 3, result.output
-    assert "rows that lack a clear outcome or a count could hide one" in result.stdout
 
 
 def test_features_are_those_of_a_file_unless_given(run, write):
@@ -255,13 +140,3 @@ def test_counts_are_searched(run, write):
 )
 def test_mistakes_end_with_2_and_what_to_do(fails, write, flags, message):
     assert message in fails("find", write(0.0), "--label", "y", "--prediction", "p", *flags)
-
-
-def test_the_words_of_flags_are_those_of_python(run, write):
-    data = write(0.4)
-    result = run(
-        "find", data, *ASKED, "--worse", "higher", "--missing", "exclude", "--format", "json"
-    )
-    assert result.exit_code == 0, result.output
-    question = json.loads(result.stdout)["question"]
-    assert [question[word] for word in ("worse", "missing")] == ["higher", "exclude"]

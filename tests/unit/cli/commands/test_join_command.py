@@ -61,48 +61,6 @@ def test_everything_that_does_not_fit_is_counted(folder):
     assert rows[1:] == ["1,F,1,1", "2,F,0,0", "3,M,1,", "5,F,1,", "07,M,0,"]
 
 
-def test_identifiers_of_two_types_are_the_same_text(folder):
-    labels = duckdb.sql("SELECT range AS id, range % 2 AS approved FROM range(1, 4)")
-    labels.write_parquet("l.parquet")
-    assert join("p.csv", "l.parquet", "--on", "id", "-o", "out.parquet").exit_code == 0
-    found = duckdb.sql("SELECT id, approved FROM 'out.parquet' ORDER BY id").fetchall()
-    assert found == [("07", None), ("1", 1), ("2", 0), ("3", 1), ("5", None)]
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("floats", ["predictions", "labels"])
-def test_whole_numbers_that_became_floats_are_the_integers_that_they_were(folder, floats, suffix):
-    sides = {"predictions": "range % 3 AS predicted", "labels": "range % 2 AS approved"}
-    for side, column in sides.items():
-        kind = "DOUBLE" if side == floats else "BIGINT"
-        made = duckdb.sql(f"SELECT CAST(range AS {kind}) AS id, {column} FROM range(100)")
-        (made.write_csv if suffix == "csv" else made.write_parquet)(f"{side}.{suffix}")
-    result = join(f"predictions.{suffix}", f"labels.{suffix}", "--on", "id", "-o", "out.parquet")
-    assert result.exit_code == 0, result.output
-    assert result.output == "100 rows written, 100 with a label\n"
-
-
-def test_a_row_whose_identifier_is_written_in_two_ways_is_there_twice(folder):
-    (folder / "p.csv").write_text("id,predicted\n1,1\n1.0,1\n2.0,0\n")
-    (folder / "l.csv").write_text("id,approved\n1,1\n2,0\n")
-    result = join("p.csv", "l.csv", "--on", "id", "-o", "out.csv")
-    assert "1 repeated prediction counted once" in result.output
-    assert (folder / "out.csv").read_text() == "id,predicted,approved\n1,1,1\n2.0,0,0\n"
-
-
-@pytest.mark.parametrize(
-    ("labels", "code"),
-    [("1,x\n2,y\n", 0), ("", 0), ("00007,x\n00008,y\n", 3), ("9,x\n9,y\n", 3), (",x\n", 0)],
-)
-def test_labels_of_other_rows_are_warned_of(folder, labels, code):
-    (folder / "p.csv").write_text("id,predicted\n1,1\n7,0\n")
-    (folder / "l.csv").write_text("id,approved\n" + labels)
-    result = join("p.csv", "l.csv", "--on", "id", "-o", "out.csv")
-    assert result.exit_code == code, result.output
-    assert ("Warning: no label has the identifier of a prediction" in result.stderr) == (code == 3)
-    assert (folder / "out.csv").exists()
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_order_of_the_predictions_is_kept(folder, suffix):
     size = 150_000  # more than a row group

@@ -29,13 +29,6 @@ def test_the_list_names_every_row_within_80_columns(run):
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("name", ["rate", "clarify", "vertex", "native"])
-def test_one_set(run, name):
-    found = json.loads(run("metrics", name, "--json").stdout)
-    assert {row["set"] for row in found} == {name}
-    assert run("metrics", name).stdout.startswith(("Rates: ", f"{name}: "))
-
-
 def test_one_metric_explained(run):
     assert (
         run("metrics", "Recall Difference (RD)").stdout
@@ -55,13 +48,6 @@ RD: Recall Difference
   set          clarify
 """
     )
-
-
-def test_one_rate_explained(run):
-    text = run("metrics", "sensitivity").stdout
-    assert text.startswith("true_positive_rate\n  meaning      the share of observed positives")
-    assert "  better       a higher value favours the group\n" in text
-    assert "  edge cases   undefined when TP + FN = 0\n" in text
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -99,12 +85,6 @@ def test_the_json_is_strict_and_whole(run):
     one = json.loads(run("metrics", "KL", "--json").stdout, parse_constant=refuse)
     assert one["range"] == [0, "Infinity"]
     assert one["synonyms"]
-
-
-def test_a_name_with_two_signs_must_be_chosen(fails):
-    text = fails("metrics", "Accuracy Difference")
-    assert text.startswith("'Accuracy Difference' is AD (Clarify: ")
-    assert " or vertex.accuracy_difference (Vertex AI: " in text
 
 
 def test_an_unknown_name(fails):

@@ -91,14 +91,6 @@ def test_wrong_flags_end_with_two(people, args, message):
     assert result.stdout == ""
 
 
-def test_cubes_hold_both_decisions(people, tmp_path):
-    counted = run("count", people, *FLAGS, "--candidate", "fairer", "-o", "day.cube.json")
-    assert counted.exit_code == 0, counted.output
-    result = run("compare-models", "day.cube.json", *MARGINS)
-    assert result.exit_code == 0, result.output
-    assert "fairer is better than current, and within all" in result.stdout
-
-
 @pytest.mark.parametrize("format_", ["text", "html", "markdown", "csv", "json", "notebook"])
 def test_hostile_names_are_harmless(format_):
     data = PEOPLE.rename({"fairer": HOSTILE}).with_columns(sex=pl.col("sex") + HOSTILE)
@@ -131,53 +123,3 @@ def test_thresholds_end_with_what_the_goal_comes_to(people):
     wrong = run("thresholds", people, *flags, "--rule", "accuracy")
     assert wrong.exit_code == 2
     assert "Traceback" not in wrong.stderr
-
-
-def test_quiet_thresholds_are_one_line(people):
-    flags = ("--label", "repaid", "--score", "score", "--sensitive", "sex")
-    goal = ("--rule", "selection_rate.ratio >= 0.5")
-    quiet = run("thresholds", people, *flags, *goal, "-q")
-    assert quiet.exit_code == 0, quiet.output
-    assert quiet.stdout.count("\n") == 1
-    assert "PASS AT 0.5" in quiet.stdout
-    refused = run("thresholds", people, *flags, *goal, "-q", "--format", "json")
-    assert refused.exit_code == 2
-    assert "--quiet is an option of text, not of json" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("margin", "line"),
-    [(MARGINS, "fairer: BETTER, WITHIN ALL MARGINS  fairer against current\n"),
-     ((), "No verdict  fairer against current\n")],
-)  # fmt: skip
-def test_quiet_prints_one_line_with_the_verdict(people, margin, line):
-    command = ("compare-models", people, *FLAGS, "--candidate", "fairer", *margin, "--quiet")
-    assert run(*command).stdout == line  # a warning of the rows is beside it
-    refused = run(*command, "--format", "json")
-    assert (refused.exit_code, "--quiet is an option of text" in refused.output) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (
-            ("--label", "repaid", "--margin", "roc_auc=0.01"),
-            "margins.roc_auc: roc_auc needs a score; add score (--score COL)",
-        ),
-        (
-            ("--margin", "accuracy=0.01"),
-            "margins.accuracy: accuracy needs a label; add label (--label COL)",
-        ),
-    ],
-)
-def test_a_margin_of_a_rate_that_lacks_a_column_is_no_undetermined_verdict(people, flags, message):
-    asked = ("--prediction", "current", "--candidate", "fairer", "--sensitive", "sex")
-    result = run("compare-models", people, *asked, *flags)
-    assert result.exit_code == 2
-    assert message in result.output
-
-
-def test_scores_that_are_named_as_decisions_are_recognised(people):
-    scored = PEOPLE.with_columns(noise=pl.int_range(pl.len()) / 2_000)
-    with pytest.raises(fg.DataError, match=r"name scores by score in place of prediction"):
-        fg.compare_models(scored, **QUESTION, candidate="noise")

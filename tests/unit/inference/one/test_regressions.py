@@ -13,10 +13,8 @@ from scipy import stats
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.reasons import ReasonCode
-from fairgauge.results.scopes import POOLED
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.squares import square_limits, tail_weight
+from fairgauge.stats.squares import log_limits
 
 DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"
 SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")
@@ -45,8 +43,8 @@ def test_a_mean_squared_error_and_its_root_are_of_the_kurtosis():
     rates = report.groups[0].rates
     error = (p - y)[g == report.groups[0].group]
     n, square = len(error), (error**2).mean()
-    weight = tail_weight(square, (error**4).mean(), n)
-    low, high = (float(each) for each in square_limits(square, weight, n, critical(0.95)))
+    spread = max((e**4).mean() / (e**2).mean() ** 2 - 1 for e in (error, p - y))
+    low, high = (float(end) for end in log_limits(square, spread, 2.0, n, critical(0.95)))
     found = rates["mean_squared_error"]
     assert (found.low, found.high) == pytest.approx((low, high))
     root = rates["root_mean_squared_error"]
@@ -124,61 +122,6 @@ def test_perfect_predictions_have_no_error_to_be_unsure_of():
     for name in SQUARES[:3]:
         assert (rates[name].value, rates[name].low, rates[name].high) == (0, 0, 0)
     assert (rates["r2"].low, rates["r2"].high) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("centre", "scale", "lost"),
-    [
-        (0.0, 1e100, {*DIFFERENCES, *SMD}),
-        (0.0, 1e-90, {*DIFFERENCES, *SMD}),
-        (1e6, 100.0, set()),  # sums are about a centre
-        (2_000.0, 10.0, set()),
-        (1e5, 3e4, set()),
-    ],
-)
-def test_fourth_powers_that_are_lost_are_told(centre, scale, lost):
-    y, p, g = table()
-    report = audited(centre + scale * y, centre + scale * p, g, [*DIFFERENCES, *SMD, *ACROSS])
-    bare = {e.metric for e in report.estimates if e.interval is None}
-    spread = {a for a in ACROSS if f"{a.split('.')[0]}.difference" in lost}
-    assert bare == lost | spread
-    for each in report.estimates:
-        assert each.value is not None
-        if each.interval is None:
-            assert each.reason.code is ReasonCode.ROUNDING
-            assert each.p_value is None
-        else:
-            assert math.isfinite(each.low)
-            assert math.isfinite(each.high)
-
-
-ACROSS = ("mean_squared_error.largest_gap", "r2.minimum", "residual_spread.smallest_ratio")
-
-
-def test_numbers_too_large_to_be_squared_are_an_error():
-    y, p, g = table()
-    with pytest.raises(
-        fg.FairgaugeError, match=r"column 'y' is averaged, but has .* too large to be"
-    ):
-        audited(1e150 * y, p, g)
-
-
-def test_a_group_that_is_everyone_does_not_differ_from_everyone():
-    y, p, _ = table()
-    report = audited(y, p, np.full(len(y), "a"), SMD, reference="overall")
-    for each in report.estimates:
-        assert (each.value, each.low, each.high) == (0, 0, 0)
-
-
-def test_strata_held_fixed():
-    y, p, g = table()
-    strata = np.resize(["s", "t"], len(y))
-    report = audited(y, p, g, DIFFERENCES, {"t": strata}, strata="t")
-    pooled = [e for e in report.estimates if e.scope == POOLED]
-    assert {e.metric for e in pooled} == set(DIFFERENCES)
-    for each in pooled:
-        assert each.low < each.value < each.high
-        assert each.interval.methods[0] is M.STRATIFIED
 
 
 def test_standardised_differences_of_scores_and_of_selection():

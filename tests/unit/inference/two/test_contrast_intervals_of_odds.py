@@ -53,17 +53,6 @@ def test_berkeley_by_department_as_r_has_it():
     assert pooled.rate_group is None  # no two odds have this ratio
 
 
-def test_berkeley_without_departments():
-    found = admissions()["selection_odds.ratio", "sex", "M"]
-    assert found.value == pytest.approx(1198 / 1493 / (557 / 1278))
-    assert found.interval.methods == (IntervalMethod.MOVER, IntervalMethod.WILSON)
-
-
-@pytest.mark.parametrize("name", ["odds ratio", "odds_ratio", "selection_odds.ratio"])
-def test_the_names_in_use(name):
-    assert fg.metric(name).name == "selection_odds.ratio"
-
-
 @pytest.mark.parametrize(
     ("d", "a", "value", "status"),
     [
@@ -129,30 +118,3 @@ def test_of_matched_pairs_it_is_the_ratio_of_discordant_pairs(more, less, alike)
     half = Z * np.sqrt(1 / more + 1 / less)
     assert np.log(low) == pytest.approx(np.log(more / less) - half)
     assert np.log(high) == pytest.approx(np.log(more / less) + half)
-
-
-def test_weights_and_clusters_have_intervals_too():
-    rng = np.random.default_rng(3)
-    people = 1200
-    rows = pl.DataFrame(
-        {
-            "g": rng.choice(["a", "d"], people),
-            "y": rng.integers(0, 2, people),
-            "s": rng.choice(["x", "y", "z"], people),
-            "w": rng.uniform(0.5, 2, people),
-            "c": rng.integers(0, 80, people),
-        }
-    )
-    for more in ({"weight": "w"}, {"cluster": "c"}, {"method": "bayes"}, {"method": "bootstrap"}):
-        report = fg.audit(rows, prediction="y", positive=1, sensitive="g", strata="s",
-                          reference={"g": "a"}, metrics=["odds ratio"], **more)  # fmt: skip
-        for each in report.estimates:
-            assert each.low < each.value < each.high
-
-
-def test_lending_shows_every_number_that_the_preset_quotes():
-    report = admissions(preset="us-lending", metrics=None, strata="department", reference=None)
-    shown = {(each.metric, str(each.scope.kind)) for each in report.estimates}
-    for metric in ("selection_rate.ratio", "selection_smd_overall", "selection_odds.ratio"):
-        assert (metric, "overall") in shown
-    assert ("selection_rate.ratio", "pooled") in shown

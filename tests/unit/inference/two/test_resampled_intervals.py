@@ -49,16 +49,6 @@ def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
     assert outside.low > 0  # the difference is positive
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "bayes"])
-def test_a_metric_of_the_whole_table_and_a_whole_as_reference_are_resampled(method):
-    entropy = audited(method, "GE", (None, "all"))
-    assert entropy.low < entropy.value < entropy.high
-    rest = audited(method)
-    whole = audited(method, reference="overall")
-    assert whole.value == pytest.approx(rest.value / 2)
-    assert (whole.low, whole.high) == pytest.approx((rest.low / 2, rest.high / 2), abs=0.006)
-
-
 @pytest.mark.parametrize("missing", [False, True])
 def test_metrics_answer_as_alone(missing):
     """A report of several metrics gives each the limits that it has on its own."""
@@ -86,7 +76,7 @@ CONTRASTS = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.each_value
 @pytest.mark.parametrize("reference", ["others", "overall"])
 @pytest.mark.parametrize("method", ["bayes", "bootstrap"])
 def test_all_methods_agree_where_rows_are_many(method, reference):

@@ -96,7 +96,7 @@ def test_tables_to_publish_have_the_intervals_of_the_first_page() -> None:
     text = shown(report, full=True)
     finding = report.findings[0]
     low, high = finding.estimate.simultaneous
-    assert f"({low:.3f} to {high:.3f})" in text[text.index("Tables to publish") :]
+    assert f"({low:.3f} to {high:.3f})" in text[text.index("To file") :]
     assert "95% confidence intervals, for all comparisons of the report together, or why" in text
     assert f"{low:.2f} and {high:.2f} times as often" in text
 

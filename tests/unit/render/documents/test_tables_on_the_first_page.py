@@ -79,7 +79,7 @@ def test_a_pdf_has_every_table_and_what_is_not_stated(report, tmp_path):
 def test_tables_with_room_are_on_the_first_of_two_pages(tmp_path):
     if pdf.find_browser() is None:
         missing("Chromium")
-    audit_of("ABCDE").save(tmp_path / "audit.pdf")
+    audit_of("ABCD").save(tmp_path / "audit.pdf")
     pages = list(PrintedPages((tmp_path / "audit.pdf").read_bytes()).texts())
     assert len(pages) == 2
     assert all(caption in pages[0] for caption in CAPTIONS)

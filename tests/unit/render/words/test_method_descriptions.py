@@ -60,7 +60,6 @@ def test_every_method_of_the_enum_is_described():
     assert set(DESCRIPTIONS) == set(IntervalMethod)
 
 
-@pytest.mark.one_in(16)
 @pytest.mark.parametrize("name", ASKED)
 def test_every_method_of_a_report_is_described_once(name):
     report = fg.audit(table(), sensitive="g", metrics="all", replicates=60, **ASKED[name])

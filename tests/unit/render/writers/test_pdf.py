@@ -50,7 +50,6 @@ def test_a_report_is_printed(browser):
     assert b"/StructTreeRoot" in printed  # tagged: screen readers know headings and tables
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["several", "berkeley", "hostile"])
 def test_a_pdf_has_two_pages_unless_it_is_full(browser, tmp_path, name):
     path = tmp_path / "report.pdf"

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from tests.cases import thorough_after
 
 import fairgauge as fg
 import sample_reports
@@ -210,8 +211,7 @@ def significant_differences(report):
     })  # fmt: skip
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", thorough_after(8, range(24)))
 def test_every_finding_is_shown_or_counted(seed):
     """Of audits of any size, names of any length, with or without rules, at any width."""
     rng = np.random.default_rng(seed)

@@ -1,0 +1,813 @@
+"""How far a number could move, whatever the rows hold that do not state what it needs.
+
+The one engine of worst cases (Manski): every missing outcome may be favourable or not, and every
+row without a group may be of any group that the values which it has allow. Nothing is assumed of
+why a value is missing. A rule must not pass because the rows that would break it are absent; a fail
+stays one, because to blank predictions must not take it back.
+
+It is asked of a rate (`rate_cases`) and of a metric (`metric_cases`) over all rows, of a contrast
+within strata (`could_undo`), of the change between two models (`PossiblePairs`), and of counts
+at hand (`share_limits`, `contrast_range`): each returns the least and the greatest value, and how
+much wider an interval is there (`reached`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.catalogue import rate as rate_of
+from fairgauge.catalogue.cells import Array, ConfusionCounts
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.decomposable import has_decomposition
+from fairgauge.catalogue.derived import contrast_of
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.pooling import is_odds_ratio
+from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
+from fairgauge.enums import Profile, StratumWeights, WhyInconclusive
+from fairgauge.inference.missing_values import (
+    differs_without_group,
+    lacks_more,
+    share_of,
+    sides_and_unknown,
+)
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, without_group_by_kind
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import Rivals
+from fairgauge.resolve.sides import CountsBySide, Measure, sides_of_unknown, with_others
+from fairgauge.results.disadvantage import favours_the_least
+from fairgauge.results.disparities import is_ratio
+from fairgauge.results.estimates import ComparisonKey, WorstCase
+from fairgauge.results.scopes import OVERALL
+from fairgauge.stats.arrays import Index, Limits, Mask, quiet, quotient
+from fairgauge.stats.unknown_people import missing_bounds
+
+Shares = tuple[Array, Array]
+"""The rows that a rate counts, and those among which it counts them."""
+
+_ACCURACY = rate_of("accuracy")
+_SELECTION = contrast_of(rate_of("selection_rate"), "difference")
+_MISSING = 2
+"""The state of an outcome that is neither positive (0) nor negative (1)."""
+
+
+Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
+"""The worst cases of rates or comparisons: of rows without a group, and without an outcome."""
+
+
+def rate_cases(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    rate: Statistic,
+    profile: Profile,
+    per_class: Sequence[OutcomeMasks] = (),
+) -> Cases:
+    """Return the least and the greatest rate of every group, whatever rows do not state."""
+    found: Cases = {}
+    for cases in _possible(counted, outcome, rate, profile, per_class):
+        every = np.arange(len(counted.groups))
+        (low, high), (now, *ends) = cases.of(every), cases.variances(every)
+        wider = _wider(np.array(ends), now)
+        for i, group in enumerate(counted.groups):
+            key = (
+                rate.name,
+                counted.feature,
+                group,
+                OVERALL,
+                outcome.class_scope,
+                outcome.threshold_of(rate),
+            )
+            if rows := cases.rows_of(i):
+                case = replace(cases.case(low[i], high[i], wider[:, i]), rows=rows)
+                found[key] = (*found.get(key, ()), case)
+    return found
+
+
+def metric_cases(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    metric: Metric,
+    compared: tuple[Index, Index] | None,
+    profile: Profile,
+    rivals: Rivals | None = None,
+    per_class: Sequence[OutcomeMasks] = (),
+) -> Cases:
+    """Return how far a metric could move, whatever rows without a group or an outcome are.
+
+    It is of contrasts of shares and odds, of the SMD (rows without a group alone), and of gaps and
+    extremes of shares. Rows that lack a group and an outcome may be on either side, and the shares
+    of three groups or more go as far as they can each by itself, so that the ends are at least as
+    far apart as any table puts them. Of a contrast and rows without a group alone, both ends are
+    attained: the same assignment takes one side as low and the other as high as it can be.
+
+    Parameters
+    ----------
+    compared : the sides of a contrast, numbers as `CountsBySide` has them.
+    rivals : the groups that could be the reference; None where the data do not choose it.
+    """
+    smd = isinstance(metric, OverallStandardisedDifference)
+    contrast = _SELECTION if smd else metric
+    if not isinstance(contrast, (Contrast, Spread)):
+        return {}
+    found: Cases = {}
+    threshold = outcome.threshold_of(metric)
+    of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
+    for cases in _possible(counted, outcome, of, profile, per_class):
+        names: Sequence[str | None] = [None]
+        ends: Limits | None = None
+        beside, wider = np.full((2, 1), None), np.ones((2, 1))
+        if isinstance(contrast, Spread):
+            ends, wider = cases.spread(contrast), cases.wider_spread(contrast)
+        elif compared is not None and not (smd and cases.outcomes):
+            names = [counted.groups[at] for at in compared[0].tolist()]
+            ends = contrast_range(contrast, *map(cases.of, compared))
+            beside, sides = np.full((2, len(names)), None), np.array([compared, compared])
+            if rivals is not None and not smd:
+                ends, sides = _beside_rivals(contrast, cases, compared, rivals, ends)
+                other = sides[:, 1] != compared[1]
+                beside[other] = np.asarray(counted.groups)[sides[:, 1][other]]
+            wider = cases.wider(contrast, compared, sides)
+            ends = cases.standardised(*ends) if smd else ends
+        for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
+            key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
+            case = replace(cases.case(low, high, wider[:, i]), beside=tuple(beside[:, i]))
+            found[key] = (*found.get(key, ()), case)
+    return found
+
+
+def _beside_rivals(
+    metric: Contrast,
+    cases: _PossibleShares,
+    compared: tuple[Index, Index],
+    rivals: Rivals,
+    ends: Limits,
+) -> tuple[Limits, Index]:
+    """Return the ends of a contrast with the best or largest group, whichever that may be.
+
+    And of which two sides each end is, a group and its reference: (2, 2, n). Who is compared may
+    itself be the reference: that of now then has the verdict. So it has beside a group that is too
+    small for a verdict of its own, and could be large enough.
+    """
+    every = np.arange(len(rivals.large))
+    needed = rivals.needed[cases.outcomes]
+    own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
+    least = favours_the_least(metric.of, rivals.favourable)
+    worse = int((metric.order == "group - reference") is least)
+    reached, sides = np.array(ends), np.array([compared, compared])
+    for i, (group, reference) in enumerate(zip(*compared, strict=True)):
+        others = np.flatnonzero((needed <= cases.apart[every]) & (every != reference))
+        beside = others[(others == group) | ~rivals.large[others]]
+        if rivals.best:
+            low, high = possible[:, beside]
+            theirs = own[:, reference]
+            beside = beside[low < theirs[1] if least else high > theirs[0]]
+        others = others[others != group]
+        first = np.repeat([group, reference], [len(others), len(beside)])
+        second = np.concatenate([others, beside])
+        extremes = contrast_range(metric, tuple(own[:, first]), tuple(possible[:, second]))
+        for end in (worse,) if rivals.best else (0, 1):
+            values = np.append(extremes[end], reached[end, i])
+            most = int(np.nanargmax(values) if end else np.nanargmin(values))
+            reached[end, i] = values[most]
+            if most < len(second):
+                sides[end, :, i] = first[most], second[most]
+    return (reached[0], reached[1]), sides
+
+
+def _possible(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    of: Statistic | None,
+    profile: Profile,
+    per_class: Sequence[OutcomeMasks],
+) -> Iterator[_PossibleShares]:
+    """Yield what a share may be where rows lack a group, and where they lack an outcome."""
+    if per_class:
+        if of != _ACCURACY:  # over all classes no other rate is a share of rows
+            return
+        counted, outcome = _of_agreement(counted, per_class), _AGREED
+    if isinstance(of, Rate) and not counted.protected:
+        for outcomes in (False, True):
+            cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
+            if cases.rows:
+                yield cases
+
+
+_AGREED = OutcomeMasks(np.array([True, False]), np.array([True, False]))
+
+
+def _of_agreement(counted: GroupCounts, per_class: Sequence[OutcomeMasks]) -> GroupCounts:
+    """Return counts of one class that have the accuracy of several.
+
+    Every known label is positive, and a prediction is where it is the label.
+    """
+    agree = np.logical_or.reduce([np.outer(each.labels, each.predictions) for each in per_class])
+
+    def folded(sums: Array) -> Array:
+        known = sums[..., :-1, :-1]
+        every = np.zeros((*sums.shape[:-2], _MISSING + 1, _MISSING + 1))
+        every[..., 0, 0] = known[..., agree].sum(axis=-1)
+        every[..., 0, 1] = known[..., ~agree].sum(axis=-1)
+        every[..., 0, _MISSING] = sums[..., :-1, -1].sum(axis=-1)
+        every[..., _MISSING, 0] = sums[..., -1, :-1].sum(axis=-1)
+        every[..., _MISSING, _MISSING] = sums[..., -1, -1]
+        return every
+
+    counts, unknown = (
+        {name: folded(sums) for name, sums in each.items()}
+        for each in (counted.counts, counted.unknown)
+    )
+    return replace(counted, counts=counts, unknown=unknown, histogram=None)
+
+
+class _PossibleShares:
+    """The ends of a share of rows over all that rows of unknown group or outcome may be.
+
+    Without ``outcomes``, rows that have what the share needs, and no group, may be of any; with
+    them, missing outcomes may have any value, too. ``rows`` is how many rows lack one, ``apart``
+    how many without a group are, or may be, of every side.
+    """
+
+    def __init__(
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        rate: Rate,
+        profile: Profile,
+        *,
+        outcomes: bool,
+    ) -> None:
+        self.outcomes, self._rate, self._groups = outcomes, rate, len(counted.groups)
+        measure: Measure = "w" if counted.weighted else "n"
+        self._known, unknown = sides_and_unknown(counted, outcome, profile, measure)
+        kinds, (may, are) = np.arange(len(counted.crossing.unknown)), sides_of_unknown(counted)
+        without = without_group_by_kind(counted, "n")
+        self.rows, self._others, self._lacking = round(without.sum()), 0, np.zeros(self._groups)
+        if outcomes:
+            known, apart = sides_and_unknown(counted, outcome, profile, "n")
+            each = (
+                known.states(np.array([known.whole]), open_missing=True),
+                apart.states(kinds, open_missing=True),
+            )
+            without = each[1].sum(axis=(1, 2))
+            self.rows = int(sum(_incomplete(states, rate).sum() for states in each))
+            self._others = int(without.sum() - _incomplete(each[1], rate).sum())
+            every = known.states(np.arange(self._groups), open_missing=True)
+            self._lacking = _incomplete(every, rate)
+        self.apart = without @ (may | are)
+        states = self._states(unknown, kinds)
+        self._may, self._are = (np.tensordot(1.0 * of.T, states, 1) for of in (may, are))
+        self._weighted = counted.weighted
+
+    def _states(self, sides: CountsBySide, which: Index) -> Array:
+        states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
+        return states if self.outcomes else complete(states)
+
+    def rows_of(self, group: int) -> int:
+        """Return how many rows of a group, or that may be of it, do not state what it needs."""
+        return round(float(self._lacking[group] + self.apart[group]))
+
+    def case(self, low: float, high: float, wider: Array) -> WorstCase:
+        ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
+        by = (float(wider[0]), float(wider[1]))
+        return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others, wider=by)
+
+    def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
+        """Return the least and the greatest rate of some sides, with rows of unknown group.
+
+        ``needed`` is how many of these rows they must have. What such rows weigh is not known.
+        """
+        states, may, are, rate = self._sides(which)
+        without = self.apart[which] - (may + are).sum(axis=(1, 2))  # they are in no rate
+        must = 0.0 if self._weighted else np.maximum(needed - without, 0.0)
+        return share_limits(states, may, are, rate, must)
+
+    def _sides(self, which: Index) -> tuple[Array, Array, Array, Rate]:
+        return self._states(self._known, which), self._may[which], self._are[which], self._rate
+
+    def variances(self, which: Index, metric: Contrast | Spread | None = None) -> Array:
+        return share_variances(*self._sides(which), metric)
+
+    def wider(self, metric: Contrast, compared: tuple[Index, Index], sides: Index) -> Array:
+        """Return how much larger standard errors of comparisons are at both ends: (2, n).
+
+        Of the pair that is ``compared``, and of the ``sides`` of each end: (2, 2, n).
+        """
+        now = sum(self.variances(which, metric)[0] for which in compared)
+        ends = [
+            _end_variance(metric, end, *(self.variances(which, metric) for which in pair))
+            for end, pair in enumerate(sides)
+        ]
+        return _wider(np.array(ends), np.asarray(now))
+
+    def wider_spread(self, metric: Spread) -> Array:
+        """Return a number above which no ratio of standard errors is at either end: (2, 1)."""
+        now, *ends = self.variances(np.arange(self._groups), metric)
+        return np.full((2, 1), _wider(np.array(ends), now).max(initial=1.0))
+
+    def standardised(self, low: Array, high: Array) -> Limits:
+        overall = self.of(np.array([self._known.whole]))[0]
+        deviation = np.sqrt(overall * (1 - overall))
+        return quotient(100 * low, deviation), quotient(100 * high, deviation)
+
+    def spread(self, metric: Spread) -> Limits | None:
+        """Return the ends of a gap or an extreme over groups that have rows it may count."""
+        states = self._states(self._known, np.arange(self._groups))
+        held = np.flatnonzero(_shares(states, self._rate, at_least=False)[1] > 0)
+        if len(held) < _TWO:
+            return None
+        ends = _spread_range(metric, *self.of(held))
+        return None if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
+
+
+def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float] | None:
+    if metric.by == "minimum":
+        return float(low.min()), float(high.min())
+    if metric.by == "maximum":
+        return float(low.max()), float(high.max())
+    apart = ~np.eye(len(low), dtype=bool)
+    if metric.by == "largest_gap":
+        least = max(0.0, float(low.max() - high.min()))
+        return least, float((high[:, None] - low[None, :])[apart].max())
+    if metric.by == "smallest_ratio":
+        ratios = quotient(low[:, None], high[None, :])[apart]
+        return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
+    return None
+
+
+_TWO = 2
+
+
+def share_limits(
+    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
+) -> Limits:
+    """Return the least and the greatest share of each of some sides.
+
+    Parameters
+    ----------
+    states : rows by label and prediction, positive, negative or missing: (n, 3, 3).
+    may, are : likewise those without a group that may be of the side, or not, and that are of it.
+    needed : how many of those that may be of the side are at least, if there are as many.
+    """
+    low, high = (quotient(*end) for end in _share_ends(states, may, are, rate, needed))
+    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+
+
+def _share_ends(
+    states: Array, may: Array, are: Array, rate: Rate, needed: Array | float = 0.0
+) -> tuple[Shares, Shares]:
+    """Return what each share counts, and among what, where it is the least and the greatest."""
+    ends = []
+    for at_least in (True, False):
+        (x, n), certain, more = (
+            _shares(each, rate, at_least=at_least) for each in (states, are, may)
+        )
+        moving, opposed = (more[1] - more[0], more[0])[:: 1 if at_least else -1]
+        forced = np.clip(needed - (may.sum(axis=(1, 2)) - opposed), 0.0, opposed)
+        x, n = x + certain[0] + at_least * forced, n + certain[1] + forced
+        ends.append((x + moving * (not at_least), n + moving))
+    return ends[0], ends[1]
+
+
+def share_variances(
+    states: Array,
+    may: Array,
+    are: Array,
+    rate: Rate,
+    metric: Contrast | Spread | None = None,
+) -> Array:
+    """Return the variances of shares as they are, at the least and at the greatest: (3, n).
+
+    They are of what a metric compares, by the delta method: odds, and logarithms of a ratio. A
+    share is at least half a row from 0 and 1, where the variance would be none or without end.
+    """
+    counted = _shares(complete(states), rate, at_least=True)
+    x, n = np.moveaxis(np.array([counted, *_share_ends(states, may, are, rate)]), 1, 0)
+    return _variance(x, n, metric)
+
+
+def _variance(x: Array, n: Array, metric: Contrast | Spread | None) -> Array:
+    share = np.clip(quotient(x, n), quotient(0.5, n), 1 - quotient(0.5, n))
+    odds = isinstance(metric, Contrast) and isinstance(metric.of, Quotient)
+    slope = (1 - share) ** -2 if odds else np.ones_like(share)
+    if metric is not None and is_ratio(metric):
+        slope /= _odds(share) if odds else share
+    return quotient(slope**2 * share * (1 - share), n)
+
+
+def wider_contrast(metric: Contrast, ours: Array, theirs: Array) -> Array:
+    """Return how much larger the standard errors of a contrast are at both ends: (2, n).
+
+    ``ours`` and ``theirs`` are the variances of both shares, as `share_variances` returns them.
+    """
+    ends = [_end_variance(metric, end, ours, theirs) for end in range(2)]
+    return _wider(np.array(ends), ours[0] + theirs[0])
+
+
+def _end_variance(metric: Contrast, end: int, ours: Array, theirs: Array) -> Array:
+    """Return the variance of a contrast at its low end (0) or its high one (1)."""
+    at = end if metric.order == "group - reference" else 1 - end
+    return np.asarray(ours[1 + at] + theirs[2 - at])
+
+
+def _wider(ends: Array, now: Array) -> Array:
+    """Return how much larger standard errors are at ends than now; 1 where they are not."""
+    return np.asarray(np.sqrt(np.fmax(quotient(ends, now), 1.0)))
+
+
+def reached(
+    interval: Limits,
+    worst: Limits,
+    value: Array,
+    *,
+    ratio: bool,
+    wider: tuple[Array | float, Array | float] = (1.0, 1.0),
+) -> Limits:
+    """Return how far intervals go if their values may go to the worst cases.
+
+    ``wider`` is how much further from these the limits are, as standard errors are larger there.
+    """
+    (low, high), (least, greatest) = interval, worst
+    if not ratio:
+        return least - wider[0] * (value - low), greatest + wider[1] * (high - value)
+    with np.errstate(all="ignore"):
+        known = (value > 0) & (value < np.inf)
+        below = np.where(
+            known & (least > 0), least * (low / value) ** wider[0], np.minimum(low, least)
+        )
+        above = np.where(known, greatest * (high / value) ** wider[1], np.maximum(high, greatest))
+    return below, above
+
+
+def _needed(states: Array, rate: Rate) -> Array:
+    """Return states as a rate asks for them: one of labels or predictions alone asks for no other.
+
+    It has the same for TP and FP, or for TP and FN: what is positive is in the place of TP.
+    """
+    if len(rate.needs) > 1:
+        return states
+    outcome = states.sum(axis=1 if "prediction" in rate.needs else 2)
+    return np.asarray(outcome[:, :, None] * np.eye(_MISSING + 1))
+
+
+def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
+    """Return what a rate counts, and among what, where it is as low (or as high) as it can be.
+
+    A success lowers no share and a failure raises none: rows that may be neither are neither.
+    """
+    states, values = _needed(states, rate), {0: (0,), 1: (1,), _MISSING: (0, 1)}
+    order = [(True, False), (False, False), (True, True)]
+    x, n = np.zeros(len(states)), np.zeros(len(states))
+    for label, prediction in product(values, repeat=2):
+        cells = [2 * p + y for y in values[label] for p in values[prediction]]
+        kinds = [(bool(rate.among[c]), bool(rate.of[c])) for c in cells]
+        among, of = min(kinds, key=(order if at_least else order[::-1]).index)
+        n += among * states[:, label, prediction]
+        x += of * states[:, label, prediction]
+    return x, n
+
+
+def complete(states: Array) -> Array:
+    """Return the rows that have both outcomes, in the same shape."""
+    known = states.copy()
+    known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
+    return known
+
+
+def _incomplete(states: Array, rate: Rate) -> Array:
+    needed = _needed(states, rate)
+    known = needed[:, :_MISSING, :_MISSING]
+    return np.asarray(needed.sum(axis=(1, 2)) - known.sum(axis=(1, 2)))
+
+
+def worst_values(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    unknown: ConfusionCounts,
+    unknown_reference: ConfusionCounts,
+) -> Limits:
+    """Return the least and the greatest value of a contrast of shares.
+
+    The unknown rows are those that may be of each side. Both ends are attained: the same assignment
+    takes one side as low and the other as high as it can be.
+    """
+    assert isinstance(metric.of, Rate)
+    of, among, needs = metric.of.of, metric.of.among, metric.of.needs
+    ours, theirs = (
+        missing_bounds(*(each.count(side.counts(needs)) for side in sides for each in (of, among)))
+        for sides in ((group, unknown), (reference, unknown_reference))
+    )
+    return contrast_range(metric, ours, theirs)
+
+
+def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
+    """Return the ends of a contrast from those of its group's and of its reference's share."""
+    if isinstance(metric.of, Quotient):
+        ours, theirs = ((_odds(side[0]), _odds(side[1])) for side in (ours, theirs))
+    first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
+    if metric.by == "difference":
+        return first[0] - second[1], first[1] - second[0]
+    low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
+    return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+def _odds(share: Array) -> Array:
+    return quotient(share, 1 - share)
+
+
+# ---- within strata ------------------------------------------------------------------------------
+
+
+class Shown(NamedTuple):
+    """The limits of a difference that is shown: within strata by some weights, or over all rows."""
+
+    limits: Iterable[float]
+    by: StratumWeights | None = StratumWeights.MANTEL_HAENSZEL
+
+
+def could_undo(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    metric: Contrast,
+    sides: tuple[int, int],
+    spec: Spec,
+    shown: Sequence[Shown],
+    columns: Iterable[Index] = (),
+) -> WhyInconclusive | None:
+    """Return what is missing that could leave a difference not shown; None where nothing could.
+
+    It is the outcomes that one side lacks beyond the share that the other lacks, or rows without a
+    group that have other rates than those with one, over all rows or within strata: all may be of
+    one side. Where they have higher rates within strata than both sides, or lower ones, no mixture
+    of these, those with a favourable outcome may be of one side and the others of the other. Were
+    any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
+
+    Parameters
+    ----------
+    sides : numbers of a group and its reference, as `CountsBySide` has them.
+    columns : the level of every stratum in each column that strata cross.
+    """
+    more = lacks_more(counted, metric.needs, *sides, spec)
+    unlike = counted, outcome, share_of(metric.of) or metric.of, spec, [*columns]
+    of_groups = differs_without_group(*unlike)
+    if not (more.any() or of_groups):
+        return None
+    strata = _Strata(counted, outcome, metric, sides, spec.profile)
+    if more.any() and not strata.keep(shown, strata.with_outcomes(more)):
+        return WhyInconclusive.MISSING_OUTCOMES
+    if of_groups:
+        placed = strata.with_groups(apart=differs_without_group(*unlike, sides))
+        if not strata.keep(shown, placed):
+            return WhyInconclusive.MISSING_GROUPS
+    return None
+
+
+_Counted: TypeAlias = tuple[Shares, Shares]
+"""What both sides count, and among what, over all strata and in each: arrays of (1 + S,)."""
+
+
+class _Strata:
+    """Both sides of a contrast over all strata and in each, and what their rows do not state.
+
+    Rows are by label and prediction, (1 + S, 3, 3); of a mean it is how many have a number, the sum
+    of these and of their squares, and how many there are: (1 + S, 4).
+    """
+
+    def __init__(
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        metric: Contrast,
+        sides: tuple[int, int],
+        profile: Profile,
+    ) -> None:
+        self._metric, self._rate, self._profile = metric, share_of(metric.of), profile
+        self._is_bounded = self._rate is not None or has_decomposition(metric.of)
+        if not self._is_bounded:
+            return
+        measure: Measure = "w" if counted.unequally_weighted else "n"
+        known, unknown = sides_and_unknown(counted, outcome, profile, measure)
+        slots = np.arange(1 + len(counted.strata))
+        self._sides = [self._rows(known, np.full_like(slots, at), slots) for at in sides]
+        kinds = range(len(counted.crossing.unknown))
+        apart = np.array([self._rows(unknown, np.full_like(slots, at), slots) for at in kinds])
+        may = 1.0 * np.logical_or(*sides_of_unknown(counted))[:, list(sides)]
+        self._unknown = [np.tensordot(of, apart, 1) for of in may.T]
+
+    def _rows(self, of: CountsBySide, which: Index, slots: Index) -> Array:
+        if self._rate is not None:
+            return _needed(of.states(which, slots, open_missing=True), self._rate)
+        side, column = of.pick(which, slots), "y" if self._metric.needs == {"label"} else "p"
+        sums = side.moments_of(self._metric.needs)
+        n, centred = sums["n"], sums[column]
+        squares = sums[2 * column] + side.centre * (2 * centred + side.centre * n)
+        return np.stack([n, centred + side.centre * n, squares, side.size], axis=-1)
+
+    def _counted(self, rows: Array) -> Shares:
+        """Return what rows count that state all that is needed, and among what."""
+        if self._rate is None:
+            return rows[:, 1], rows[:, 0]
+        return _shares(complete(rows), self._rate, at_least=True)
+
+    def with_outcomes(self, more: Array) -> Iterator[_Counted]:
+        """Yield both sides with so large a part of what they lack as low as it can be, and as high.
+
+        Nobody knows how far missing numbers go: they are as far from the mean as the share of the
+        rows that they are can be (Cantelli's inequality).
+        """
+        ends = []
+        if self._rate is None:
+            n, x, squares, size = np.stack(self._sides)[:, 0].T
+            variance = float(np.max(squares / n - (x / n) ** 2))
+            lost = more * (size - n)
+            reach = np.sqrt(max(variance, 0.0) * lost / n)
+            ends = [
+                ((x - by * n, n), (x + by * n, n))
+                for (x, n), by in zip(map(self._counted, self._sides), reach, strict=True)
+            ]
+        else:
+            nobody = np.zeros_like(self._sides[0])
+            for rows, part in zip(self._sides, more, strict=True):
+                some = complete(rows) + part * (rows - complete(rows))
+                ends.append(_share_ends(some, nobody, nobody, self._rate))
+        (low, high), (least, greatest) = ends
+        yield from ((low, greatest), (high, least))
+
+    def with_groups(self, *, apart: bool) -> Iterator[_Counted]:
+        """Yield both sides with the rows without a group on either.
+
+        With ``apart``, also with those that a rate counts on one side, and the others on the other.
+        """
+        (x, n), (y, m) = map(self._counted, self._sides)
+        (x_u, n_u), (y_u, m_u) = map(self._counted, self._unknown)
+        yield from (((x + x_u, n + n_u), (y, m)), ((x, n), (y + y_u, m + m_u)))
+        if apart and self._rate is not None:
+            yield (x + x_u, n + x_u), (y, m + m_u - y_u)
+            yield (x, n + n_u - x_u), (y + y_u, m + y_u)
+
+    def keep(self, shown: Sequence[Shown], cases: Iterable[_Counted]) -> bool:
+        """Return whether all that is shown stays so, and on its side, in every case."""
+        if not self._is_bounded:
+            return False
+        neutral, ours, theirs = self._metric.neutral, *map(self._counted, self._sides)
+        for (limits, by), case in product(shown, cases):
+            low, high = limits
+            value, variance = self._pooled((ours, theirs), by)
+            moved, error = self._pooled(case, by)
+            wider = float(_wider(error, variance))
+            least, most = reached(
+                (np.array(low), np.array(high)), (moved, moved), value,
+                ratio=is_ratio(self._metric), wider=(wider, wider),
+            )  # fmt: skip
+            if not (least > neutral if low > neutral else most < neutral):
+                return False
+        return True
+
+    @quiet
+    def _pooled(self, counted: _Counted, by: StratumWeights | None) -> tuple[Array, Array]:
+        """Return the contrast pooled over strata, and its variance but for a factor."""
+        metric, of_all = self._metric, by is None
+        (x, n), (y, m) = ([each[:1] if of_all else each[1:] for each in side] for side in counted)
+        weights = quotient(n * m, n + m)
+        if by in (StratumWeights.GROUP, StratumWeights.REFERENCE):
+            weights = n if by is StratumWeights.GROUP else m
+        weights = np.where((n > 0) & (m > 0), weights, 0.0)
+        weights = weights / weights.sum()
+        if is_odds_ratio(metric) and not of_all:
+            over, under = (quotient(each, n + m).sum() for each in (x * (m - y), y * (n - x)))
+            value = over / under if metric.order == "group - reference" else under / over
+        else:
+            rates = [quotient(x, n), quotient(y, m)]
+            if isinstance(metric.of, Quotient):
+                rates = [_odds(each) for each in rates]
+            ours, theirs = (np.array(np.nansum(weights * each)) for each in rates)
+            value = metric.of_values(ours, theirs, self._profile)
+        if self._rate is None:  # how far apart single numbers are stays as it is
+            return np.asarray(value), np.ones(())
+        variance = _variance(x, n, metric) + _variance(y, m, metric)
+        return np.asarray(value), np.asarray(np.nansum(weights**2 * variance))
+
+
+# ---- two models on the same rows ----------------------------------------------------------------
+
+
+class RateLimits(NamedTuple):
+    """The ends of a rate under the model in use, and of its change, of every side."""
+
+    old: Limits
+    change: Limits
+
+    @quiet
+    def in_logarithms(self) -> RateLimits:
+        """Return the ends of the logarithm of the rate, and of its change."""
+        (low, high), (least, most) = self.old, self.change
+        down = quotient(least, np.where(least < 0, low, high))
+        up = quotient(most, np.where(most > 0, low, high))
+        change = np.log1p(np.maximum(down, -1.0)), np.log1p(np.maximum(up, -1.0))
+        return RateLimits((np.log(low), np.log(high)), change)
+
+
+class PossiblePairs:
+    """The rows of every side by label and both decisions, each of which may be missing.
+
+    A row without a label, or that a model does not decide, may have either value. Both sides of a
+    comparison are taken as far as they can go by themselves, so that the ends may be wider than any
+    one table reaches.
+
+    Parameters
+    ----------
+    groups : array of shape (groups + 1, labels + 1, K + 1, K + 1), missing values last; the last
+        group holds known values of no group.
+    without : likewise of the kinds of rows without a group.
+    sides : which sides each kind may be of, of shape (kinds, sides).
+    """
+
+    def __init__(self, groups: Array, without: Array, sides: Mask, outcome: OutcomeMasks) -> None:
+        labels, decisions = (
+            np.eye(_MISSING + 1)[np.append(np.where(positive, 0, 1), _MISSING)]
+            for positive in (outcome.labels, outcome.predictions)
+        )
+        known, apart = (
+            np.einsum("glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True)
+            for cells in (groups, without)
+        )
+        self._known, self._apart = with_others(known), np.tensordot(1.0 * sides.T, apart, 1)
+
+    def limits(self, rate: Rate, which: Index, *, missing: bool = True) -> RateLimits:
+        """Return the ends of a rate and of its change; those of complete rows alone are equal."""
+        tp, fp, fn, tn = rate.among
+        old = self._ends(rate, which, "old", missing=missing)
+        if tp == fn and fp == tn:  # it counts among the same rows whatever is decided
+            return RateLimits(old, self._ends(rate, which, "change", missing=missing))
+        new = self._ends(rate, which, "new", missing=missing)
+        return RateLimits(old, (new[0] - old[1], new[1] - old[0]))
+
+    @quiet
+    def _ends(
+        self, rate: Rate, which: Index, of: Literal["old", "new", "change"], *, missing: bool
+    ) -> Limits:
+        """Return the ends of the mean of what each row adds: by its old or new decision, or both.
+
+        A row that may be one of several takes the value that moves the mean furthest, or is not
+        among those that count.
+        """
+        counted, either = [*zip(rate.among, rate.of, strict=True)], {_MISSING: (0, 1)}
+        total = n = np.zeros(len(which))
+        lowest, highest = ({value: np.zeros_like(n) for value in _ADDED} for _ in range(2))
+        for cell in product(range(_MISSING + 1), repeat=3):
+            options = {
+                (counted[2 * before + y], counted[2 * after + y])
+                for y, before, after in product(*(either.get(at, (at,)) for at in cell))
+            }
+            values = {
+                {"old": x_old, "new": x_new, "change": x_new - x_old}[of]
+                for (among_old, x_old), (among_new, x_new) in options
+                if (among_new if of == "new" else among_old)
+            }
+            if not values:
+                continue
+            known, open_ = self._known[(which, *cell)], self._apart[(which, *cell)]
+            if len(options) == 1:
+                total, n = total + min(values) * known, n + known
+            else:
+                open_ = known + open_
+            if missing:
+                lowest[min(values)] = lowest[min(values)] + open_
+                highest[-max(values)] = highest[-max(values)] + open_
+        return _least_mean(total, n, lowest), -_least_mean(-total, n, highest)
+
+
+_ADDED = (-1, 0, 1)
+"""What a row adds to a rate, or to its change."""
+
+
+def _least_mean(total: Array, n: Array, more: Mapping[int, Array]) -> Array:
+    """Return the least mean that some of ``more`` rows, by their values, can bring about."""
+    for value in _ADDED:
+        added = np.where((n == 0) | (total > value * n), more[value], 0.0)
+        total, n = total + value * added, n + added
+    return quotient(total, n)
+
+
+@quiet
+def furthest(group: RateLimits, reference: RateLimits) -> Array:
+    """Return the most by which a difference of two sides may get further from 0.
+
+    Its distance is ``|old + change| - |old|``, which is greatest at a corner. Where old is infinite
+    (the logarithm of a rate of 0), it tends to the change in the direction of old. It is nan, which
+    is any distance, where a rate may have no value, or where both rates may be 0.
+    """
+    old = group.old[0] - reference.old[1], group.old[1] - reference.old[0]
+    change = group.change[0] - reference.change[1], group.change[1] - reference.change[0]
+    corners = [
+        np.where(np.isinf(x), np.sign(x) * c, np.abs(x + c) - np.abs(x))
+        for x, c in product(old, change)
+    ]
+    return np.asarray(np.max(corners, axis=0))

@@ -1,0 +1,97 @@
+"""How many people to ask for their group, and what an audit states of their answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+
+GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
+
+
+def people(rows, seed, rates=(0.33, 0.55, 0.5), known=0):
+    """Draw people, and ask some of them for their group."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([0.2, 0.6, 0.2], rows)
+    group = (p.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
+    answers = np.full(rows, None, dtype=object)
+    asked = rng.choice(rows, known, replace=False)
+    answers[asked] = np.array(list(GROUPS), dtype=object)[group[asked]]
+    chosen = (rng.random(rows) < np.array(rates)[group]).astype(int)
+    columns = dict(zip(GROUPS.values(), p.T, strict=True))
+    return pl.DataFrame({"chosen": chosen, "answer": answers.tolist(), **columns})
+
+
+ASKED = fg.probabilities(GROUPS, known="answer", known_drawn="random")
+
+
+def audited(data, feature=ASKED, **more):
+    return fg.audit(
+        data, prediction="chosen", positive=1, reference={"race": "White"},
+        sensitive={"race": feature}, metrics="selection_rate.difference", **more,
+    )  # fmt: skip
+
+
+def recorded(data):
+    return fg.audit(
+        data.rename({"answer": "race"}), prediction="chosen", positive=1,
+        reference={"race": "White"}, sensitive="race", metrics="selection_rate.difference",
+    )  # fmt: skip
+
+
+def steps(report):
+    return " ".join(each.text for each in report.brief().steps)
+
+
+def test_an_audit_states_how_many_people_to_ask_where_no_rule_is_set():
+    data = people(4_000, 8, rates=(0.45, 0.5, 0.5), known=300)
+    alone = steps(audited(data))
+    assert "people in all, 300 of whom were asked already, for their race" in alone
+    assert "to within 5 of 100" in alone
+    ruled = steps(audited(data, rules=["selection_rate.difference >= -0.01"]))
+    assert "of 100" not in ruled
+
+
+def test_a_plan_of_groups_from_probabilities_is_refused():
+    with pytest.raises(fg.SpecError, match="a plan"):
+        fg.plan(
+            people(400, 1, known=50), prediction="chosen", positive=1, sensitive={"race": ASKED}
+        )
+
+
+def test_so_many_answers_as_an_audit_states_leave_5_points_to_each_side():
+    data = people(6_000, 9)
+    report = audited(data, fg.probabilities(GROUPS))
+    (note,) = (each for each in report.diagnostics if each.code == "group_not_recorded")
+    asked = people(6_000, 9, known=note["answers"]).drop_nulls("answer")
+    known = recorded(asked)
+    low, high = known["selection_rate.difference", "race", note["shown"]].interval
+    assert (high - low) / 2 == pytest.approx(0.05, abs=0.006)
+    assert f"the difference of {note['shown']} to within 5 of 100" in note.message
+
+
+def test_a_headline_from_probabilities_says_that_it_is_estimated():
+    data = people(4_000, 1, known=600)
+    by = audited(data, fg.probabilities(GROUPS)).brief().headline.text
+    bracket = (
+        "Estimated from probabilities, if these are independent of the outcome within a group: "
+    )
+    assert by.startswith(bracket)
+    failed = audited(data, fg.probabilities(GROUPS), rules=["selection_rate.difference >= -0.01"])
+    assert failed.brief().headline.text.startswith(bracket)
+    alone = audited(data, fg.probabilities(GROUPS, assume="given_group")).brief().headline.text
+    assert "independent of the outcome within a group: " in alone
+    corrected = audited(data).brief().headline.text
+    assert corrected.startswith("Estimated from probabilities, corrected by answers: ")
+    assert "stimated" not in recorded(data.drop_nulls("answer")).brief().headline.text
+
+
+def test_disagreeing_probabilities_are_stated_as_a_test_at_its_level():
+    data = people(4_000, 1, known=600)
+    order = np.random.default_rng(1).permutation(len(data))
+    wrong = data.with_columns(*(data[column][order] for column in GROUPS.values()))
+    (note,) = (each for each in audited(wrong).diagnostics if each.code == "calibration")
+    assert "by more than sampling variation would produce (p\u00a0<\u00a00.001, " in note.message
+    assert "tested at 5%): they may be wrong, or those who report may differ" in note.message
