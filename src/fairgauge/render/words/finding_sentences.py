@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind
+from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, Status
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.grammar import plain
 from fairgauge.render.words.display_names import called, group_called, shares_of
@@ -24,7 +25,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     value_text,
 )
-from fairgauge.render.words.numbers import probability
+from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import (
     NOTED_ALONE,
     after_adjusting,
@@ -142,16 +143,12 @@ def _uncertainty(
     one, because 0.798 is below a limit of 0.8 and "0.80" is not.
     """
     of_difference, of_ratio = limits
-    rate = compared_rate(contrast.definition)
     if is_ratio(contrast.definition):
         kind, low, high, own = Unit.RATIO, contrast.low, contrast.high, of_ratio
         text = f"ratio {shown(contrast.value, kind, limits=own)}"
     else:
-        points = rate is not None and rate.is_share
-        kind, own = Unit.POINTS if points else unit(contrast.definition), of_difference
-        low, high = contrast.low, contrast.high
-        if low is not None and high is not None and is_reference_first(contrast.definition):
-            low, high = 0.0 - high, 0.0 - low
+        kind, own = _unit_of_difference(contrast), of_difference
+        low, high = _ends(contrast)
         text = f"{shown(gap(contrast), kind, sign=True, limits=own)}{unit_name(kind)}"
     parts = [] if contrast.value is None else [text]
     if contrast.interval is not None:
@@ -213,7 +210,7 @@ def no_finding_sentence(
     by_class: Container[str] = (),
     terms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return in which rates of which features nothing is significant, and which pairs differ.
+    """Return which comparisons with the reference are not significant, and how large they could be.
 
     ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
     have sections of single classes, too; ``terms`` what a preset calls rates.
@@ -226,24 +223,139 @@ def no_finding_sentence(
             feature, title = called(section.name), section.rate_row(rate).title
             pairs.append({"n": differing, "of": held[0].pairs, "feature": feature, "title": title})
     compared = [
-        {
-            "rates": [terms.get(rate) or sections[0].rate_row(rate).title for rate in rates],
-            "features": list(dict.fromkeys(called(section.feature) for section in sections)),
-            "classes": any(section.feature in by_class for section in sections),
-        }
+        _not_differing(sections, rates, terms, classes=any(s.feature in by_class for s in sections))
         for sections, rates in of
     ]
-    return (
-        plain().say(
-            "finding_text",
-            "none",
-            compared=compared,
-            pairs=pairs,
-            shares=all(section.rate_row(rate).is_share for section, rate in rows),
-            strata=any(section.strata for section, _ in rows),
-        )
-        or ""
+    facts = {
+        "shares": all(section.rate_row(rate).is_share for section, rate in rows),
+        "strata": any(section.strata for section, _ in rows),
+    }
+    return plain().say("finding_text", "none", compared=compared, pairs=pairs, **facts) or ""
+
+
+def _not_differing(
+    sections: Sequence[FeatureResults],
+    rates: Sequence[str],
+    terms: Mapping[str, str],
+    *,
+    classes: bool,
+) -> str:
+    contrasts = [
+        (section, each)
+        for section in sections
+        for rate in rates
+        for each in section.contrasts(rate)
+    ]
+    titles = [terms.get(rate) or sections[0].rate_row(rate).title for rate in rates]
+    words = listing(titles, "or")
+    at_thresholds = any(each.threshold is not None for _, each in contrasts)
+    thresholds: dict[str, list[str]] = {}
+    of_reference: dict[tuple[str, str], list[str]] = {}
+    for section in sections:
+        own = thresholds.setdefault(called(section.feature), [])
+        if section.several_thresholds and at_thresholds:
+            own.append(f"{section.threshold:g}")
+        key = _sides(section), _which_compared(section, rates)
+        features = of_reference.setdefault(key, [])
+        if called(section.feature) not in features:
+            features.append(called(section.feature))
+    named = {
+        key: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
+        for key, features in of_reference.items()
+    }
+    groups = "; ".join(
+        f"{sides or ('groups of' if which else '')} {features}{which}".strip()
+        for (sides, which), features in named.items()
     )
+    over = " over all classes" if classes else ""
+    reach = _reach([each for _, each in contrasts])
+    return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
+
+
+def _which_compared(section: FeatureResults, rates: Sequence[str]) -> str:
+    """Return which groups are compared in some rates; empty where that is every one of them."""
+    contrasts = [each for rate in rates for each in section.contrasts(rate)]
+    metrics = {each.metric for each in contrasts}
+    lacking = [each for each in section.missing if each.metric in metrics]
+    lacking += [e for e in contrasts if e.status is not Status.OK or e.interval is None]
+    small = all(e.reason is not None and e.reason.code is ReasonCode.SMALL_GROUP for e in lacking)
+    which = " of the minimum size or more" if small else " with sufficient data"
+    return which if lacking else ""
+
+
+def _sides(section: FeatureResults) -> str:
+    """Return what is compared in a section, up to its name; nothing of the usual comparison."""
+    kinds = {each.reference for each in section.estimates if each.reference}
+    only = next(iter(kinds)) if len(kinds) == 1 else None
+    if only is None:
+        return "between the groups and their references of"
+    if only.kind is ReferenceKind.OTHERS:
+        return ""
+    if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
+        whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
+        return f"from {whole} in any group of"
+    return f"between {called(reference_name(only))} and any other group of"
+
+
+def _reach(contrasts: Sequence[Estimate]) -> str:
+    """Return which differences the intervals of contrasts include; of ratios, their range.
+
+    The intervals are those that hold together. Where some comparison has none, as those of
+    protected counts, all are those that hold each by itself, which is stated.
+    """
+    sure = [each for each in contrasts if each.status is Status.OK and each.interval is not None]
+    together = all(each.simultaneous is not None for each in sure)
+    cis = "CIs" if together else "single CIs"
+    if together:
+        sure = [singled_out(each) for each in sure]
+        cis = "simultaneous CIs" if any(map(is_simultaneous, sure)) else cis
+    furthest: dict[str, float] = {}
+    for each in sure:
+        kind = _unit_of_difference(each)
+        ends = [abs(end) for end in _ends(each) if end is not None]
+        if kind is not Unit.RATIO and ends:
+            of = (
+                ""
+                if kind is Unit.POINTS
+                else rate.title
+                if (rate := compared_rate(each.definition))
+                else ""
+            )
+            furthest[of] = max([furthest.get(of, 0.0), *ends])
+    if furthest:
+        sizes = [
+            f"{shown(size, Unit.NUMBER)}{f' in {of}' if len(furthest) > 1 else ''}"
+            if of
+            else f"{100 * size:.1f} pp"
+            for of, size in furthest.items()
+        ]
+        return f"{cis} include differences of up to {listing(sizes)}"
+    ratios = [each for each in sure if is_ratio(each.definition)]
+    lows = [each.low for each in ratios if each.low is not None]
+    highs = [each.high for each in ratios if each.high is not None]
+    return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
+
+
+def _unit_of_difference(each: Estimate) -> Unit:
+    """Return the unit of a difference as group minus reference, a vendor's in points too."""
+    if is_ratio(each.definition):
+        return Unit.RATIO
+    rate = compared_rate(each.definition)
+    return Unit.POINTS if rate is not None and rate.is_share else unit(each.definition)
+
+
+def _ends(each: Estimate) -> tuple[float | None, float | None]:
+    """Return the interval of a difference as group minus reference."""
+    if each.low is None or each.high is None:
+        return None, None
+    turned = is_reference_first(each.definition)
+    return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
+
+
+def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
+    if not thresholds:
+        return name
+    return f"{name} at {plural(len(thresholds), 'threshold', 'thresholds')} {listing(thresholds)}"
 
 
 def adjusted_for_strata(inside: Sequence[Estimate], tests: int) -> str:
