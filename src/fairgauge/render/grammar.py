@@ -44,7 +44,7 @@ from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
-from fairgauge.values import spelling
+from fairgauge.values import is_number, reading, spelling
 
 _PLACE = re.compile(r"{([^{}]*)}")
 _HUNDRED = 100
@@ -133,6 +133,7 @@ class Grammar:
             "spelt": self.spelt,
             "all_called": lambda each, *how: self.listing([*map(called, each)], *how),
             "shown_value": lambda v: v if v == v.strip() != "" else quote(v),
+            "numeric": lambda values: any(map(is_number, map(reading, values))),
             "repr": lambda v: repr(v) if isinstance(v, str) else str(v),
             "in_unit": in_unit,
         }
