@@ -443,8 +443,7 @@ class DiagnosticCode(StrEnum):
     # strata, share, minimum, controls; columns, cuts: of each that can be cut; coarser: cut columns
     MISSING_MARKER = "missing_marker"  # value, rows, excluded, condition; unsure: as often a value
     CODED_NUMBERS = "coded_numbers"
-    # column, value, line: the recoding that makes it missing; of a count or weight, which is its
-    # role, the condition that excludes it
+    # column, value, rows, line: the recoding that makes it missing
     SAME_NAMES = "same_names"
     # values, rows, columns, others: all but the largest, line: a recoding; classes or strata
     UNMATCHED = "unmatched"

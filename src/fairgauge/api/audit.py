@@ -28,7 +28,6 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.adverse_impact import adverse_impact
 from fairgauge.measure.composition_notes import (
     composition_notes,
     within_strata_notes,
@@ -61,6 +60,7 @@ from fairgauge.resolve.question_checks import (
     unmatched_rules,
 )
 from fairgauge.resolve.resolution import resolve, resolve_groups
+from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
 from fairgauge.results.report import Data, Report
@@ -69,7 +69,6 @@ from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
-from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.far_numbers import about_centre
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
@@ -216,9 +215,17 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     return replace(
         defined_by(report.catalogue, report),
         findings=findings,
-        adverse_impact=adverse_impact(report, spec),
+        adverse_impact=_adverse_impact(report, spec),
         counts=cube,
     )
+
+
+def _adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
+    if spec.preset is None:
+        return ()
+    from fairgauge.measure.adverse_impact import adverse_impact
+
+    return adverse_impact(report, spec)
 
 
 def _counted_so_far(
@@ -473,7 +480,7 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = with_coded(about_centre(count(plan(spec, _median(source, spec))), count), count)[""]
+    cube = about_centre(count(plan(spec, _median(source, spec))), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -508,7 +515,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return count_by(source, asked, column, spec.max_groups)
 
-    cubes = with_coded(about_centre(count(plan(spec)), count), count)
+    cubes = about_centre(count(plan(spec)), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()

@@ -150,7 +150,7 @@ def explored(
         "thresholds": list(thresholds),
         "audited": audited[0],
         "tables": [each.to_dict() for each in tables],
-        "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
+        "rates": [rate_data(statistic, of) for statistic, of in metrics.items()],
         "spec": spec.to_dict(),
         "limits": list(_limits(resolution, groupings, metrics, verdicts, thresholds[audited[0]])),
         "start": _start(resolution, groupings, metrics),
@@ -214,10 +214,11 @@ def _contrasts(resolution: Resolution, *, protected: bool) -> dict[Statistic, li
     if not fitting:
         message = "none of these is a rate of decisions that the page can compute, such as accuracy"
         raise SpecError(Problem("metrics", message))
-    return {each: list(_compared(each)) for each in fitting}
+    return {each: list(compared(each)) for each in fitting}
 
 
-def _compared(statistic: Statistic) -> Iterator[Contrast]:
+def compared(statistic: Statistic) -> Iterator[Contrast]:
+    """Yield the difference and the ratio of a statistic, where it has them."""
     for by in ("difference", "ratio"):
         try:
             contrast = statistic.compared(by)
@@ -227,7 +228,8 @@ def _compared(statistic: Statistic) -> Iterator[Contrast]:
             yield contrast
 
 
-def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
+def rate_data(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
+    """Return a rate as a page computes it: sums of cells, its form and its contrasts."""
     form = closed_form(statistic)
     assert form is not None
     needs = statistic.needs

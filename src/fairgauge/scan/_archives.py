@@ -13,9 +13,9 @@ from typing import IO, cast
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import Place
+from fairgauge.scan.input_files import ARCHIVES, FORMATS
 from fairgauge.temporary_files import folder_of_process
 
-ARCHIVES = (".zip", ".bz2", ".zst")
 _PIECE = 1 << 20
 
 
@@ -67,8 +67,6 @@ def _member(packed: IO[bytes], path: Place) -> Iterator[tuple[IO[bytes], str]]:
 
 
 def _only_table(archive: zipfile.ZipFile, path: Place) -> str:
-    from fairgauge.scan.input_files import FORMATS
-
     names = [each.filename for each in archive.infolist() if not each.is_dir()]
     tables = [
         name

@@ -14,7 +14,6 @@ from pathlib import Path
 from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
-from fairgauge.scan._archives import ARCHIVES, unpacked
 from fairgauge.scan._file_listing import Listing, list_files
 from fairgauge.scan._file_records import RECORDS, FileRecord
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
@@ -46,6 +45,7 @@ _SIGNATURES = {
     b"ARROW1": ("an Arrow file", ".arrow"),
     b"\x1f\x8b": ("a gzip file", ".csv.gz"),
 }
+ARCHIVES = (".zip", ".bz2", ".zst")
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
 _skipped: dict[str, list[str]] = {}
@@ -120,7 +120,11 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
             return open_lake_table(whole)
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
-    paths = [unpacked(path) for path in read.values()]
+    paths = list(read.values())
+    if any(path.suffix.lower() in ARCHIVES for path in paths):
+        from fairgauge.scan._archives import unpacked
+
+        paths = [unpacked(path) for path in paths]
     _opened[tuple(_named(asked))] = [str(path) for path in paths]
     formats = {_format(path) for path in paths}
     if len(formats) > 1:

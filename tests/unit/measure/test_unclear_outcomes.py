@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
+from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.reasons import ReasonCode
 
 RULES = ["selection_rate.ratio >= 0.6"]
@@ -48,18 +48,6 @@ def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     assert "collect more rows" not in steps
 
 
-@pytest.mark.parametrize("stated", [
-    {"positive": ["approved", "approved with conditions"]},
-    {"recode": 'outcome = {denied = ["approved with conditions"]}'},
-    {"where": "outcome != approved with conditions"},
-])  # fmt: skip
-def test_an_outcome_that_is_stated_is_clear(stated):
-    report = audited(
-        rows("approved with conditions"), rules="selection_rate.ratio >= 0.5", **stated
-    )
-    assert report.verdict is Outcome.PASS
-
-
 def of_classes(spelt: str, of: str = "p", kappa: bool = False) -> tuple[pl.DataFrame, dict]:
     """Return rows of three classes, of which one column spells a fifth of one otherwise."""
     rng = np.random.default_rng(3)
@@ -96,14 +84,6 @@ def test_spellings_of_a_class_withhold_a_pass(spelt, of, kappa):
     assert fg.audit(table, **asked, recode=lines[:1]).exit_code == len(lines[1:]) * 3
     same = fg.audit(table, **asked, task="multiclass", positive=["mellan", spelt])
     assert same.exit_code == 3  # of classes it states nothing
-
-
-def test_a_rule_that_does_not_need_them_passes():
-    """Labels are unclear, and a rule on decisions is not of labels."""
-    table = rows("pending", role="y").with_columns(p=pl.col("y").replace("pending", "denied"))
-    asked = {"label": "y", "prediction": "p", "positive": "approved", "sensitive": "g"}
-    report = fg.audit(table, **asked, rules=[*RULES, "base_rate.ratio >= 0.6"])
-    assert [each.outcome for each in report.verdicts] == [Outcome.PASS, Outcome.INCONCLUSIVE]
 
 
 @pytest.mark.parametrize("counted", ["any", "last"])
@@ -150,19 +130,6 @@ def test_outcomes_that_are_probably_reversed_withhold_a_pass(values, asked):
     assert right.verdict is Outcome.PASS
     failing = audited(reversed_decisions(values), **asked, rules="accuracy >= 0.9")
     assert failing.verdict is Outcome.FAIL
-
-
-def test_reversed_decisions_are_known_to_every_verb():
-    table = reversed_decisions(("yes", "no"))
-    asked = {"label": "y", "prediction": "outcome", "positive": "yes"}
-    code = DiagnosticCode.REVERSED_PREDICTIONS
-    gaps = fg.why(table, **asked, sensitive="g", strata="st", margins={"selection_rate": 0.2})
-    search = fg.find(table, **asked, features=["g", "st"], rate="accuracy")
-    for result in (gaps, search):
-        assert code in {each.code for each in result.diagnostics}
-    assert {gap.reason for gap in gaps.gaps} == {WhyInconclusive.UNCLEAR_VALUES}
-    (warning,) = fg.explore(table, **asked, sensitive="g").warnings
-    assert "'outcome' is positive less often where 'y' is" in warning
 
 
 @pytest.mark.parametrize(("unknown", "inconclusive"), [(8, False), (1_200, True)])

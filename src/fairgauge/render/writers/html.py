@@ -30,6 +30,7 @@ from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.verdict_sentences import verdict_word
+from fairgauge.render.writers.tight_script import tight
 from fairgauge.results.report import Report
 
 
@@ -235,26 +236,10 @@ def asset(name: str) -> str:
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-_STRING = r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
-_OPERATOR = r""" ?([^\w$ "'+-]|(?<![+-])(?<![+-] )[+-](?! ?[+-])) ?"""
-
-
 @cache
 def scripts(*names: str) -> str:
     """Return scripts one after the other, without what only their readers need."""
-    text = "\n".join(map(asset, names))
-    bare = re.sub(r"(?m)^\s*//.*$|\s// .*$", "", text)
-    return "\n".join(filter(None, (_tight(line.strip()) for line in bare.splitlines())))
-
-
-def _tight(line: str) -> str:
-    """Return a line of a script without spaces about operators, but for templates and slashes.
-
-    >>> _tight('const next = a + +b, text = "x + y";')
-    'const next=a + +b,text="x + y";'
-    """
-    whole = "`" in line or "/" in line
-    return line if whole else re.sub(f"{_STRING}|{_OPERATOR}", r"\1\2", line)
+    return tight("\n".join(map(asset, names)))
 
 
 @cache
