@@ -115,9 +115,7 @@ def test_a_preset_turns_or_is_refused(name):
         metrics = preset(name).options["metrics"]
         one, other = (
             fg.audit(table(), **asked, **coding, metrics=names)
-            for coding, names in zip(
-                CODINGS, (metrics, [*map(turned, metrics)]), strict=True
-            )
+            for coding, names in zip(CODINGS, (metrics, [*map(turned, metrics)]), strict=True)
         )
         assert numbers(one, negative=False).keys() == numbers(other, negative=True).keys()
         return
