@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from fairgauge.render.words.numbers import numbered
     from fairgauge.render.words.reason_sentences import describe_reason
     from fairgauge.render.words.verdict_sentences import outcome_word
+    from fairgauge.results.brief import Brief, Sentence
     from fairgauge.results.codec import (
         Finite,
         Form,
@@ -106,6 +107,7 @@ _MODULES = {
     "render.words.numbers": "numbered",
     "render.words.reason_sentences": "describe_reason",
     "render.words.verdict_sentences": "outcome_word",
+    "results.brief": "Brief Sentence",
     "results.codec": "Finite Form Inline Key Nullable Plain Share Version "
     "read_parameters write_parameters",
     "results.counted": "CountedResult",
@@ -127,6 +129,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names.sp
 __all__ = [
     "FEWEST_ROWS",
     "TONES",
+    "Brief",
     "Command",
     "Config",
     "Counted",
@@ -157,6 +160,7 @@ __all__ = [
     "ResultKind",
     "Rule",
     "Saved",
+    "Sentence",
     "Share",
     "ShownResult",
     "Side",
