@@ -141,11 +141,10 @@ class _Gap:
                 "part": self.named(part),
                 "value": metric_value(self.metric, part.value),
                 "interval": metric_ci(self.metric, part.interval),
-                "share": _share(part),
             }
         for name, value, ends in self.totals():
             size, interval = metric_value(self.metric, value), metric_ci(self.metric, ends)
-            yield {"part": name, "value": size, "interval": interval, "share": "", "total": True}
+            yield {"part": name, "value": size, "interval": interval, "total": True}
 
     def strata(self, *, rest: bool | None = None) -> list[Row]:
         """Return the strata that are shown first, the ``rest`` of them, or few of a screen."""
@@ -264,16 +263,6 @@ class _Gap:
             f"Difference in each {of_each}", tuple(rows), self.unit, 0.0,
             notes=(note,) if len(known) > len(ends) else (), legend=self._below(0.0),
         )  # fmt: skip
-
-
-def _share(part: GapPart) -> str:
-    """Return the share of the gap that a part is, with its interval."""
-    if part.share is None or part.share_interval is None:
-        return ""
-    value, low, high = (
-        numbers.minus(f"{round(100 * each):,}") for each in (part.share, *part.share_interval)
-    )
-    return f"{value}% ({100 * part.share_interval.level:.4g}% CI {low} to {high})"
 
 
 def _stratum(stratum: StratumGap) -> str:
