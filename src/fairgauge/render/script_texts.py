@@ -62,7 +62,7 @@ class _Compiler:
     def entry(self, entry: Mapping[str, Any]) -> str:
         """Return the places of a statement, or the kinds of a place, as an object."""
         parts = (
-            f"{json.dumps(key)}:{(self.entry if isinstance(text, Mapping) else self.text)(text)}"
+            f"{json.dumps(key)}:{self.text(text) if isinstance(text, str) else self.entry(text)}"
             for key, text in entry.items()
             if isinstance(text, (str, Mapping)) and key not in _KINDS - {"share"}
         )
@@ -206,7 +206,9 @@ class _Compiler:
             case nodes.Test(node=of, name="none"):
                 return f"({self.of(of)}??null)===null"
             case nodes.Call(node=nodes.Name(name="say")):
-                self.said.append(node.args[0].value)
+                code = node.args[0]
+                assert isinstance(code, nodes.Const)
+                self.said.append(code.value)
                 return f"c.state({','.join(self.arguments(node))})"
             case nodes.Call(node=nodes.Getattr(node=of, attr="get")):
                 key, *default = self.arguments(node)
