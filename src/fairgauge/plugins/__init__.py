@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from fairgauge.render import _document_tree as document_tree
     from fairgauge.render import render
     from fairgauge.render.documents.document_parts import TONES
-    from fairgauge.render.page import plain, stated
+    from fairgauge.render.grammar import describe_reason, plain
+    from fairgauge.render.page import stated
     from fairgauge.render.streams import flat
     from fairgauge.render.words.display_names import called
     from fairgauge.render.words.metric_words import published_range
     from fairgauge.render.words.numbers import numbered
-    from fairgauge.render.words.reason_sentences import describe_reason
     from fairgauge.render.words.verdict_sentences import outcome_word
     from fairgauge.results.brief import Brief, Sentence
     from fairgauge.results.codec import (
@@ -100,12 +100,12 @@ _MODULES = {
     "reasons": "FEWEST_ROWS Parameter Reason ReasonCode",
     "render": "render",
     "render.documents.document_parts": "TONES",
-    "render.page": "plain stated",
+    "render.page": "stated",
     "render.streams": "flat",
+    "render.grammar": "describe_reason plain",
     "render.words.display_names": "called",
     "render.words.metric_words": "published_range",
     "render.words.numbers": "numbered",
-    "render.words.reason_sentences": "describe_reason",
     "render.words.verdict_sentences": "outcome_word",
     "results.brief": "Brief Sentence",
     "results.codec": "Finite Form Inline Key Nullable Plain Share Version "

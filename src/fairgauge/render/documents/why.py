@@ -10,10 +10,10 @@ from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, StratumWeights, Uncounted
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.document_parts import repeat_blocks
+from fairgauge.render.grammar import describe_diagnostic
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
