@@ -59,7 +59,7 @@ lint: $(BIN)/.dev
 	$(BIN)/lint-imports
 
 check: lint  ## lint, types, layers, repository rules, docs drift
-	$(BIN)/python -m pytest -q tests/repository
+	$(PYTEST) tests/repository
 
 extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (some 10 minutes)
 	$(BIN)/python tests/extras

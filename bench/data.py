@@ -19,28 +19,6 @@ FROM (SELECT CAST(hash(i + {seed}) >> 1 AS BIGINT) AS h FROM range({rows}) AS t(
 """
 
 
-_CANDIDATES = 4
-_DECISIONS = ", ".join(
-    f"CAST(CASE WHEN hash(i + {seed}) % 10 < 2 THEN hash(i + {10 * seed}) % 2 ELSE prediction END "
-    f"AS INTEGER) AS candidate{seed}"
-    for seed in range(1, _CANDIDATES + 1)
-)
-CANDIDATES = tuple(f"candidate{i}" for i in range(1, _CANDIDATES + 1))
-"""Models that decide four fifths of all rows as the prediction does."""
-
-
-def models_file(rows: int) -> Path:
-    """Return the file of `rows_file` with the decisions of candidates."""
-    path = DATA / f"models-{rows}.parquet"
-    if not path.exists():
-        unfinished = path.with_name(f"unfinished-{path.name}")
-        people = f"SELECT *, row_number() OVER () AS i FROM '{rows_file(rows)}'"
-        made = f"SELECT * EXCLUDE (i), {_DECISIONS} FROM ({people})"
-        duckdb.sql(f"COPY ({made}) TO '{unfinished}'")
-        unfinished.replace(path)
-    return path
-
-
 def rows_file(rows: int, suffix: str = ".parquet") -> Path:
     """Return a file of so many rows, made if it is not there yet."""
     DATA.mkdir(exist_ok=True)

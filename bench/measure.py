@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -61,8 +62,8 @@ def fresh(command: list[str], *, environment: dict[str, str] | None = None) -> C
     """Run a command that prints a cost as its last line."""
     done = subprocess.run(
         command,
-        cwd=_ROOT,
-        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")} | (environment or {}),
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")} | (environment or {}),
         capture_output=True,
         text=True,
         check=False,
@@ -72,30 +73,27 @@ def fresh(command: list[str], *, environment: dict[str, str] | None = None) -> C
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def ours(name: str, *arguments: object) -> Cost:
-    """Measure a piece of fairgauge's work."""
-    return fresh([sys.executable, "-m", "bench.measure", name, *map(str, arguments)])
+def ours(name: str, *arguments: object, source: Path = ROOT / "src") -> Cost:
+    """Measure a piece of fairgauge's work, as the source in a folder does it."""
+    command = [sys.executable, "-m", "bench.measure", name, *map(str, arguments)]
+    return fresh(command, environment={"PYTHONPATH": str(source)})
 
 
-def whole(command: list[str]) -> Cost:
+def whole(command: list[str], environment: dict[str, str] | None = None) -> Cost:
     """Measure a whole process, its start included."""
-    before, start = os.times(), time.perf_counter()
-    subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
-    after, wall = os.times(), time.perf_counter() - start
-    cpu = sum(after[2:4]) - sum(before[2:4])
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    more = os.environ | (environment or {})
+    more.pop("PYTHONDONTWRITEBYTECODE", None)  # who installed it has its bytecode
+    subprocess.run(command, cwd=ROOT, env=more, capture_output=True, check=True)
+    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(cpu, wall, 0)
 
 
 def best(costs: list[Cost]) -> Cost:
     """Return the least of several measurements: what disturbs a machine only adds."""
-    return Cost(min(c.cpu for c in costs), min(c.wall for c in costs), min(c.memory for c in costs))
-
-
-if __name__ == "__main__":
-    from bench.work import WORK
-
-    numbers = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
-    print(json.dumps(timed(WORK[sys.argv[1]](*numbers))))
+    cpu, wall, memory = (min(getattr(c, of) for c in costs) for of in ("cpu", "wall", "memory"))
+    return Cost(cpu, wall, memory, costs[0].answer)
 
 
 OBJECT_BYTES = [0]
@@ -114,3 +112,11 @@ def count_object_bytes() -> None:
         return found
 
     Ranges.readinto = readinto  # type: ignore[assignment,method-assign]
+
+
+if __name__ == "__main__":
+    from bench.work import ANSWERS, WORK
+
+    numbers = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
+    stated = ANSWERS.get(sys.argv[1])
+    print(json.dumps(timed(WORK[sys.argv[1]](*numbers), stated)))

@@ -52,8 +52,6 @@ from bench.audit_designs import (
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
 from bench.families_of_tests import family_designs
-from bench.further_designs import further_designs
-from bench.last_round import hostile_designs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -481,8 +479,6 @@ DESIGNS = tuple(
         _of_decisions(),
         _wide(),
         _last_round(),
-        hostile_designs(),
-        further_designs(),
         family_designs(),
     )
 )

@@ -6,14 +6,9 @@ Nothing of the library takes part: what `fg.audit` reports is held against these
 from __future__ import annotations
 
 import math
-from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Z = float(stats.norm.ppf(0.975))
 Ends = tuple[float, float]
@@ -48,18 +43,6 @@ def mover(e1: float, ends1: Ends, e2: float, ends2: Ends) -> Ends:
         e1 - e2 - math.hypot(e1 - low1, high2 - e2),
         e1 - e2 + math.hypot(high1 - e1, e2 - low2),
     )
-
-
-def mover_ratio(e1: float, ends1: Ends, e2: float, ends2: Ends) -> Ends:
-    """Zou and Donner (2008), equation 9, in the form of Fagerland and Newcombe (2013)."""
-    (low1, high1), (low2, high2) = ends1, ends2
-
-    def root(one: float, other: float, sign: int) -> float:
-        part = e1 * e2
-        inner = part * part - one * other * (2 * e1 - one) * (2 * e2 - other)
-        return (part + sign * math.sqrt(inner)) / (other * (2 * e2 - other))
-
-    return root(low1, high2, -1), root(high1, low2, 1)
 
 
 def newcombe(x1: float, n1: float, x2: float, n2: float, z: float = Z) -> Ends:
@@ -144,24 +127,6 @@ def welch(a: np.ndarray, b: np.ndarray) -> tuple[Ends, float]:
     found = stats.ttest_ind(a, b, equal_var=False)
     ends = found.confidence_interval(0.95)
     return (ends.low, ends.high), found.pvalue
-
-
-def most_apart(x: Sequence[int], n: int) -> tuple[Ends, Ends]:
-    """Limits of the largest gap and of the smallest ratio.
-
-    Towards "no difference" all pairs hold at once (Tukey), away from it each by itself.
-    """
-    tukey = float(stats.studentized_range.ppf(0.95, len(x), np.inf)) / math.sqrt(2)
-    pairs = list(permutations(x, 2))
-    (gaps, ratios), (gaps_alone, ratios_alone) = (
-        (
-            [newcombe(a, n, b, n, z) for a, b in pairs],
-            [mover_ratio(a / n, wilson(a, n, z), b / n, wilson(b, n, z)) for a, b in pairs],
-        )
-        for z in (tukey, Z)
-    )
-    gap = max(0.0, *(low for low, _ in gaps)), max(high for _, high in gaps_alone)
-    return gap, (min(low for low, _ in ratios_alone), min(1.0, *(high for _, high in ratios)))
 
 
 def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:

@@ -6,6 +6,7 @@ library does to report on one feature with five groups, and prints the cost as J
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,12 @@ def version_of(peer: str, python: Path) -> str:
     code = f"import importlib.metadata as m; print(m.version({peer!r}))"
     found = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return found.stdout.strip()
+
+
+def same(ours: str, theirs: str) -> bool:
+    """Return whether two texts state the same differences of all groups."""
+    one, other = json.loads(ours), json.loads(theirs)
+    return one.keys() == other.keys() and all(abs(one[g] - other[g]) < 1e-9 for g in one)
 
 
 def run(peer: str, python: Path, table: Path, *arguments: str) -> Cost:

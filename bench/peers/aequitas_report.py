@@ -7,7 +7,7 @@ warnings.filterwarnings("ignore")
 
 from aequitas.bias import Bias  # noqa: E402
 from aequitas.group import Group  # noqa: E402
-from timing import people, report  # noqa: E402
+from timing import from_rates, people, report  # noqa: E402
 
 frame = people(sys.argv[1]).rename(columns={"prediction": "score", "label": "label_value"})
 
@@ -19,4 +19,9 @@ def work():
     )
 
 
-report(work)
+def differences(crosstab):
+    groups = crosstab.set_index("attribute_value")
+    return from_rates(groups["pprev"].to_dict(), groups["group_size"].to_dict())
+
+
+report(work, differences)

@@ -36,4 +36,7 @@ def of_group(race):
     ]
 
 
-report(lambda: [of_group(race) for race in frame["race"].unique()])
+report(
+    lambda: {race: of_group(race) for race in frame["race"].unique()},
+    lambda found: {race: values[1] for race, values in found.items()},
+)

@@ -4,10 +4,9 @@ import sys
 
 from fairlearn import metrics as fm
 from sklearn import metrics as sm
-from timing import people, report
+from timing import from_rates, people, report
 
 frame = people(sys.argv[1])
-boots = {"n_boot": int(sys.argv[2]), "ci_quantiles": [0.025, 0.975]} if len(sys.argv) > 2 else {}
 metrics = {
     "selection_rate": fm.selection_rate,
     "accuracy": sm.accuracy_score,
@@ -26,9 +25,13 @@ def work():
         y_true=frame["label"],
         y_pred=frame["prediction"],
         sensitive_features=frame["race"],
-        **boots,
     )
     return found.by_group, found.difference(method="to_overall"), found.ratio(method="to_overall")
 
 
-report(work)
+def differences(answer):
+    by_group = answer[0]
+    return from_rates(by_group["selection_rate"].to_dict(), by_group["count"].to_dict())
+
+
+report(work, differences)

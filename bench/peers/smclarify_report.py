@@ -20,4 +20,13 @@ def work():
     )
 
 
-report(work)
+def differences(found):
+    return {
+        each["value_or_threshold"]: -metric["value"]
+        for each in found
+        for metric in each["metrics"]
+        if metric["name"] == "DPPL"
+    }
+
+
+report(work, differences)

@@ -26,8 +26,14 @@ def _resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
 
 
-def report(work):
-    """Time work and print what it cost."""
+def from_rates(rates, sizes):
+    """Return by how much the rate of each group exceeds that of all others."""
+    positives, rows = sum(rates[g] * sizes[g] for g in rates), sum(sizes.values())
+    return {g: rates[g] - (positives - rates[g] * sizes[g]) / (rows - sizes[g]) for g in rates}
+
+
+def report(work, differences):
+    """Time work and print what it cost, and the differences in selection rates that it found."""
     peak, stop = [_resident()], threading.Event()
 
     def watch():
@@ -38,8 +44,10 @@ def report(work):
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     cpu, wall = time.process_time(), time.perf_counter()
-    work()
+    answer = work()
     cost = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
     stop.set()
     watcher.join()
-    print(json.dumps(dict(cost, memory=max(peak[-1], _resident()) - before)))
+    found = {group: float(value) for group, value in differences(answer).items()}
+    memory = max(peak[-1], _resident()) - before
+    print(json.dumps(dict(cost, memory=memory, answer=json.dumps(found))))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.api.decomposing import why
     from fairgauge.api.exploring import Exploration, explore
     from fairgauge.api.loading import load
+    from fairgauge.api.paging import AuditPage, page
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
     from fairgauge.api.searching import find
@@ -72,6 +73,7 @@ _NAMES_OF = {
     "api.decomposing": ("why",),
     "api.exploring": ("Exploration", "explore"),
     "api.loading": ("load",),
+    "api.paging": ("AuditPage", "page"),
     "api.pairing": ("pairs",),
     "api.planning": ("plan",),
     "api.searching": ("find",),
@@ -118,6 +120,7 @@ __all__ = [
     "FP",
     "TN",
     "TP",
+    "AuditPage",
     "Comparison",
     "Cube",
     "CubeError",
@@ -158,6 +161,7 @@ __all__ = [
     "monitor",
     "monitor_doctor",
     "ordered",
+    "page",
     "pairs",
     "plan",
     "probabilities",

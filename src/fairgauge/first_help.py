@@ -36,6 +36,8 @@ SECTIONS = {
     },
     "Audit": {
         "audit": "Audit a table, and write a report.",
+        "page": "Write a page that audits a file without an installation.",
+        "page": "Write a page that audits a file without an installation.",
         "explore": "Write a page that computes every view.",
         "find": "Find the subgroups in which a rate is worse.",
         "why": "Decompose gaps: composition, and what remains.",

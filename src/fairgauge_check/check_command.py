@@ -58,8 +58,8 @@ _ROLES = {
 @click.option(
     "--table",
     "csv_table",
-    type=click.Choice(["ratios", "tables", "faults"]),
-    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+    type=click.Choice(["ratios", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio or fault.",
 )
 @click.option(
     "--reference",
@@ -69,14 +69,6 @@ _ROLES = {
     help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
     "of each table the first one that it has.",
 )
-@click.option(
-    "--test",
-    type=click.Choice(["fisher", "pearson", "yates"]),
-    default="fisher",
-    show_default=True,
-    help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
-    "with continuity correction (yates).",
-)
 def command(
     tables: tuple[str, ...],
     config: str | None,
@@ -85,7 +77,6 @@ def command(
     mapping: str | None,
     csv_table: str | None,
     references: tuple[str, ...],
-    test: str,
     **flags: Texts,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown or HTML; - reads standard input.
@@ -99,8 +90,7 @@ def command(
     no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
     rule and the smallest reference of a preset hold unless they are given.
 
-    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing,
-    verdicts by a control group that a header means (AIR) would be others by the highest rate, a
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, a
     printed ratio could not be checked, no printed number could be and there is no rule, or a file
     or a table of a folder cannot be read (one that holds no table is listed, and changes no exit
     code).
@@ -119,21 +109,19 @@ def command(
         config=config,
         columns=_stated({role: flags.pop(role, None) for role in _ROLES}, group, mapping),
         reference=references,
-        test=test,
         **given_options(flags),
     )
     return out.show(found)
 
 
 def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the paths, or the text of standard input."""
     if "-" not in tables:
         return tables
     from fairgauge.errors import DataError
 
     if len(tables) > 1:
         raise DataError("standard input (-) is read alone, without other tables")
-    from fairgauge_check.sources import MOST_BYTES
+    from fairgauge_check.table_files import MOST_BYTES
 
     text = "" if sys.stdin is None else sys.stdin.read(MOST_BYTES + 1)
     if not text.strip():
@@ -144,7 +132,6 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
 def _stated(
     columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
 ) -> str | dict[str, str | tuple[str, ...]] | None:
-    """Return what the columns are stated to be."""
     stated: dict[str, str | tuple[str, ...]] = {
         role: header for role, header in columns.items() if header is not None
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,11 +15,9 @@ from fairgauge.plugins import (
     Interval,
     Json,
     Key,
-    Nullable,
     Outcome,
     Parameter,
     Plain,
-    RateTest,
     ResultKind,
     Saved,
     Share,
@@ -28,7 +25,6 @@ from fairgauge.plugins import (
     Verdict,
     Version,
     overall,
-    parted,
     read_parameters,
     write_parameters,
 )
@@ -43,40 +39,22 @@ class FaultCode(StrEnum):
     PARTS_EXCEED_N = "parts_exceed_n"  # selected, not_selected, n, parts
     PARTS_BELOW_N = "parts_below_n"  # selected, not_selected, n, parts
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
-    RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
-    RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
-    MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of
     # of ratios of denials: of, beside the others of these and of what is not checked
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
-    RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
-    RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
     REPEATED_CATEGORY = "repeated_category"  # other
-    REPEATED_ROW = "repeated_row"  # other
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, others
-    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high; "_with_unknown", too
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, with_unknown
+    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, rate
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
-    # column, printed, total, most, unknown, other, others; of several rows: categories
-    MARGIN_MISMATCH = "margin_mismatch"
-    PEOPLE_DIFFER = "people_differ"  # people, others, other
-    TOTALS_DIFFER = "totals_differ"  # people, others, other
-    NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
-    RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
-    NO_REFERENCE = "no_reference"  # taken
-    OTHER_PRINTED_REFERENCE = "other_printed_reference"  # printed, named
-    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories; of a column that is not read, column
+    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
-    HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
-    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
-    REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
-    REFERENCE_NOT_SHOWN = "reference_not_shown"  # chosen, others, by
-    SEVERAL_REFERENCES = "several_references"  # other
-    RATIO_MISSING = "ratio_missing"  # n, share, all_stated
+    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
+    RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
-    NOT_STATED = "not_stated"  # columns, printed, rows
+    NOT_STATED = "not_stated"  # columns, printed
     COLUMNS_IGNORED = "columns_ignored"  # columns
-    CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
 
@@ -87,25 +65,11 @@ class FaultLevel(StrEnum):
     NOTE = "note"
 
 
-_NOTES = frozenset(
-    {
-        FaultCode.PARTS_BELOW_N,
-        FaultCode.TOTALS_DIFFER,
-        FaultCode.TOTAL_NOT_CHECKED,
-        FaultCode.REPEATED_ROW,
-        FaultCode.HIGHER_RATE,
-        FaultCode.REFERENCE_IS_SMALL,
-        FaultCode.REFERENCE_TIED,
-        FaultCode.REFERENCE_NOT_SHOWN,
-        FaultCode.NO_REFERENCE,
-        FaultCode.OTHER_PRINTED_REFERENCE,
-        FaultCode.RATIOS_NOT_CHECKED,
-        FaultCode.CATEGORY_MISSING,
-        FaultCode.NOT_STATED,
-        FaultCode.COLUMNS_IGNORED,
-        FaultCode.UNKNOWN_NOT_STATED,
-    }
-)
+_NOTES = {
+    FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_NOT_CHECKED, FaultCode.REFERENCE_IS_SMALL,
+    FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED, FaultCode.COLUMNS_IGNORED,
+    FaultCode.UNKNOWN_NOT_STATED,
+}  # fmt: skip
 """What may have a good reason: it is noted, and is no error."""
 
 
@@ -177,15 +141,11 @@ SavedFault = Annotated[
 Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""
 
-_PLAUSIBILITY = frozenset(
-    {
-        FaultCode.NOT_WHOLE,
-        FaultCode.NEGATIVE,
-        FaultCode.SELECTED_EXCEEDS_N,
-        FaultCode.RATE_OUT_OF_RANGE,
-        FaultCode.TOTAL_NOT_CHECKED,
-    }
-)
+_PLAUSIBILITY = {
+    FaultCode.NOT_WHOLE, FaultCode.NEGATIVE, FaultCode.SELECTED_EXCEEDS_N,
+    FaultCode.RATE_OUT_OF_RANGE, FaultCode.TOTAL_NOT_CHECKED, FaultCode.RATIOS_NOT_CHECKED,
+    FaultCode.RATIO_OF_UNKNOWN,
+}  # fmt: skip
 """What is seen of a number by itself, or of one that could not be held against others."""
 
 
@@ -213,31 +173,13 @@ class Findings:
 
 
 class Decision(StrEnum):
-    """What is known of a ratio; every ratio has one."""
+    """What is known of a ratio by a limit."""
 
     PASS = "pass"  # noqa: S105 - an outcome
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    BELOW_SHARE = "below_share"  # a category of a smaller share than the smallest reference
-    FEW_PEOPLE = "few_people"  # too few for a verdict
-    SMALL_REFERENCE = "small_reference"  # too few people in the reference for a verdict
+    NOT_EVALUATED = "not_evaluated"  # too few people in the category, or in the reference
     NOT_COMPUTED = "not_computed"  # no counts, or nobody is selected
-
-
-@dataclass(frozen=True, slots=True)
-class FaultKind:
-    """How often a kind of fault was found.
-
-    Attributes
-    ----------
-    code, level : the kind, and whether it is an error or a note.
-    faults, tables : how many there are, and in how many tables.
-    """
-
-    code: FaultCode
-    level: FaultLevel
-    faults: int
-    tables: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,25 +225,17 @@ class CheckedGroup:
     ----------
     name : the category.
     n, selected, rate : the people, those selected, and their share; None where not printed.
-    selected_range : the least and the greatest number of selected people that agree with the
-        printed rate; None where their number is printed, or nothing is known of it. The interval,
-        the p-value (the largest) and the verdict then hold for all numbers in between.
     printed : the printed ratio as it stands, None without one.
     is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
-    p_value : of the test of equal selection rates; None of the reference.
-    flips : whether one more selection here and one fewer in the reference would make this the
-        higher rate; None where the ratio is 1 or more, or the counts do not decide it.
-    possible : the smallest and the largest ratio to the highest rate over everything that is not
-        printed: the category of unknown people, and selected people of whom only the rate is
-        printed; None where the counts are known.
+    p_value : of Fisher's exact test of equal selection rates; None of the reference.
+    possible : the smallest and the largest ratio wherever the people of unknown category belong;
+        None without such people.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
-        the data; None without a limit, and of the reference, unless printed rates allow that
-        another rate is the highest, or it would be no reference of the people decided alone.
+        the data; None without a limit, and of the reference.
+    decision : what is known of the ratio, where there is a limit; None of the reference.
     """
-
-    DERIVED: ClassVar = ("decision",)
 
     name: str
     n: int | None
@@ -309,13 +243,12 @@ class CheckedGroup:
     rate: Finite | None
     printed: str | None
     ratio: float | None = None
-    selected_range: tuple[int, int] | None = None
     interval: Inline[Interval | None] = None
     p_value: Share | None = None
-    flips: bool | None = None
     possible: tuple[float, float] | None = None
     is_reference: bool = False
     verdict: Verdict | None = None
+    decision: Decision | None = None
 
     @property
     def deciding(self) -> Interval | None:
@@ -326,123 +259,6 @@ class CheckedGroup:
     def shown_interval(self) -> Interval | None:
         """Return the interval that is shown: the one that decides, where there is a limit."""
         return self.deciding or self.interval
-
-    @property
-    def decision(self) -> Decision | None:
-        """Return what a limit comes to for the ratio; None of a reference without a verdict."""
-        if self.verdict is None:
-            return None if self.is_reference else Decision.NOT_COMPUTED
-        match self.verdict.outcome:
-            case Outcome.PASS:
-                return Decision.PASS
-            case Outcome.FAIL:
-                return Decision.FAIL
-            case Outcome.INCONCLUSIVE:
-                return Decision.INCONCLUSIVE
-        reason = self.verdict.reason
-        if reason.side == "reference":
-            return Decision.SMALL_REFERENCE
-        by_share = reason.get("share") is not None
-        return Decision.BELOW_SHARE if by_share else Decision.FEW_PEOPLE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlternativeReference:
-    """Another category that a rule could name as the reference.
-
-    Attributes
-    ----------
-    name : the category.
-    same_rate : whether its selection rate is that of the reference.
-    changes : the categories whose verdict would be another one of pass, fail and inconclusive; a
-        chosen group, of which the printed ratios are, is one if it would not pass.
-    not_evaluated : those that would have no verdict, because too few people are in this category.
-    """
-
-    name: Annotated[str, Key("category")]
-    same_rate: bool
-    changes: tuple[str, ...]
-    not_evaluated: tuple[str, ...]
-
-
-_CHOSEN_GROUP = re.compile(r"\bair\b|^\s*ratio to ", re.IGNORECASE)
-_BEST = re.compile(r"\b(most|highest|best)\b", re.IGNORECASE)
-_BASE = re.compile(
-    r"\b(?:to|vs\.?|versus|with|against|reference(?: group)?:|ref\.:?)\s+"
-    r"(?:the\s+|an?\s+)?([^()\[\]=,;:]+)"
-    r"|([^()\[\]=,;:]+?)\s*=\s*1",
-    re.IGNORECASE,
-)
-"""What a ratio is to, by its header: "Ratio vs. White", "Ratio (White = 1.00)"."""
-
-
-def means_chosen_group(header: str, reference: Iterable[str] = ()) -> bool:
-    """Return whether a header of ratios means a chosen group, not that of the highest rate.
-
-    The adverse impact ratio of lending (AIR) compares with a control group. Other headers name it:
-    as the control group, or as a category of the ``reference`` that the printed ratios are to.
-
-    Examples
-    --------
-    >>> headers = ["air", "Approval_ratio_to_White", "Impact ratio", "Impact ratio to the highest"]
-    >>> [means_chosen_group(header, ["White"]) for header in headers]
-    [True, True, False, False]
-    """
-    header = parted(header)
-    if _BEST.search(header):
-        return False
-    names = ("control", *filter(None, reference))
-    return bool(_CHOSEN_GROUP.search(header)) or any(
-        _names(base, name) or _names(name, base) for base in _bases(header) for name in names
-    )
-
-
-def named_reference(header: str, categories: Iterable[str]) -> str | None:
-    """Return the one category that a header of ratios names as what they are to; None without it.
-
-    Examples
-    --------
-    >>> headers = ["Ratio to White", "Ratio (Non-White = 1.00)", "Ratio to non-Hispanic White"]
-    >>> [named_reference(header, ["White", "Non-White", "Hispanic"]) for header in headers]
-    ['White', 'Non-White', 'White']
-    >>> named_reference("Ratio to men", ["White"]), named_reference("Impact ratio", ["White"])
-    (None, None)
-    """
-    header = parted(header)
-    if _BEST.search(header):
-        return None
-    bases, names = _bases(header), [name for name in categories if name]
-    stated = {base.casefold() for base in bases}
-    same = {name for name in names if parted(name).casefold() in stated}
-    found = same or {
-        name
-        for name in names
-        if name.casefold() not in _OTHERS
-        and any(_names(base, name) or _names(name, base) for base in bases)
-    }
-    return found.pop() if len(found) == 1 else None
-
-
-_OTHERS = ("other", "others", "all other")
-"""Categories that "ratio to other groups" does not name."""
-
-
-def _bases(header: str) -> list[str]:
-    return [base for found in _BASE.findall(header) if (base := "".join(found).strip())]
-
-
-def _names(text: str, name: str) -> bool:
-    own = rf"(?<!\w)(?<!\bnon )(?<!\bnot ){re.escape(parted(name))}(?!\w)"
-    return bool(re.search(own, parted(text), re.IGNORECASE))
-
-
-def means_unweighted(header: str) -> bool:
-    """Return whether a header of numbers of people means that the rates beside them are weighted.
-
-    >>> means_unweighted("unweighted rows"), means_unweighted("applicants")
-    (True, False)
-    """
-    return "unweighted" in header.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -455,51 +271,28 @@ class CheckedTable:
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
-    compares_as_printed : whether ratios are computed to the printed reference as a chosen group,
-        because their header means one (AIR).
-    other_reference : another category that a rule could name as the reference.
+    is_chosen : whether the reference is named, or the one of printed ratios to a chosen group
+        (AIR), so that intervals allow for no choice by the data.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
     """
-
-    DERIVED: ClassVar = ("ratios", "decisions")
 
     source: str | None
     name: str
     columns: Mapping[str, str]
     reference: str | None
     printed_reference: str | None
-    other_reference: AlternativeReference | None
+    is_chosen: bool
     unknown: int | None
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
-    compares_as_printed: bool = False
 
     @property
     def people(self) -> int:
         """Return the people that shares are of, as far as their number is printed."""
         return sum(group.n or 0 for group in self.groups) + (self.unknown or 0)
-
-    @property
-    def equal_references(self) -> tuple[str, ...]:
-        """Return the categories that fit the printed ratios equally, where several do."""
-        names = ((f["chosen"], *cast("tuple[str, ...]", f["others"]))
-                 for f in self.faults if f.code is FaultCode.REFERENCE_NOT_SHOWN)  # fmt: skip
-        return cast("tuple[str, ...]", next(names, ()))
-
-    @property
-    def changed_by_highest(self) -> bool:
-        """Return whether verdicts by a chosen group would be others by the highest rate."""
-        return self.compares_as_printed and bool(
-            self.other_reference and self.other_reference.changes
-        )
-
-    @property
-    def weighted(self) -> bool:
-        """Return whether rates are not those of its people, because these have weights."""
-        return means_unweighted(self.columns.get("n", ""))
 
     @property
     def leaves_open(self) -> bool:
@@ -518,32 +311,6 @@ class CheckedTable:
         """Return the faults that are errors."""
         return tuple(fault for fault in self.faults if fault.level is FaultLevel.ERROR)
 
-    @property
-    def ratios(self) -> int:
-        """Return how many categories are compared with the reference, or what may be one."""
-        return sum(group.decision is not None for group in self.groups)
-
-    @property
-    def decisions(self) -> Nullable[Mapping[Decision, int]]:
-        """Return how many of its ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions([self])
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSummary:
-    """What a check of many tables comes to.
-
-    Attributes
-    ----------
-    ratios : how many categories are compared with the reference.
-    decisions : how many of them pass the limit, fail it, or are undecided, and why.
-    faults : the kinds of faults, errors first and the most frequent of them.
-    """
-
-    ratios: int
-    decisions: Nullable[Mapping[Decision, int]]
-    faults: tuple[FaultKind, ...]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(ShownResult):
@@ -556,21 +323,20 @@ class Check(ShownResult):
     level : the confidence level of intervals and verdicts.
     smallest_reference : how many people a category must have to be the reference.
     references : the categories that were named to compare with, empty for the highest rates.
-    test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
-    unread : what could not be read: files and tables of a folder, lines with numbers.
+    unread : what could not be read: files and tables of a folder.
     """
 
     KIND: ClassVar = ResultKind(
         name="check",
-        schema="fairgauge.check/2",
+        schema="fairgauge.check/3",
         title="Published tables checked",
         called="a check of published tables",
         page="fairgauge_check.check_statements:check_page",
         package="fairgauge_check",
     )
     DERIVED: ClassVar = (
-        "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "decisions", "_brief"
     )  # fmt: skip
 
     version: Version
@@ -579,7 +345,6 @@ class Check(ShownResult):
     level: Annotated[Share, Key("confidence")]
     smallest_reference: Inline[SmallestReference]
     references: tuple[str, ...]
-    test: RateTest
     unread: tuple[UnreadTable, ...] = ()
     tables: tuple[CheckedTable, ...]
 
@@ -602,24 +367,9 @@ class Check(ShownResult):
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
-        """Return how many ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions(self.tables)
-
-    @property
-    def fault_kinds(self) -> tuple[FaultKind, ...]:
-        """Return the kinds of faults of all tables, errors first and the most frequent of them."""
-        codes = [[fault.code for fault in table.faults] for table in self.tables]
-        faults = Counter(code for table in codes for code in table)
-        affected = Counter(code for table in codes for code in set(table))
-        levels = {fault.code: fault.level for table in self.tables for fault in table.faults}
-        kinds = [FaultKind(code, levels[code], faults[code], affected[code]) for code in faults]
-        return tuple(sorted(kinds, key=lambda kind: (kind.level is FaultLevel.NOTE, -kind.faults)))
-
-    @property
-    def summary(self) -> CheckSummary:
-        """Return what all tables together come to."""
-        ratios = sum(table.ratios for table in self.tables)
-        return CheckSummary(ratios, self.decisions, self.fault_kinds)
+        """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
+        groups = (group for table in self.tables for group in table.groups)
+        return Counter(group.decision for group in groups if group.decision is not None)
 
     @property
     def counted(self) -> bool:
@@ -638,27 +388,14 @@ class Check(ShownResult):
         """Return what the limit comes to over all tables; none without a limit.
 
         What was not read or not checked, or has no verdict, may fail, so that nothing passes beside
-        it. Nor does a table of a chosen group, some of whose verdicts would be others by the
-        highest rate.
+        it.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
         unread = self.ratios_not_checked or any(each.counts for each in self.unread)
-        undecided = unread or any(
-            table.leaves_open or table.changed_by_highest for table in self.tables
-        )
+        undecided = unread or any(table.leaves_open for table in self.tables)
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
-
-    def amend(self, written: Plain) -> None:
-        """Leave out the decisions where no limit was asked for."""
-        if self.limit is not None:
-            return
-        written["summary"]["decisions"] = None
-        for table in written["tables"]:
-            table["decisions"] = None
-            for group in table["groups"]:
-                group["decision"] = None
 
     @property
     def exit_code(self) -> int:
@@ -677,9 +414,3 @@ class Check(ShownResult):
 
     def __repr__(self) -> str:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
-
-
-def _decisions(tables: Iterable[CheckedTable]) -> Mapping[Decision, int]:
-    """Return how many ratios of some tables have each decision; all decisions are listed."""
-    counted = Counter(group.decision for table in tables for group in table.groups)
-    return {decision: counted[decision] for decision in Decision}

@@ -17,12 +17,17 @@ from fairgauge.plugins import (
     page,
     step,
 )
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Fault, FaultCode
+from fairgauge_check.check_result import (
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Decision,
+    Fault,
+    FaultCode,
+)
 
 _MOST_ERRORS = 3
 _SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)
-_PLAIN = re.compile(r"\d{4,}")
-_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+")
 
 
 def check_page(check: Check) -> Page:
@@ -33,7 +38,6 @@ def check_page(check: Check) -> Page:
 def fault_statement(fault: Fault) -> Statement:
     """Return a fault with its numbers in the form in which its table prints them."""
     p = dict(fault.parameters)
-    like = {"parts": p.get("n"), "count": ""}
     numbers: dict[str, Any] = {k: v for k, v in p.items() if isinstance(v, (int, float))}
     facts = {
         "fault": str(fault.code),
@@ -41,12 +45,7 @@ def fault_statement(fault: Fault) -> Statement:
         "row": fault.row,
         "in_unit": {name: _in_unit(value, p) for name, value in numbers.items()},
         "short": {name: _short(value) for name, value in numbers.items()},
-        "counts": {
-            name: _count(value, str(like.get(name, p.get("printed", ""))))
-            for name, value in numbers.items()
-        },
-        "hundredfold": _short(100 * numbers["share"]) if "share" in numbers else None,
-        "dotted": bool(_THOUSANDS.fullmatch(str(p.get("printed")))),
+        "counts": {name: f"{value:,.10g}" for name, value in numbers.items()},
     }
     return Statement(code="fault", facts=facts | p)
 
@@ -57,11 +56,6 @@ def _in_unit(share: float, p: dict[str, Any]) -> str:
         return _short(share)
     digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
-
-
-def _count(value: float, printed: str) -> str:
-    """Return a count with a comma between its thousands, unless a printed one goes without."""
-    return f"{value:.0f}" if _PLAIN.fullmatch(printed) else f"{value:,.0f}"
 
 
 def _short(value: float) -> str:
@@ -102,10 +96,9 @@ def _statements(check: Check) -> Iterator[Statement]:
         },
     )
     if check.limit is not None:
-        decisions = {str(d): n for d, n in check.decisions.items() if n}
+        decisions = {str(d): check.decisions[d] for d in Decision if d in check.decisions}
         facts = {"decisions": decisions, "share": check.smallest_reference.share}
-        yield Statement(code="decided_ratios", facts=facts, sources=("summary.decisions",))
-    yield from _higher(check, "verdict", changed=True)
+        yield Statement(code="decided_ratios", facts=facts, sources=("decisions",))
     yield Statement(
         code="published",
         sources=("tables",),
@@ -131,12 +124,9 @@ def _statements(check: Check) -> Iterator[Statement]:
         )
     if len(errors) > _MOST_ERRORS:
         yield step("more_errors", n=len(errors) - _MOST_ERRORS)
-    yield from _higher(check, "found", changed=False)
     yield from _lowest(check)
     if check.limit is not None:
-        chosen = any(
-            t.reference not in check.references and not t.compares_as_printed for t in tables
-        )
+        chosen = not all(table.is_chosen for table in tables)
         facts = {"why": None if check.counted else _why_no_interval(check), "limit": check.limit}
         facts |= {"level": check.level, "chosen": chosen}
         yield Statement(code="ratio_limit", facts=facts, sources=("limit",))
@@ -145,7 +135,6 @@ def _statements(check: Check) -> Iterator[Statement]:
 
 
 def _lowest(check: Check) -> Iterator[Statement]:
-    """Yield the lowest ratio that has an interval, of large categories before others."""
     shown = [
         (_is_small(check, table, group), group.ratio, i, j)
         for i, table in enumerate(check.tables)
@@ -182,47 +171,17 @@ def _lowest(check: Check) -> Iterator[Statement]:
 
 
 def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
-    """Return whether a category has a smaller share of the people than the smallest reference."""
     return group.n is not None and group.n < check.smallest_reference.share * table.people
-
-
-def _higher(check: Check, place: str, *, changed: bool) -> Iterator[Statement]:
-    """Yield where another category has a higher rate than a chosen group: the first such table.
-
-    ``changed`` are the tables some of whose verdicts would be others by the highest rate.
-    """
-    found = [
-        (i, table)
-        for i, table in enumerate(check.tables)
-        if table.compares_as_printed
-        and table.other_reference is not None
-        and table.changed_by_highest is changed
-    ]
-    for i, table in found[:1]:
-        assert table.other_reference is not None
-        yield Statement(
-            code=f"higher_rate_{place}",
-            facts={
-                "reference": table.reference,
-                "equal": bool(table.equal_references),
-                "higher": table.other_reference.name,
-                "changes": table.other_reference.changes,
-                "title": table_place(table, check) if len(check.tables) > 1 else (),
-            },
-            sources=(f"tables[{i}].other_reference",),
-        )
-    if len(found) > 1:
-        yield step(f"more_higher_{place}", n=len(found) - 1)
 
 
 def _why_no_interval(check: Check) -> str:
     groups = [group for table in check.tables for group in table.groups]
-    if all(table.weighted for table in check.tables):
-        return "weighted"
     if all(group.n is None for group in groups):
         return "no_people"
     if all(group.rate is None for group in groups):
         return "no_rate"
+    if all(group.selected is None for group in groups):
+        return "no_selected"
     return "few_categories" if any(group.rate for group in groups) else "rates_0"
 
 
@@ -233,9 +192,6 @@ def _steps(check: Check) -> Iterator[Statement]:
         yield step("check_unread")
     if any(group.n is None for table in check.tables for group in table.groups):
         yield step("ask_for_people")
-    if changed := [table for table in check.tables if table.changed_by_highest]:
-        groups = changed[0].equal_references or (changed[0].reference or "",)
-        yield step("state_reference", groups=groups)
     if check.limit is None:
         yield step("state_ratio")
     undecided = [v.reason for v in check.verdicts if v.outcome is Outcome.INCONCLUSIVE]
@@ -244,11 +200,7 @@ def _steps(check: Check) -> Iterator[Statement]:
         for reason in undecided
         if reason.code is ReasonCode.MISSING_GROUPS or reason.get("open_rows") is not None
     ]
-    of_reference = [r for r in undecided if r.code is ReasonCode.REFERENCE_NOT_SHOWN]
-    if of_reference:
-        reason = of_reference[0]
-        yield step("state_which", chosen=str(reason["chosen"]), other=str(reason["other"]))
-    if len(of_unknown) + len(of_reference) < len(undecided):
+    if len(of_unknown) < len(undecided):
         yield step("plan_people")
     if of_unknown:
         yield step("ask_for_categories")

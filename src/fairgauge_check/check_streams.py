@@ -18,12 +18,11 @@ from fairgauge.plugins import (
     published_range,
 )
 from fairgauge.plugins import document_tree as tree
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Decision, FaultLevel
+from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, FaultLevel
 from fairgauge_check.check_statements import fault_statement, holds_together, table_place
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""
-_WHOSE = (ReasonCode.MISSING_GROUPS, ReasonCode.REFERENCE_NOT_SHOWN)
 
 
 class _Table:
@@ -33,17 +32,12 @@ class _Table:
         self.check, self.of = check, of
         self.name = ": ".join(map(called, table_place(of, check)))
         self.counted = any(group.n is not None for group in of.groups)
-        self.ranges = any(group.selected_range for group in of.groups)
         smallest = check.smallest_reference
         own = next((group.n for group in of.groups if group.name == of.reference), None)
         self.small = own is not None and not smallest.admits(own, of.people)
-        verdicts = (group.verdict for group in of.groups if group.is_reference)
-        self.open = any(v and v.reason.code is not ReasonCode.REFERENCE_NOT_SHOWN for v in verdicts)
-        """Whether rounded rates leave the reference open, where it has a verdict for this."""
         held = {"all" if holds_together(each) else "one" for each in of.groups
                 if each.shown_interval}  # fmt: skip
         self.held = " or ".join(sorted(plain().say("holds_for", each) or "" for each in held))
-        self.weights = plain().say("no_intervals", "weighted") if of.weighted else ""
 
     def faults(self, level: FaultLevel) -> list[str]:
         """Return the errors or the notes, each with its row."""
@@ -56,17 +50,15 @@ class _Table:
             interval = each.shown_interval
             ends = "" if interval is None else published_range(*interval)
             possible = each.possible and " to ".join(f"{end:.3f}" for end in each.possible)
-            selected = each.selected_range or (each.selected,)
             yield {
                 "name": each.name,
                 "n": "" if each.n is None else f"{each.n:,}",
-                "selected": " to ".join(dict.fromkeys(f"{e:,}" for e in selected if e is not None)),
+                "selected": "" if each.selected is None else f"{each.selected:,}",
                 "rate": "" if each.rate is None else f"{100 * each.rate:.2f}%",
                 "printed": each.printed,
                 "ratio": "" if each.ratio is None else f"{each.ratio:.3f}",
                 "interval": "; ".join(filter(None, ["reference" * each.is_reference, ends])),
                 "p_value": "" if each.p_value is None else _p(each.p_value),
-                "flips": each.flips,
                 "possible": possible,
             }
 
@@ -88,11 +80,10 @@ def _p(value: float) -> str:
 
 
 def _bar(group: CheckedGroup) -> tree.ChartRow:
-    """Return the bar of a ratio, with the reason where it has no verdict by its interval."""
     low, high = group.shown_interval or (None, None)
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
-    explained = verdict is not None and (sparse or verdict.reason.code in _WHOSE)
+    explained = verdict is not None and (sparse or verdict.reason.code is ReasonCode.MISSING_GROUPS)
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({published_range(low, high)})"
@@ -108,23 +99,6 @@ def _bar(group: CheckedGroup) -> tree.ChartRow:
 
 def _tables(check: Check) -> list[_Table]:
     return [_Table(check, each) for each in check.tables]
-
-
-def _counted(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield a row for every table of several, and one for all: ratios by decision, and faults."""
-    if len(check.tables) < 2:
-        return
-    decided = check.decisions if check.limit is not None else {}
-    rows = [(each.name, (each.of,), False) for each in _tables(check)]
-    for name, tables, total in (*rows, ("All tables", check.tables, True)):
-        row: dict[str, Any] = {"name": name, "total": total}
-        row["ratios"] = sum(each.ratios for each in tables)
-        for decision in Decision:
-            count = sum((each.decisions or {}).get(decision, 0) for each in tables)
-            row[decision] = count if decided.get(decision) else None
-        row["errors"] = sum(len(each.errors) for each in tables)
-        row["notes"] = sum(len(each.faults) for each in tables) - row["errors"]
-        yield row
 
 
 def _facts(check: Check) -> dict[str, Any]:
@@ -151,14 +125,6 @@ def _frame(check: Check, *, full: bool) -> dict[str, Any]:
     return frame if full or len(check.tables) > _FEW else frame | {"not_shown": ["method"]}
 
 
-def _published(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every published table."""
-    for table in check.to_dict()["tables"]:
-        levels = [fault["level"] for fault in table["faults"]]
-        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
-        yield row | {"errors": levels.count("error"), "notes": levels.count("note")}
-
-
 def _faults(check: Check) -> Iterator[dict[str, Any]]:
     for table in check.to_dict()["tables"]:
         for fault in table["faults"]:
@@ -166,7 +132,6 @@ def _faults(check: Check) -> Iterator[dict[str, Any]]:
 
 
 def _ratios(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every category of every published table."""
     for table in check.to_dict()["tables"]:
         for group in table["groups"]:
             low, high = group["possible"] or (None, None)
@@ -176,8 +141,7 @@ def _ratios(check: Check) -> Iterator[dict[str, Any]]:
                 reason = verdict["reason"]["message"]
                 row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
                 row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
-            fewest, most = group["selected_range"] or (None, None)
-            yield row | {"fewest_selected": fewest, "most_selected": most}
+            yield row
 
 
 STREAMS: Mapping[str, Callable[..., Any]] = {
@@ -185,8 +149,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": _frame,
     "every": _tables,
     "few": lambda check: _tables(check) if len(check.tables) <= _FEW else [],
-    "counted": _counted,
-    "kinds": lambda check: check.fault_kinds if len(check.tables) > 1 else (),
     "all_errors": lambda check: [
         f"{each.name}. {text}"
         for each in _tables(check)
@@ -198,7 +160,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "drawn": _Table.drawn,
     "categories": _Table.categories,
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
-    "published": _published,
     "faults": _faults,
     "ratios": _ratios,
 }

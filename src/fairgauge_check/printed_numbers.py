@@ -26,12 +26,6 @@ _REFERENCE_WORD = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
-_BOUND = re.compile(
-    r"(?P<included><=|≤|at most|up to|no more than)?"
-    r"(?P<excluded><|(fewer|less) than|under|below)?\s*(?P<number>\d+)(\s+[a-z]+)*"
-)
-_NUMBER_BESIDE = re.compile(r"(?![<≤]|fewer|less|under|below).*\d[.,]\d")
-_POINTER = re.compile(r"\b(note|footnote|table|page|section|row) \d+(?![.,]?\d)")
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
@@ -41,11 +35,6 @@ _REMARKED = re.compile(
 )
 """A share or ratio with a remark or a sign behind it."""
 _MARKED = re.compile(r"[*†‡§]+")
-MONTH = (
-    r"\b(January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
-)
-_DATE = re.compile(rf"{MONTH} \d{{1,2}}\b(,? \d{{4}})?|(\b\d{{1,2}} )?{MONTH} \d{{4}}")
 _LONGEST = 100
 """The longest number that is read; a published count has no hundred digits."""
 _DASH = re.compile(r"[-–—]+")
@@ -141,20 +130,6 @@ def is_withheld(text: str) -> bool:
     return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
 
 
-def has_number(text: str) -> bool:
-    """Return whether text in the place of a number has one that is no bound, and no reference.
-
-    >>> has_number("see note 0.84"), has_number("approx 42"), has_number("withheld")
-    (True, True, False)
-    >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
-    (False, False, False)
-    """
-    plain = re.sub(r"^[(\[](.*)[)\]]$", r"\1", text.strip().casefold())
-    if is_withheld(plain):
-        return bool(_NUMBER_BESIDE.match(plain))
-    return bool(re.search(r"\d", _POINTER.sub("", plain)))
-
-
 def is_suppressed(text: str) -> bool:
     """Return whether a mark or words state that a number is not printed; "n/a" alone does not.
 
@@ -162,18 +137,6 @@ def is_suppressed(text: str) -> bool:
     (True, True, False, False)
     """
     return is_withheld(text) and not _NOT_APPLICABLE.fullmatch(text.strip().casefold())
-
-
-def read_bound(text: str) -> int | None:
-    """Read the largest count that words in the place of a number allow; None without a bound.
-
-    >>> read_bound("<10"), read_bound("≤ 10"), read_bound("fewer than 5 people"), read_bound("< 2%")
-    (9, 10, 4, None)
-    """
-    found = _BOUND.fullmatch(text.strip().casefold())
-    if found is None or bool(found["included"]) is bool(found["excluded"]):
-        return None
-    return max(int(found["number"]) - bool(found["excluded"]), 0)
 
 
 def is_dash(text: str) -> bool:
@@ -230,23 +193,6 @@ def read_ratio(text: str) -> Printed | None:
     if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
         return Printed(text.strip(), Fraction(1), Fraction(0))
     return read_number(text)
-
-
-def adjacent_numbers(text: str) -> tuple[str, ...]:
-    """Return the last numbers that stand beside each other in a text, as those of a row do.
-
-    Each is its digits; dates have none.
-
-    >>> adjacent_numbers("Age 40 and over 1,390 (48%) 0.98 low"), adjacent_numbers("In May 1 2025")
-    (('1390', '48', '098'), ())
-    """
-    runs: list[list[str]] = [[]]
-    for word in _DATE.sub(" date ", text.replace(" %", "%")).split():
-        if read_number(word.strip("()[]|")) is not None:
-            runs[-1].append(re.sub(r"\D", "", word))
-        elif runs[-1]:
-            runs.append([])
-    return next((tuple(run) for run in reversed(runs) if len(run) > 1), ())
 
 
 def is_whole(value: float) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse, shown
 from fairgauge.plugins import local_path, read_limited
@@ -20,7 +20,6 @@ from fairgauge_check.stated_columns import (
     tables_of,
 )
 from fairgauge_check.table_files import (
-    MOST_BYTES,
     NO_TABLE,
     SUFFIXES,
     Grid,
@@ -29,44 +28,21 @@ from fairgauge_check.table_files import (
     read_grids,
 )
 
-__all__ = ["MOST_BYTES", "PublishedSource", "read_sources"]
-
-Stated = Mapping[ColumnRole, Sequence[str]]
+Stated: TypeAlias = Mapping[ColumnRole, Sequence[str]]
+Source: TypeAlias = "tuple[str | None, tuple[PublishedTable, ...]]"
+"""A file, None of a text, and its tables in order, which are of the same people."""
 _MOST_MAPPED = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedSource:
-    """The tables of one file, or of a text, which are of the same people.
-
-    Attributes
-    ----------
-    name : the file; None of a text.
-    tables : its tables in order.
-    """
-
-    name: str | None
-    tables: tuple[PublishedTable, ...]
 
 
 def read_sources(
     source: str | Path | Iterable[str | Path],
     columns: str | Path | Mapping[str, str | Sequence[str]] | None,
-) -> tuple[list[PublishedSource], list[UnreadTable]]:
-    """Read published tables.
+) -> tuple[list[Source], list[UnreadTable]]:
+    """Return published tables, and what could not be read.
 
-    Parameters
-    ----------
-    source : path, several paths, a folder, or the text of a table
-    columns : mapping of roles to headers, or the path of a TOML file of one
-        What the columns hold; by default the headers that fairgauge prints itself.
-
-    Returns
-    -------
-    sources : list of PublishedSource
-    unread : list of UnreadTable
-        What could not be read in a folder, which of a file that is named itself is an error; other
-        tables of a file that has one; and single lines with numbers, of any file.
+    That is of a folder what of a file that is named itself is an error, and other tables of a file
+    that has one. ``columns`` are the roles of headers, or the path of a TOML file of them; by
+    default the headers that fairgauge prints itself.
 
     Raises
     ------
@@ -77,28 +53,27 @@ def read_sources(
     """
     stated = _stated(columns)
     unread: list[UnreadTable] = []
-    sources = []
+    sources: list[Source] = []
     for name, lenient, grids in _grids(source, unread):
+        known = [grid for grid in grids if stated_columns(grid, stated)]
         try:
-            tables, others = _tables(grids, stated, name)
+            if not known:
+                raise _not_stated(grids, stated, name)
+            tables = tuple(table for grid in known for table in tables_of(grid, stated))
         except DataError as error:
             if not lenient:
                 raise
             unread.append(UnreadTable(str(name), str(error), counts=True))
             continue
-        sources.append(PublishedSource(name, tuple(tables)))
+        sources.append((name, tables))
         unread += [
             UnreadTable(
                 name or "the text",
                 f"{headers_found([grid])}: it has no columns that are stated",
                 counts=has_numbers(grid),
             )
-            for grid in others
-        ]
-        unread += [
-            UnreadTable(name or "the text", f"{line}, holds a number that is not read", counts=True)
-            for table in tables
-            for line in table.lost
+            for grid in grids
+            if grid not in known
         ]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
@@ -106,33 +81,20 @@ def read_sources(
     return sources, unread
 
 
-def _tables(
-    grids: Sequence[Grid], stated: Stated, name: str | None
-) -> tuple[list[PublishedTable], list[Grid]]:
-    """Return the tables that have columns that are stated, and all others.
-
-    Where none has any, the headers are named, with the command that states them.
-    """
-    known = [grid for grid in grids if stated_columns(grid, stated)]
-    if not known:
-        command = f"fairgauge check {shlex.quote(name or 'FILE')} --n HEADER --selected HEADER"
-        raise DataError(
-            f"no table has the columns that are stated ({_stated_words(stated)}). Found: "
-            f"{headers_found(grids)}. Name those that it has: {command} (and --rate, --ratio, "
-            "--group; or a TOML file of them for all tables: --columns FILE)"
-        )
-    tables = [table for grid in known for table in tables_of(grid, stated)]
-    return tables, [grid for grid in grids if grid not in known]
-
-
-def _stated_words(stated: Stated) -> str:
+def _not_stated(grids: Sequence[Grid], stated: Stated, name: str | None) -> DataError:
+    """Return the error that names the headers that were found, with the command to map them."""
+    words = ", ".join(f"{role}: {' or '.join(map(quote, each))}" for role, each in stated.items())
     if stated is OWN:
-        return "those of a report of fairgauge, since none are named"
-    return ", ".join(f"{role}: {' or '.join(map(quote, names))}" for role, names in stated.items())
+        words = "those of a report of fairgauge, since none are named"
+    command = f"fairgauge check {shlex.quote(name or 'FILE')} --n HEADER --selected HEADER"
+    return DataError(
+        f"no table has the columns that are stated ({words}). Found: {headers_found(grids)}. Name "
+        f"those that it has: {command} (and --rate, --ratio, --group; or a TOML file of them for "
+        "all tables: --columns FILE)"
+    )
 
 
 def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Stated:
-    """Read which columns are stated."""
     if columns is None or (isinstance(columns, Mapping) and not columns):
         return OWN
     if not isinstance(columns, Mapping):
@@ -143,19 +105,17 @@ def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> S
             raise DataError(f"cannot read the mapping {quote(path)} as TOML: {error}") from None
     problems: list[Problem] = []
     stated: dict[ColumnRole, Sequence[str]] = {}
+    roles = {"group" if each is ColumnRole.CATEGORY else str(each): each for each in ColumnRole}
     for role, names in columns.items():
         listed = [names] if isinstance(names, str) else names
-        if role == "group":
-            role = ColumnRole.CATEGORY
-        if role not in list(ColumnRole):
-            allowed = ", ".join("group" if r is ColumnRole.CATEGORY else r for r in ColumnRole)
-            problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
+        if role not in roles:
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {', '.join(roles)}"))
         elif not isinstance(listed, Sequence) or not all(
             isinstance(each, str) and each.strip() for each in listed
         ):
             problems.append(Problem(f"columns.{role}", f"must be a header, not {shown(names)}"))
         else:
-            stated[ColumnRole(role)] = listed
+            stated[roles[role]] = listed
     refuse(problems)
     if stated.keys() <= {ColumnRole.CATEGORY}:
         raise SpecError(Problem("columns", "name a column of numbers, such as n and selected"))
@@ -165,7 +125,6 @@ def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> S
 def _grids(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
-    """Yield the name of every source, whether it is of a folder, and its grids."""
     if isinstance(source, str) and "\n" in source.strip():
         found = grids_of_text(source)
         if not found:
@@ -196,7 +155,6 @@ def _grids(
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield every file, and whether it was found in a folder or in one of its folders."""
     for path in map(local_path, paths):
         if not path.is_dir():
             yield path, False

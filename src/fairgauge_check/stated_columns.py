@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.plugins import is_total, is_unknown
-from fairgauge_check.check_result import means_unweighted
 from fairgauge_check.printed_numbers import (
     Printed,
-    adjacent_numbers,
     complement,
-    has_number,
     is_blank,
     is_dash,
     is_whole,
@@ -40,11 +36,9 @@ OWN: Mapping[ColumnRole, tuple[str, ...]] = {
     ColumnRole.DENIAL_RATIO: ("denial ratio",),
 }
 """The headers of the tables to publish of a report of fairgauge."""
-_COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
-_SHARES = (ColumnRole.RATE, ColumnRole.DENIAL_RATE)
-_PLUS = " + "
+_COUNTS = {ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED}
+_SHARES = {ColumnRole.RATE, ColumnRole.DENIAL_RATE}
 _UNWEIGHTED = re.compile("unweighted .*")
-_FEWEST_COUNTS, _FEWEST_WRONG, _FEWEST_PARTS = 2, 2, 2
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
@@ -53,7 +47,7 @@ _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
 def stated_columns(
     grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]
 ) -> dict[ColumnRole, tuple[int, ...]]:
-    """Return where the columns are that are stated, by what they hold.
+    """Return where the columns are that are stated, by what they hold; none where too few are.
 
     Of several headers of one role, which are of several tables, the first one that the table has
     counts. Categories that are not stated are all columns in front of the first one that is.
@@ -78,7 +72,7 @@ def stated_columns(
         return {}  # "scored" may be people, and no category
     if first and ColumnRole.CATEGORY not in found:
         found[ColumnRole.CATEGORY] = tuple(range(first))
-    enough = len(found.keys() & {*_COUNTS}) >= _FEWEST_COUNTS or bool(found.keys() & {*_SHARES})
+    enough = len(found.keys() & _COUNTS) > 1 or bool(found.keys() & _SHARES)
     return found if enough and ColumnRole.CATEGORY in found else {}
 
 
@@ -105,16 +99,17 @@ def tables_of(
     >>> table.dimensions, table.rows[1].selected.value, table.ignored
     (('sex',), 12.0, ('share',))
     """
-    for part in _parts(grid):
-        yield _table(part, stated)
-
-
-def _table(grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]) -> PublishedTable:
     found = stated_columns(grid, stated)
     category = found.pop(ColumnRole.CATEGORY)
     columns = {role: places[0] for role, places in found.items()}
-    grid = _without_marks(_with_points(grid), category)
-    rows, lost = _rows(grid, category, columns)
+    for part in _parts(grid):
+        yield _table(_without_marks(_with_points(part), category), category, columns)
+
+
+def _table(
+    grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
+) -> PublishedTable:
+    rows = _rows(grid, category, columns)
     if not rows:
         raise DataError(f"{called_grid(grid)} has no row with a number")
     _check_possible(grid, columns, rows)
@@ -128,21 +123,16 @@ def _table(grid: Grid, stated: Mapping[ColumnRole, Sequence[str]]) -> PublishedT
         ignored=tuple(
             name for i, name in enumerate(grid.header) if i not in read and _is_numeric(grid, i)
         ),
-        own=grid.own,
         excludes=grid.excludes,
-        lost=(*grid.lost, *lost),
     )
 
 
 def _parts(grid: Grid) -> list[Grid]:
     """Return the tables that stand below one header, each under a row that is its name alone."""
-    alone = [
-        bool(row[0]) and set(row[1:]) <= {"", row[0]} and not adjacent_numbers(row[0])
-        for row in grid.rows
-    ]
+    alone = [bool(row[0]) and {*row[1:]} <= {"", row[0]} for row in grid.rows]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
     starts = [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
-    if len(starts) < _FEWEST_PARTS:
+    if len(starts) < 2:
         return [grid]
     ends = [*starts[1:], len(grid.rows)]
     blocks = [grid.rows[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
@@ -154,15 +144,10 @@ def _parts(grid: Grid) -> list[Grid]:
             f"{quote(grid.rows[starts[0]][0])}; write each level in a column of its own"
         )
     return [
-        replace(
-            grid,
-            name=": ".join(filter(None, (grid.name, grid.rows[start][0]))),
-            rows=block,
-            first=grid.first + start + 1,
-            lost=grid.lost if end == len(grid.rows) else (),
-        )
-        for start, end, block in zip(starts, ends, blocks, strict=True)
-    ]
+        replace(grid, name=": ".join(filter(None, (grid.name, grid.rows[start][0]))), rows=block,
+                first=grid.first + start + 1)
+        for start, block in zip(starts, blocks, strict=True)
+    ]  # fmt: skip
 
 
 def _with_points(grid: Grid) -> Grid:
@@ -174,93 +159,67 @@ def _with_points(grid: Grid) -> Grid:
     commas = [any(map(_COMMA.fullmatch, cells)) for cells in columns]
     if not any(commas) or any(_POINT.fullmatch(cell) for cells in columns for cell in cells):
         return grid
-    written = [
-        [_pointed(cell, comma=comma) for cell in cells]
-        for cells, comma in zip(columns, commas, strict=True)
-    ]
-    return replace(grid, rows=tuple(zip(*written, strict=True)))
 
+    def pointed(cell: str, comma: bool) -> str:
+        if _DOTTED.fullmatch(cell):
+            return cell.replace(".", "")
+        return cell.replace(",", ".") if comma and read_number(cell) is not None else cell
 
-def _pointed(cell: str, *, comma: bool) -> str:
-    if _DOTTED.fullmatch(cell):
-        return cell.replace(".", "")
-    return cell.replace(",", ".") if comma and read_number(cell) is not None else cell
+    rows = (tuple(map(pointed, row, commas)) for row in grid.rows)
+    return replace(grid, rows=tuple(rows))
 
 
 def _rows(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
-) -> tuple[tuple[PublishedRow, ...], list[str]]:
-    """Return the rows of categories, and those with numbers that are not read."""
+) -> tuple[PublishedRow, ...]:
     numbered = _numbers(grid, columns)
-    rates = filter(None, numbered.get(ColumnRole.RATE, ()))
-    rate_unit = min((rate.unit for rate in rates), default=None)
-    unweighted = ColumnRole.N in columns and means_unweighted(grid.header[columns[ColumnRole.N]])
-    rows, lost = [], []
+    unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
+    header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
+    rows: list[PublishedRow] = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
-        place = f"row {grid.first + at} of {called_grid(grid)}"
         values = ["" if is_dash(cells[i]) else cells[i] for i in category]
-        texts = tuple(
-            (role, cells[i])
-            for role, i in columns.items()
-            if cells[i] and numbered[role][at] is None
-        )
-        printed = any(each[at] for each in numbered.values())
-        if not (printed or (any(values) and _in_place_of_numbers(grid, cells, columns.values()))):
-            if adjacent_numbers(text := " ".join(dict.fromkeys(filter(None, cells)))):
-                lost.append(f"{place}, {quote(text)}")
-                continue
-            above = [value or old for value, old in zip(values, above, strict=True)]
-            continue  # a heading between the rows, or a note below them
-        above = _filled(values, above)
-        row = PublishedRow(
-            number=grid.first + at,
-            categories=tuple(above),
-            kind=_kind(above),
-            texts=texts,
-            weighted=unweighted,
-            rate_unit=rate_unit,
-            **{str(role): column[at] for role, column in numbered.items()},
-        )
-        rows.append(_with_counts(row, columns))
-        lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
-    answered = list(_with_answers(rows, own=grid.own))
-    return tuple(_with_margins(answered)), lost
+        named = [i for i, value in enumerate(values) if value]
+        if named and not any(map(is_total, values)):  # an empty cell repeats the one above
+            values = [*above[: named[0]], *values[named[0] :]]
+        texts = {role: cells[i] for role, i in columns.items()
+                 if cells[i] and numbered[role][at] is None}  # fmt: skip
+        # a note stands in all cells where they are merged, and a header may stand again
+        worded = any(text not in (grid.header[columns[role]], cells[0])
+                     for role, text in texts.items())  # fmt: skip
+        if any(each[at] for each in numbered.values()) or (named and worded):
+            row = PublishedRow(
+                number=grid.first + at,
+                categories=tuple(values),
+                kind=_kind(values),
+                texts=texts,
+                weighted="unweighted" in header.casefold(),
+                rate_unit=unit,
+                **{str(role): column[at] for role, column in numbered.items()},
+            )
+            rows.append(_with_counts(row, columns))
+        above = values if named else above
+    return tuple(_with_kinds(rows, own=grid.own))
 
 
-def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
-    """Return whether a row without numbers has text in their place: no header, and no note.
+def _with_kinds(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[PublishedRow]:
+    """Yield rows, those that are the total of others as totals, and answers with a ratio as groups.
 
-    A note stands in all cells where they are merged.
+    Of two features, a row without a category of the second is the total of the first one's rows. In
+    a report of fairgauge every row with a rate is that of a group, whatever its name.
     """
-    return any(cells[i] and cells[i] not in (grid.header[i], cells[0]) for i in columns)
-
-
-def _with_answers(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[PublishedRow]:
-    """Yield rows, those of answers such as "Decline to answer" as groups beside unknown people.
-
-    In a report of fairgauge every row with a rate is that of a group, whatever its name.
-    """
-    apart = own or any(
-        row.kind is RowKind.UNKNOWN and row.n and row.rate is None and row.ratio is None
-        for row in rows
-    )
-    for row in rows:
-        rated = row.rate_range is not None
-        group = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
-        yield replace(row, kind=RowKind.GROUP) if apart and rated and group else row
-
-
-def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
-    """Yield rows, those that are the total of others among them as totals.
-
-    Of two features, a row without a category of the second is the total of the first one's rows.
-    """
+    apart = own or any(row.kind is RowKind.UNKNOWN and row.n and not row.rate and not row.ratio
+                       for row in rows)  # fmt: skip
     for row in rows:
         whole = row.kind is RowKind.GROUP and "" in row.categories
         others = (each for each in rows if each is not row and each.kind is RowKind.GROUP)
-        margin = whole and any(row.includes(other) for other in others)
-        yield replace(row, kind=RowKind.TOTAL) if margin else row
+        answered = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
+        if whole and any(row.includes(other) for other in others):
+            yield replace(row, kind=RowKind.TOTAL)
+        elif apart and answered and row.rates:
+            yield replace(row, kind=RowKind.GROUP)
+        else:
+            yield row
 
 
 def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
@@ -275,19 +234,10 @@ def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
     return replace(grid, rows=tuple(rows)) if len(before) == len(after) else grid
 
 
-def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
-    """Return the categories of a row; an empty cell repeats the one above, as merged cells do."""
-    named = [i for i, value in enumerate(values) if value]
-    if not named or any(is_total(value) for value in values):
-        return list(values)
-    first = named[0]
-    return [*above[:first], *values[first:]]
-
-
 def _kind(categories: Sequence[str]) -> RowKind:
-    if any(is_unknown(value) for value in categories):
+    if any(map(is_unknown, categories)):
         return RowKind.UNKNOWN
-    return RowKind.TOTAL if any(is_total(value) for value in categories) else RowKind.GROUP
+    return RowKind.TOTAL if any(map(is_total, categories)) else RowKind.GROUP
 
 
 def _numbers(
@@ -298,38 +248,31 @@ def _numbers(
     for role, i in columns.items():
         read = read_ratio if role in RATIOS else read_number
         cells = [row[i] for row in grid.rows]
-        found[role] = [None if is_blank(text) else read(text) for text in cells]
+        numbers = [None if is_blank(text) else read(text) for text in cells]
         words = [at for at, text in enumerate(cells) if not is_blank(text)]
-        if words and not any(found[role]):
+        if words and not any(numbers):
             raise DataError(
                 f"row {grid.first + words[0]} of {called_grid(grid)} has "
-                f"{quote(cells[words[0]])} as the {role_words(role)} (column "
+                f"{quote(cells[words[0]])} as the {_WORDS[role]} (column "
                 f"{quote(grid.header[i])}), and no row has a number; name another column, or none"
             )
-        if role in _SHARES:
-            found[role] = _as_shares(found[role])
+        bare = [rate for rate in numbers if rate is not None and not rate.percent]
+        if role in _SHARES and sum(rate.value > 1 for rate in bare) * 2 > len(bare):
+            numbers = [rate if rate is None or rate.percent else rate.as_percentage()
+                       for rate in numbers]  # fmt: skip
+        found[role] = numbers
     return found
-
-
-def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
-    """Return rates as shares: a column without percent signs, mostly above 1, is in per cent."""
-    bare = [rate for rate in rates if rate is not None and not rate.percent]
-    if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
-        return rates
-    return [rate if rate is None or rate.percent else rate.as_percentage() for rate in rates]
 
 
 def _with_counts(row: PublishedRow, columns: Mapping[ColumnRole, int]) -> PublishedRow:
     """Return a row with the number, or the rate, that follows from the others it has."""
     n, selected, denied, rate = row.n, row.selected, row.not_selected, row.rate
     if ColumnRole.N not in columns and selected and denied:
-        text = _PLUS.join((selected.text, denied.text))
+        text = f"{selected.text} + {denied.text}"
         n = replace(selected, text=text, exact=selected.exact + denied.exact)
     if ColumnRole.SELECTED not in columns and n and denied:
-        exact: Fraction = n.exact - denied.exact
-        selected = replace(n, text=f"{n.text} - {denied.text}", exact=exact)
-    unrated = ColumnRole.RATE not in columns and (selected is None or n is None)
-    if unrated and row.denial_rate:
+        selected = replace(n, text=f"{n.text} - {denied.text}", exact=n.exact - denied.exact)
+    if ColumnRole.RATE not in columns and (selected is None or n is None) and row.denial_rate:
         rate = complement(row.denial_rate)
     return replace(row, n=n, selected=selected, rate=rate)
 
@@ -345,12 +288,12 @@ def _check_possible(
     for role, place in columns.items():
         known = [row for row in rows if getattr(row, role) is not None]
         wrong = [row for row in known if role not in RATIOS and _is_impossible(row, role)]
-        if len(wrong) < _FEWEST_WRONG or len(wrong) * 2 <= len(known):
+        if len(wrong) < 2 or len(wrong) * 2 <= len(known):
             continue
         allowed = "between 0 and 1" if role in _SHARES else "a possible count"
         raise DataError(
             f"the column {quote(grid.header[place])} of {called_grid(grid)} is not the "
-            f"{role_words(role)}: {len(wrong)} of {len(known)} rows would not be {allowed}, such "
+            f"{_WORDS[role]}: {len(wrong)} of {len(known)} rows would not be {allowed}, such "
             f"as {quote(getattr(wrong[0], role).text)} of {quote(wrong[0].name)}"
         )
 
@@ -365,7 +308,6 @@ def _is_impossible(row: PublishedRow, role: ColumnRole) -> bool:
 
 
 def _is_numeric(grid: Grid, place: int) -> bool:
-    """Return whether most cells of a column that are not blank are numbers."""
     cells = [row[place] for row in grid.rows if not is_blank(row[place])]
     return sum(read_ratio(cell) is not None for cell in cells) * 2 > len(cells)
 
@@ -389,15 +331,12 @@ def headers_found(grids: Sequence[Grid]) -> str:
     )
 
 
-def role_words(role: ColumnRole) -> str:
-    """Return what a column holds in words."""
-    return {
-        ColumnRole.CATEGORY: "category",
-        ColumnRole.N: "number of people",
-        ColumnRole.SELECTED: "number selected",
-        ColumnRole.NOT_SELECTED: "number not selected",
-        ColumnRole.RATE: "selection rate",
-        ColumnRole.DENIAL_RATE: "denial rate",
-        ColumnRole.RATIO: "impact ratio",
-        ColumnRole.DENIAL_RATIO: "denial ratio",
-    }[role]
+_WORDS = {
+    ColumnRole.N: "number of people",
+    ColumnRole.SELECTED: "number selected",
+    ColumnRole.NOT_SELECTED: "number not selected",
+    ColumnRole.RATE: "selection rate",
+    ColumnRole.DENIAL_RATE: "denial rate",
+    ColumnRole.RATIO: "impact ratio",
+    ColumnRole.DENIAL_RATIO: "denial ratio",
+}

@@ -7,10 +7,10 @@ import html
 import io
 import re
 import zipfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, iterparse
@@ -18,7 +18,6 @@ from xml.etree.ElementTree import ParseError, iterparse
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
 from fairgauge_check.own_reports import excludes_groups, sheets_to_publish, tables_to_publish
-from fairgauge_check.printed_numbers import adjacent_numbers, read_number
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -37,8 +36,8 @@ _TOO_LARGE = (
 )
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
-_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
-"""A footnote's mark in Markdown."""
+_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
+"""A footnote's mark in Markdown and HTML."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TEXT_CELLS = ("td", "th")
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
@@ -73,7 +72,6 @@ class Grid:
     rows : as many cells as the header has, in every row.
     first : the number of the first row.
     own, excludes : whether it is of a report of fairgauge, and of one that excludes groups.
-    lost : the lines beside it with numbers as a row has, which are in no table.
     """
 
     name: str
@@ -82,7 +80,6 @@ class Grid:
     first: int = 1
     own: bool = False
     excludes: bool = False
-    lost: tuple[str, ...] = ()
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -100,14 +97,10 @@ def read_grids(path: Path) -> list[Grid]:
         refused = DataError if _DOCUMENTS.fullmatch(suffix) else NoTable
         raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = _content(path)
-    if suffix == ".xlsx":
-        found, lines = _sheets(content, path)
-    else:
-        text = _decoded(content, path)
-        found, lines = grids_of_text(text, suffix), list(_lines(text, suffix))
+    is_book = suffix == ".xlsx"
+    found = _sheets(content, path) if is_book else grids_of_text(_decoded(content, path), suffix)
     if not found:
-        refused = DataError if any(adjacent_numbers(line) for _, line in lines) else NoTable
-        raise refused(f"{quote(path)} {NO_TABLE}")
+        raise NoTable(f"{quote(path)} {NO_TABLE}")
     return found
 
 
@@ -120,15 +113,13 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
-    text = _BLANKS.sub(" ", _NO_TEXT.sub("", text)) if html else text
+    text = _BLANKS.sub(" ", _NO_TEXT.sub("", _RAISED.sub("", text))) if html else text
     _check_width(text, html=html)
     published = tables_to_publish(text)
     if published is None:
-        return _with_lost(_grids(text, suffix), _lines(text, suffix))
-    first = text[: text.find(published)].count("\n") + 1
+        return _grids(text, suffix)
     excludes = excludes_groups(_unescaped(_TAG.sub(" ", text)))
-    grids = _with_lost(_grids(published, suffix), _lines(published, suffix, first))
-    return [replace(grid, own=True, excludes=excludes) for grid in grids]
+    return [replace(grid, own=True, excludes=excludes) for grid in _grids(published, suffix)]
 
 
 def _check_width(text: str, *, html: bool) -> None:
@@ -152,41 +143,7 @@ def _check_width(text: str, *, html: bool) -> None:
             raise DataError(f"line {number:,} has {len(line):,} characters; {_TOO_LARGE}")
 
 
-def _with_lost(grids: Sequence[Grid], lines: Iterable[tuple[str, str]]) -> list[Grid]:
-    """Name, with the first table, the lines with adjacent numbers that are in no row of a table."""
-    if not grids:
-        return []
-    rows = [" ".join(row) for grid in grids for row in (grid.header, *grid.rows)]
-    read = Counter(map(adjacent_numbers, rows))
-    lost = []
-    for place, line in lines:
-        numbers = adjacent_numbers(line)
-        read[numbers] -= 1
-        if numbers and read[numbers] < 0:
-            lost.append(f"{place}, {quote(' '.join(line.split()))}")
-    return [replace(grids[0], lost=tuple(lost)), *grids[1:]]
-
-
-def _lines(text: str, suffix: str, first: int = 1) -> Iterator[tuple[str, str]]:
-    """Yield the place of every line of a text, or row of a table in HTML, and its cells."""
-    lines = text.replace("\f", "").splitlines()
-    match _kind(text, lines, suffix):
-        case ".html":
-            for _, rows in _tables_of_html(text):
-                yield from ((f"row {i} of a table", " ".join(row)) for i, row in enumerate(rows, 1))
-            return
-        case ".md":
-            lines = [" ".join(_pipe_cells(line)) if "|" in line else line for line in lines]
-        case ".csv":
-            mark = _delimiter(lines, suffix)
-            lines = [
-                " ".join(*csv.reader([line], delimiter=mark)) if line else "" for line in lines
-            ]
-    yield from ((f"line {i}", line) for i, line in enumerate(lines, first))
-
-
 def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
-    """Return the suffix of what a text is like."""
     if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
     if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
@@ -219,20 +176,6 @@ def _decoded(content: bytes, path: Path) -> str:
             except UnicodeDecodeError:
                 continue
     raise DataError(f"{quote(path)} is {NOT_UTF_8}")
-
-
-def _whole(blocks: Iterable[list[list[str]]]) -> list[list[list[str]]]:
-    """Return blocks of rows; one that begins with a row of numbers goes on with the one above."""
-    found: list[list[list[str]]] = []
-    for block in blocks:
-        rows = [row for row in block if len(row) > 1]  # without "continued on the next page"
-        above = next((each for each in reversed(found) if len(each[-1]) > 1), None)
-        numbered = rows and any(read_number(cell.strip()) is not None for cell in rows[0][1:])
-        if above and numbered and len(rows[0]) == len(above[-1]):
-            above += rows
-        else:
-            found.append(list(block))
-    return found
 
 
 def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
@@ -272,49 +215,40 @@ def _delimiter(lines: Sequence[str], suffix: str) -> str:
 
 
 def _of_csv(text: str, delimiter: str) -> list[Grid]:
-    """Return the blocks of a CSV text, which empty lines separate."""
-    blocks: list[list[list[str]]] = [[]]
     try:
-        for row in csv.reader(io.StringIO(text), delimiter=delimiter):
-            if any(cell.strip() for cell in row):
-                blocks[-1].append(row)
-            elif blocks[-1]:
-                blocks.append([])
+        rows = [*csv.reader(io.StringIO(text), delimiter=delimiter)]
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
-    return [grid for block in _whole(blocks) for grid in _grid("", block)]
+    blocks = groupby(rows, lambda row: any(cell.strip() for cell in row))
+    return [grid for filled, block in blocks if filled for grid in _grid("", [*block])]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
-    blocks: list[list[list[str]]] = []
+    found: list[Grid] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
             if not _RULE.match(line):
                 rows.append(_pipe_cells(line))
         else:
-            if rows:
-                blocks.append([[name], *rows] if name else rows)
+            found += _grid(name, rows)
             name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
             rows = []
-    return [grid for block in _whole(blocks) for grid in _grid("", block)]
+    return found
 
 
 def _pipe_cells(line: str) -> list[str]:
     cells = _PIPE.split(
         _BREAK.sub(" ", _RAISED.sub("", line)).strip().removeprefix("|").removesuffix("|")
     )
-    return [_without_emphasis(_unescaped(cell).strip()) for cell in cells]
+    plain = (_unescaped(cell).strip() for cell in cells)
+    # asterisks alone are the mark of a footnote
+    return [cell.strip("*_") or cell.strip("_") for cell in plain]
 
 
 def _unescaped(text: str) -> str:
     """Return a text of Markdown without backslashes in front of marks, and entities as marks."""
     return html.unescape(_ESCAPED.sub(r"\1", text))
-
-
-def _without_emphasis(cell: str) -> str:
-    """Return a cell of Markdown without emphasis; asterisks alone are the mark of a footnote."""
-    return cell.strip("*_") or cell.strip("_")
 
 
 class _Tables(HTMLParser):
@@ -327,7 +261,6 @@ class _Tables(HTMLParser):
         self._span, self._cells = (1, 1), 0
         self._pending: dict[tuple[int, int], str] = {}
         self._heading, self._in_cell = "", False
-        self._raised: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in (*_TEXT_CELLS, "tr"):
@@ -347,20 +280,14 @@ class _Tables(HTMLParser):
                 raise DataError(f"a table has more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
         elif tag in _TITLES and not self._in_cell:
             self._text = []
-        elif tag == "sup" and self._text is not None:
-            self._raised = []
         elif tag in ("br", "p", "div"):
             self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
-        if self._raised is not None:
-            self._raised.append(data)
-        elif self._text is not None:
+        if self._text is not None:
             self._text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "sup":
-            self._end_raised()
         if tag in (*_TEXT_CELLS, "tr", "table"):
             self._end_cell()
         elif tag in _TITLES and self._text is not None and not self._in_cell:
@@ -369,14 +296,7 @@ class _Tables(HTMLParser):
             else:
                 self._heading = self._taken()
 
-    def _end_raised(self) -> None:
-        """Drop raised text, which is the mark of a footnote, unless it ends an ordinal."""
-        raised, self._raised = "".join(self._raised or ()), None
-        if self._text is not None and raised.strip().casefold() in _ORDINALS:
-            self._text.append(raised)
-
     def _taken(self) -> str:
-        self._end_raised()
         text = " ".join("".join(self._text or ()).split())
         self._text = None
         return text
@@ -412,14 +332,11 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 
 def _of_html(text: str) -> list[Grid]:
-    blocks = [[[name], *rows] if name else rows for name, rows in _tables_of_html(text)]
-    return [grid for block in _whole(blocks) for grid in _grid("", block)]
+    return [grid for name, rows in _tables_of_html(text) for grid in _grid(name, rows)]
 
 
-def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str]]]:
-    """Return the tables of a workbook, and the place and the cells of every row."""
+def _sheets(content: bytes, path: Path) -> list[Grid]:
     found: list[Grid] = []
-    lines: list[tuple[str, str]] = []
     sheets = _workbook(content, path).worksheets
     for sheet in sheets:
         _check_cells(sheet.max_row * sheet.max_column, sheet.title, path)
@@ -432,13 +349,9 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        name = "" if own else sheet.title
-        grids = _grid(name, rows)
-        grids = [replace(grid, own=bool(own), excludes=excludes) for grid in grids]
-        found += grids
-        places = (f"row {i} of the sheet {quote(sheet.title)}" for i in range(1, len(rows) + 1))
-        lines += zip(places, map(" ".join, rows), strict=True)
-    return _with_lost(found, lines), lines
+        grids = _grid("" if own else sheet.title, rows)
+        found += [replace(grid, own=bool(own), excludes=excludes) for grid in grids]
+    return found
 
 
 def _workbook(content: bytes, path: Path) -> Any:
@@ -486,7 +399,6 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
 
 
 def _unpacked(content: bytes, path: Path) -> int:
-    """Return the bytes that a workbook has when it is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return sum(each.file_size for each in archive.infolist())

@@ -78,7 +78,7 @@ MANY = """async ([seed, number, cuts]) => {
 }""".replace("READ", READ)
 """Clicks one control after another at random; what the controls then show, and the overview."""
 
-RULES = ("others", "overall", "largest", "best")
+RULES = ("others", "overall")
 MATRICES = """() => Object.fromEntries(
   Array.from(document.querySelectorAll('.slices table')).map((table) => [
     table.caption.textContent,

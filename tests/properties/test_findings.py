@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import io
-import itertools
 import json
 import re
 from typing import TYPE_CHECKING
@@ -18,8 +17,6 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.catalogue.catalogue import CENTRAL_RATES, RATES
-from fairgauge.catalogue.statistics import Rate, is_complement
 from fairgauge.enums import FindingReason, Status
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
@@ -212,60 +209,6 @@ def test_a_fail_of_a_group_that_is_better_off_heads_no_page_where_another_is_wor
     assert [each.text for each in brief.found][1].startswith(
         "People with g b fail as the better-off side: of 100 people with g b, 67 "
     )
-
-
-def test_a_finding_is_of_the_group_that_is_worse_off_by_the_words_of_the_user() -> None:
-    """Where a positive decision is the unfavourable one, more of them is worse."""
-    selected = {
-        better: next(f for f in report.findings if f.rate == "selection_rate").group
-        for better in ("positive", "negative")
-        for report in [risk_report(favourable=better)]
-    }
-    assert selected == {"positive": "White", "negative": "Black"}
-
-
-COMPLEMENTS = [
-    (one.name, other.name)
-    for one, other in itertools.combinations(RATES, 2)
-    if isinstance(one, Rate) and is_complement(one, other)
-]
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(("rate", "complement"), COMPLEMENTS)
-def test_a_rule_on_the_complement_of_a_rate_is_about_the_same_differences(
-    rate: str, complement: str, seed: int
-) -> None:
-    """How many are refused says what how many are not says, with limits of the other sign."""
-    shares = [each.name for each in RATES if isinstance(each, Rate)]
-    central = [name for name in CENTRAL_RATES if name in shares]
-    compared = dict.fromkeys([*central, rate, complement])
-    asked = {"metrics": [f"{name}.difference" for name in compared]}
-    direct = random_report(seed, rules=[f"-0.03 <= {rate}.difference <= 0.06"], **asked)
-    mirrored = random_report(seed, rules=[f"-0.06 <= {complement}.difference <= 0.03"], **asked)
-    assert _judged(direct) == _judged(mirrored)
-    judged = [is_judged for (_, is_judged, *_) in _judged(direct)]
-    assert any(judged) == any({rate, complement} & set(_rates_stated(direct)))
-
-
-def _rates_stated(report: Report) -> list[str]:
-    """Return the rates of the findings, those beside others included."""
-    return [
-        each.metric.partition(".")[0]
-        for finding in report.findings
-        for each in (finding.estimate, finding.beside)
-        if each is not None
-    ]
-
-
-def _judged(report: Report) -> list[tuple[object, ...]]:
-    """Return of whom the findings are, and what rules come to for them, in their order."""
-    names = {complement: rate for rate, complement in COMPLEMENTS}
-    return [
-        (names.get(each.row.name, each.row.name), each.judged, each.fails, each.remains,
-         each.contrast.group)
-        for each in stated_comparisons(report, report.findings)
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("selected", range(790, 811))

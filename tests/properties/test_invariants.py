@@ -45,7 +45,6 @@ ENTRIES = {entry.name: entry for entry in fg.metrics() if entry.set != "rate"}
 
 ASKED = tuple(n for n in METRICS if BUILT_IN.metric(n).needs <= {"label", "prediction"})
 """The metrics that may be named where there are labels and predictions alone."""
-ASKED_OF_COUNTS = frozenset(ASKED)
 AMONG_CLASSES = ASKED if EVERY_CASE else ASKED[::3]
 
 OWN_NAMES = ("feature", "group", "reference", "stratum", "class", "worst_class", "other")
@@ -244,34 +243,7 @@ def drawn(kind: str, groups: int = 3, method: str = "default") -> frozenset[Any]
     return frozenset(key for key in one if not close(one[key], other.get(key)))
 
 
-PARTS = pytest.mark.parametrize("part", ["closed", "drawn"])
-"""What follows from the counts alone, and what depends on random draws."""
-
-
-def check_renamed(kind: str, names: Mapping[str, str], found: fg.Report, part: str) -> None:
-    """Hold the audit of a renamed table against that of the first; only names may differ."""
-    before, after = rows_of(kind), by_identity(numbers(found.to_dict()))
-    every = by_identity(renamed(row, names) for row in before)
-    assert every.keys() == after.keys(), sorted(map(str, every.keys() ^ after.keys()))[:3]
-    random = drawn(kind)
-    expected = [
-        renamed(row, names) for row in before if (identity(row) in random) == (part == "drawn")
-    ]
-    same(expected, [row for key in by_identity(expected) for row in after[key]])
-
-
 # (a) renaming
-
-
-def renamed_values(kind: str, columns: Iterable[str], names: Mapping[str, str]) -> fg.Report:
-    return ask(kind, table(0, 90).with_columns(pl.col(*columns).replace_strict(names)))
-
-
-def words_with(*special: str) -> Any:
-    """Try reserved words, those apart that are known to collide with our own."""
-    return pytest.mark.parametrize(
-        ("word", "special"), [(None, special), *((word, special) for word in special)]
-    )
 
 
 def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
@@ -284,26 +256,6 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
-@pytest.mark.each_value
-@pytest.mark.parametrize(
-    ("kind", "word", "special"),
-    [
-        *((kind, None, ("rest",)) for kind in QUESTIONS),
-        ("binary", "rest", ("rest",)),
-        ("regression", "rest", ("rest",)),
-    ],
-)
-@ONCE
-@given(data=st.data())
-def test_renaming_groups_changes_names_alone(
-    kind: str, word: str | None, special: tuple[str, ...], data: Any
-) -> None:
-    names = dict(zip(("g1", "g2", "g3"), three(data, word, special), strict=True))
-    found = renamed_values(kind, ["group"], names)
-    for part in ("closed", "drawn"):
-        check_renamed(kind, names, found, part)
-
-
 def test_all_reserved_words_at_once_are_names_of_groups() -> None:
     asked = {"label": "label", "prediction": "prediction", "sensitive": "group"}
     plain_names = [f"g{i:02}" for i, _ in enumerate(RESERVED)]
@@ -314,75 +266,6 @@ def test_all_reserved_words_at_once_are_names_of_groups() -> None:
     same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
-@PROPERTY
-@given(data=st.data())
-def test_renaming_strata_changes_names_alone(data: Any) -> None:
-    names = dict(zip(("s1", "s2"), three(data, "pooled", ()), strict=False))
-    found = renamed_values("binary", ["stratum"], names)
-    for part in ("closed", "drawn"):
-        check_renamed("binary", names, found, part)
-
-
-@pytest.mark.each_value
-@words_with("macro", "micro", "weighted", "worst")
-@ONCE
-@given(data=st.data())
-def test_renaming_classes_changes_names_alone(
-    word: str | None, special: tuple[str, ...], data: Any
-) -> None:
-    names = dict(zip(("c1", "c2", "c3"), three(data, word, special), strict=True))
-    found = renamed_values("multiclass", ["true", "predicted"], names)
-    check_renamed("multiclass", names, found, "closed")
-
-
-def test_renaming_classes_keeps_random_draws() -> None:
-    names = {"c1": "high", "c2": "low", "c3": "medium"}
-    found = renamed_values("multiclass", ["true", "predicted"], names)
-    check_renamed("multiclass", names, found, "drawn")
-
-
-@cache
-def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
-    data = table(0, 90)
-    names = dict(zip(data.columns, reversed(RESERVED), strict=False))
-    asked = {
-        key: [names.get(each, each) for each in value]
-        if isinstance(value, list)
-        else names.get(value, value)
-        for key, value in {**QUESTIONS[kind], "sensitive": "group"}.items()
-    }
-    return names, ask(kind, data.rename(names), **asked)
-
-
-@pytest.mark.each_value
-@KINDS
-@PARTS
-def test_renaming_columns_changes_names_alone(kind: str, part: str) -> None:
-    check_renamed(kind, *with_reserved_columns(kind), part)
-
-
-PERMUTED = {"g1": "g3", "g2": "g1", "g3": "g2"}
-
-
-@cache
-def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
-    return by_identity(numbers(renamed_values(kind, ["group"], PERMUTED).to_dict()))
-
-
-@pytest.mark.each_value
-@KINDS
-@PARTS
-def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
-    """The order of names is not kept here: what is drawn may not depend on it either."""
-    random = drawn(kind)
-    expected = [
-        renamed(row, PERMUTED)
-        for row in rows_of(kind)
-        if (identity(row) in random) == (part == "drawn") and of_one_group(row)
-    ]
-    same(expected, [row for key in by_identity(expected) for row in permuted(kind).get(key, [])])
-
-
 def of_one_group(row: Mapping[str, Any]) -> bool:
     """Tell whether a row is of a group that was asked for.
 
@@ -390,21 +273,6 @@ def of_one_group(row: Mapping[str, Any]) -> bool:
     on the order of their names.
     """
     return row["part"] != "estimates" or row["reference"] not in ("g1", "g2", "g3")
-
-
-@pytest.mark.parametrize("words", [("all", "rest", "worst"), ("none", "overall", "pooled")])
-def test_renaming_values_of_an_intersection_changes_names_alone(words: tuple[str, ...]) -> None:
-    asked = {
-        **QUESTIONS["binary"], "strata": None, "score": None, "features": None,
-        "sensitive": ["group"], "intersections": [("group", "stratum")],
-        "metrics": ["standard", "clarify"],
-    }  # fmt: skip
-    names = dict(zip(("g1", "g2", "g3"), words, strict=True))
-    data = table(0, 90)
-    before = ask("binary", data, **asked).to_dict()
-    replaced = data.with_columns(pl.col("group").replace_strict(names))
-    after = ask("binary", replaced, **asked).to_dict()
-    same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
 @pytest.mark.each_value
@@ -748,70 +616,7 @@ SUMS_OF_WEIGHTS = (
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
-@pytest.mark.each_value
-@KINDS
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed: int) -> None:
-    """Of every metric: p < 0.05 exactly where the interval excludes "no difference"."""
-    neutral = {entry.name: entry.neutral for entry in fg.metrics()}
-    report = ask(kind, table(seed, 90), **({"weight": weight} if weight else {}))
-    disagree = [
-        (e.metric, e.group, e.class_scope, e.low, e.high, e.p_value)
-        for e in report.estimates
-        if e.interval is not None and e.p_value is not None
-        if abs(e.p_value - 0.05) > 1e-9
-        if (e.p_value < 0.05) != (not e.low <= neutral[e.metric] <= e.high)
-    ]
-    assert not disagree
-
-
-@pytest.mark.each_value
-@KINDS
-@pytest.mark.parametrize("weight", [1.0, 0.3])
-def test_equal_weights_are_no_weights(kind: str, weight: float) -> None:
-    data = table(0, 90).with_columns(w=pl.lit(weight))
-    parts = ("groups", "estimates", "pairs")
-    plain, weighted = (
-        without_sums_of_weights(numbers(ask(kind, data, weight=column).to_dict(), *parts))
-        for column in (None, "w")
-    )
-    same(plain, weighted)
-
-
 # (f) undefined is a status with a reason
-
-
-def check_defined_or_explained(row: Mapping[str, Any], where: object) -> None:
-    if row["value"] is None:
-        assert row["status"] not in ("ok", "too_few"), where
-        assert row["reason"], where
-        assert row["low"] is None, where
-        assert row["high"] is None, where
-    else:
-        assert row["status"] in ("ok", "too_few"), where
-        assert not math.isnan(real(row["value"])), where
-        if row["status"] == "too_few":
-            assert row["reason"], where
-    if row.get("low") is None and row["status"] in ("ok", "too_few"):
-        assert row.get("high") is None, where
-
-
-@pytest.mark.each_value
-@KINDS
-@pytest.mark.parametrize("profile", ["documented", "clarify"])
-@ONCE
-@given(seed=st.integers(0, 9), rows=st.integers(3, 40))
-def test_what_is_undefined_has_a_status_and_a_reason(
-    kind: str, profile: str, seed: int, rows: int
-) -> None:
-    report = ask(kind, table(seed, rows), profile=profile)
-    found = json.loads(report.to_json())  # strict: no NaN
-    for row in found["estimates"]:
-        check_defined_or_explained(row, identity(row))
-    for group in found["groups"]:
-        for name, rate in group["rates"].items():
-            check_defined_or_explained(rate, (identity(group), name))
 
 
 @KINDS
@@ -823,47 +628,3 @@ def test_every_metric_is_answered(kind: str) -> None:
 
 
 # (g) asked alone is asked among others
-
-
-CUBE = fg.confusion(
-    "group",
-    {
-        "g1": {"tp": 30, "fp": 12, "fn": 9, "tn": 40},
-        "g2": {"tp": 22, "fp": 3, "fn": 18, "tn": 31},
-        "g3": {"tp": 4, "fp": 2, "fn": 1, "tn": 6},
-    },
-)
-
-
-@cache
-def all_of_cube(method: str) -> dict[str, list[dict[str, Any]]]:
-    found = fg.audit(CUBE, metrics="all", replicates=50, method=method).to_dict()
-    by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in METRICS}
-    for row in numbers(found, "estimates"):
-        by_metric[row["metric"]].append(row)
-    return by_metric
-
-
-@pytest.mark.parametrize("metric", sorted(set(METRICS) - ASKED_OF_COUNTS))
-def test_a_metric_that_is_refused_alone_does_not_apply(metric: str) -> None:
-    with pytest.raises(fg.SpecError, match="needs"):
-        fg.audit(CUBE, metrics=[metric])
-    assert {row["status"] for row in all_of_cube("default")[metric]} == {"not_applicable"}
-
-
-def same_but_for_the_family(one: Iterable[Any], other: Iterable[Any]) -> None:
-    """Hold estimates together but for what is adjusted for all that a report compares."""
-    of_family = ("simultaneous", "p_adjusted")
-    same(*([{k: v for k, v in row.items() if k not in of_family} for row in rows]
-           for rows in (one, other)))  # fmt: skip
-
-
-@pytest.mark.parametrize("method", ["bayes", "bootstrap"])
-@PROPERTY
-@given(metrics=st.lists(st.sampled_from(ASKED), min_size=1, max_size=25, unique=True))
-def test_some_metrics_have_the_numbers_that_they_have_among_all(
-    method: str, metrics: list[str]
-) -> None:
-    some = fg.audit(CUBE, metrics=metrics, replicates=50, method=method).to_dict()
-    expected = [row for name in metrics for row in all_of_cube(method)[name]]
-    same_but_for_the_family(expected, numbers(some, "estimates"))

@@ -95,16 +95,7 @@ def of_explore(data: pl.DataFrame, rule: Any) -> dict[str, str]:
     names = column["groups"]
     if start in ("others", "overall"):
         return dict.fromkeys(names, start)
-    (view,) = [each for each in page["references"] if each[1:3] == [[0], [-1]]]
-    best = [of for place, of in batched(view[5]) if place <= page["audited"]][-1]
-    chosen = names[
-        {"largest": view[4], "best": best}.get(start, best) if isinstance(start, str) else start[0]
-    ]
-    return {name: chosen for name in names if name != chosen}
-
-
-def batched(runs: list[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(runs[::2], runs[1::2], strict=True))
+    return {name: names[start[0]] for name in names if name != names[start[0]]}
 
 
 VERBS = {

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.evidence.bundle import MANIFEST, REPORT, digest
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
@@ -127,21 +126,6 @@ def test_check_finds_no_error_whatever_groups_are_called(tmp_path, named, suffix
     assert [table.unknown for table in found.tables] == without
 
 
-PRINTING_GAPS = [name for name in preset_names() if preset(name).category_limit is not None]
-"""The presets whose tables to publish hold gaps in per cent."""
-
-
-@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
-def test_tables_of_gaps_hold_nothing_to_check(tmp_path, suffix):
-    rows = applicants().with_columns(pl.Series("pay", [1000.0, 1300.0, 1100.0] * 2_000))
-    (name,) = PRINTING_GAPS
-    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "Male"})
-    report.save(tmp_path / f"pay.{suffix}")
-    for written in (tmp_path / f"pay.{suffix}", render(report, "markdown")):
-        with pytest.raises(fg.DataError, match=r"no table has the columns|without its tables"):
-            fg.check(written)
-
-
 @pytest.mark.parametrize("name", SELECTING)
 def test_a_bundle_whose_table_to_publish_was_changed_is_not_reproduced(tmp_path, name):
     """One count more of one group, with digests that fit: the printed table would show it."""
@@ -165,27 +149,6 @@ def test_a_bundle_whose_table_to_publish_was_changed_is_not_reproduced(tmp_path,
         found = fg.verify(path)
         assert found.finding is VerificationResult.DIFFERENT
         assert f"groups[0].rates.selection_rate.{key}" in [each.path for each in found.different]
-
-
-@pytest.mark.parametrize("options", [{}, {"strata": "race"}, {"missing": "group"}])
-def test_every_share_is_its_two_counts(options):
-    rows = applicants().with_columns(pl.Series("y", np.arange(6_000) % 2))
-    report = fg.audit(rows, label="y", prediction="hired", sensitive="sex",
-                      metrics=["native"], **options)  # fmt: skip
-    shares = 0
-    for group in (*report.groups, *report.totals):
-        for name, rate in group.rates.items():
-            if not isinstance(report.catalogue.rate(name), Rate):
-                assert rate.numerator is None
-                assert rate.denominator is not None
-                continue
-            assert isinstance(rate.numerator, int)
-            assert isinstance(rate.denominator, int)
-            assert rate.denominator <= group.n
-            if rate.denominator:
-                assert rate.value == rate.numerator / rate.denominator
-            shares += 1
-    assert shares > 10
 
 
 @pytest.mark.parametrize("outcomes", [["hired"], ["hired", "y"], ["y"]])

@@ -149,3 +149,41 @@ def test_a_word_that_is_never_used_is_found():
     ]
     assert offences("it says so") == ["'says': write reports, describes, states"]
     assert not offences("3.1 percentage points lower than other groups; estimate.says, says=")
+
+
+TICS = {
+    r",\s+so that\b": "so",
+    r"\bbut for\b": "except, except for",
+    r"\bbeside\b": "next to, with, in addition to",
+    r"(?<![Tt]here )\b(?:is|are) no (?!longer\b|more\b|worse\b)\w+": "is not, are not",
+    r"(?:\A|[.:] |\n\n)Who [a-z]+s\b[^?\n]*\.": "anyone who, whoever",
+    r"\bdiffers? in \w+ alone\b": "differ only in",
+    r"\bone's own\b": "your own",
+    r"\bany more\b": "no longer",
+    r"\bthat there (?:is not|are)\b": "that does not exist, that exist",
+    r"\bholds? \w+ fixed\b": "adjusts for",
+}
+"""The ten commonest turns of phrase that no native speaker would use, and what to write."""
+CODE = re.compile(r"(?ms)^ *```.*?^ *```|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->")
+MADE = {"metrics", "options.md", "peers.md", "glossary.md"}
+"""Pages of the reference, which are made as the site is built."""
+WRITTEN = [path for path in PAGES if path.suffix == ".md" and not MADE & set(path.parts)]
+
+
+def tics(text: str) -> list[str]:
+    """Return the turns of phrase in prose that are not idiomatic, each with what to write."""
+    prose = CODE.sub("~", text)
+    found = ((match[0], words) for tic, words in TICS.items() for match in re.finditer(tic, prose))
+    return [f"{tic.strip()!r}: write {words}" for tic, words in found]
+
+
+def test_pages_are_idiomatic():
+    assert {str(path): tics(text_of(path)) for path in WRITTEN if tics(text_of(path))} == {}
+
+
+def test_a_tic_is_found_in_prose_and_not_in_code():
+    assert tics("It is no error, so that `it is no error` stays.") == [
+        "', so that': write so",
+        "'is no error': write is not, are not",
+    ]
+    assert not tics("There is no error; it is no longer there.\n\n```text\nis no error\n```\n")

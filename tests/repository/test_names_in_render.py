@@ -6,7 +6,6 @@ import ast
 
 from tests.repository.sources import SOURCE, nodes_of
 
-from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import METRICS, RATES
 
 OF_ONE_RATE = {"_preset_blocks.py", "score_sections.py"}
@@ -25,10 +24,3 @@ def test_no_module_of_reports_decides_by_the_name_of_a_metric() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     assert [(module, value) for module, value in constants if value in names] == []
-
-
-def test_the_rates_whose_mean_over_classes_is_the_same_in_every_group_follow_from_their_shape() -> (
-    None
-):
-    of_margins = {"selection_rate", "rejection_share", "base_rate", "negative_base_rate"}
-    assert {row.name for row in RATES if adds_up(row)} == of_margins

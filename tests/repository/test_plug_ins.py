@@ -62,8 +62,16 @@ def test_the_example_is_installed_and_works(site: Path) -> None:
     saved = json.loads((site.parent / "shares.json").read_text(encoding="utf-8"))
     assert saved["schema"] == "shares/1"
     assert saved["groups"] == [{"group": "F", "n": 10}, {"group": "M", "n": 20}]
+    assert saved["data"] == {"source": "people.csv", "rows": 30}
     assert (site.parent / "shares.csv").read_text(encoding="utf-8").splitlines()[1] == "F,10"
     assert "The largest group is M" in run(site, "render", "shares.json")
+    assert "The largest group is M" in (site.parent / "shares.html").read_text(encoding="utf-8")
+    (site.parent / "asked.toml").write_text('sensitive = ["sex"]\nwhere = {y = [1]}\n')
+    assert "The largest group is F" in run(site, "shares", "people.csv", "-c", "asked.toml")
+    helped = run(site, "shares", "--help")
+    assert "Print how many rows each group of DATA has." in helped
+    assert "--sensitive" in helped
+    assert "--candidate" not in helped
 
 
 def test_help_imports_no_plug_in(site: Path) -> None:

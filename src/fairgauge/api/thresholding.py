@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
-from fairgauge.api.audit import counted, repeated_rows
+from fairgauge.api.running import answered
 from fairgauge.checks.favourable import assumed_positive
-from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.rows import likely_mistakes
-from fairgauge.enums import DiagnosticCode, Task, Threshold
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import Task, Threshold
 from fairgauge.errors import Problem, alternatives, quote, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec, refuse_candidates
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.resolution import resolve
+from fairgauge.question.specification import Spec
 from fairgauge.results.disadvantage import better_of
-from fairgauge.results.shown_result import made_now
-from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
+from fairgauge.results.threshold_choice import ThresholdChoice
 
 _MARGINS = (("accuracy", 0.01),)
 """What is kept, where no margin is given."""
@@ -74,32 +69,17 @@ def thresholds(
     >>> found.today, found["sex"].common.threshold, found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
-    options = with_config(config, options)
-    refuse_candidates(options)
-    cube, source, spec = counted(data, (), options)
-    refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
-    _check(spec)
+    return answered("thresholds", data, with_config(config, options), _chosen, check=_check)
+
+
+def _chosen(cube: Cube, spec: Spec, **common: Any) -> ThresholdChoice:
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
-    mistakes = [
-        *likely_mistakes(cube, spec, Task.BINARY),
-        *repeated_rows(data, source, spec, cube, "thresholds"),
-    ]
-    found = with_accepted(mistakes, spec)
-    of_scores = with_accepted(reversed_outcomes_of(resolve(cube, spec)), spec)
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    notes = [
-        *exclusion_notes(excluded_rows(cube, spec), spec),
-        *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
-        *found,
-    ]
-    if any(each.code is DiagnosticCode.ONE_DECISION for each in chosen["diagnostics"]):
-        notes = [each for each in notes if each.code is not DiagnosticCode.ONE_DECISION]
+    assumed = assumed_positive(cube, spec, Task.BINARY, (rule.row,))
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
-    choice = ThresholdChoice(
-        **made_now(),
-        data=CountedData(source.name if source else "counts", cube.read),
+    return ThresholdChoice(
         score=spec.score,
         today=spec.threshold[0],
         goal=str(rule),
@@ -107,13 +87,13 @@ def thresholds(
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        **chosen | {"diagnostics": (*notes, *chosen["diagnostics"])},
-        spec=spec.to_dict(),
+        **chosen | {"diagnostics": (*assumed, *chosen["diagnostics"])},
+        **common,
     )
-    return withhold([choice], (*found, *of_scores), cube, spec)[0]
 
 
 def _check(spec: Spec) -> None:
+    refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
     problems = []
     if spec.score is None:
         problems.append(Problem("score", "name the column of the score that is decided by"))

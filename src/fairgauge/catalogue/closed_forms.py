@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import combinations
 
 from fairgauge.catalogue.cells import Cells, Need
@@ -44,6 +45,7 @@ class ClosedForm:
     times: int = 1
 
 
+@cache
 def closed_form(statistic: Statistic) -> ClosedForm | None:
     """Return the closed form of the interval of a statistic; None where it has none.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
@@ -140,10 +141,12 @@ def record_of(row: Statistic | Metric, record: type[Record], **others: object) -
     return made
 
 
+@cache
 def _of_rate(row: Statistic) -> RateFacts:
     return record_of(row, RateFacts, share=row.is_share, needs=tuple(sorted(row.needs)))
 
 
+@cache
 def _of_metric(row: Metric) -> MetricFacts:
     return record_of(row, MetricFacts, own=row.set == "own", needs=tuple(sorted(row.needs)))
 

@@ -73,6 +73,12 @@ OF_OUTCOMES = (
     DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
     DataCheck(lambda c: predictions_in_another_unit(c.cube), _NUMBERS, exact=True),
 )
+OF_VALUES = (
+    DataCheck(lambda c: undecided_outcomes(c.cube, c.spec), _BINARY),
+    DataCheck(lambda c: missing_classes(c.cube, c.spec), _CLASSES),
+    DataCheck(lambda c: doubtful_names(c.cube, c.spec)),
+)
+"""Those that a few rows show as well as many: of every period of a monitor."""
 CHECKS = (
     *OF_OUTCOMES,
     DataCheck(lambda c: sensitive_outcomes(c.spec)),

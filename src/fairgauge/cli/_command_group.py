@@ -129,7 +129,8 @@ class Commands(click.Group):
         del ctx
         found: Any = None
         if cmd_name in _VERBS:
-            found = import_module("fairgauge.cli.commands.verbs").command_of(cmd_name)
+            verbs = import_module("fairgauge.cli.commands.verbs")
+            found = verbs.command_of(cmd_name, verbs.VERBS[cmd_name])
         elif cmd_name in _OWN:
             module = import_module(f"fairgauge.cli.commands.{cmd_name.replace('-', '_')}_command")
             found = module.command

@@ -37,6 +37,7 @@ class DataArguments:
     table: str | None = None
     query: str | None = None
     spark: str | None = None
+    sheet: str | None = None
 
     def read(self) -> object:
         """Return what `fairgauge.audit` takes: paths, rows of a database, or a sum of saved cubes.
@@ -63,6 +64,8 @@ class DataArguments:
         for each in self.names:
             _refuse_streams(each)
         cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names]
+        if self.sheet:
+            return [f"{name}#{self.sheet}" for name in self.names]
         if not any(cubes):
             return self.names[0] if len(self.names) == 1 else list(self.names)
         if not all(cubes):
@@ -100,6 +103,7 @@ def takes_data(
                 metavar="SELECT",
                 help="Query of a database, whose URL is DATA, or of Spark.",
             ),
+            click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
             click.option(
                 "--spark",
                 metavar="MASTER",
@@ -113,9 +117,10 @@ def takes_data(
             table: str | None,
             query: str | None,
             spark: str | None,
+            sheet: str | None,
             **more: object,
         ) -> object:
-            return command(*args, data=DataArguments(data, table, query, spark), **more)
+            return command(*args, data=DataArguments(data, table, query, spark, sheet), **more)
 
         return with_data
 

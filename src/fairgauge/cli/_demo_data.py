@@ -46,14 +46,12 @@ class Example:
     name : the stem of its files.
     title : what it is.
     lesson : what the audit shows, in a sentence or two.
-    command : the flags of the same audit on the command line, a line each.
     report : the audit.
     """
 
     name: str
     title: str
     lesson: str
-    command: tuple[str, ...]
     report: Report
 
 
@@ -130,14 +128,8 @@ def _berkeley(path: Path) -> Example:
         f"{_pp(adjusted.value)} percentage points more often (95% CI {_range(adjusted)}). Women "
         "applied more to departments that reject most applicants."
     )
-    command = (
-        "--label Admit --positive Admitted --count Freq",
-        "--sensitive Gender --strata Dept",
-        "--word noun=applicants --word groups.Gender.Female=women --word groups.Gender.Male=men",
-        "--word 'label_positive=were admitted' --word 'label_negative=were rejected'",
-    )
     title = "Admissions to the University of California, Berkeley, in 1973 (24 counts)"
-    return Example("berkeley", title, lesson, command, report)
+    return Example("berkeley", title, lesson, report)
 
 
 def _loans(path: Path) -> Example:
@@ -170,21 +162,8 @@ def _loans(path: Path) -> Example:
         "women. Verdicts on smaller groups are inconclusive where the confidence interval includes "
         "a limit."
     )
-    command = (
-        "--label repaid --prediction approved --positive yes",
-        "--sensitive sex --sensitive race --sensitive age:40:left",
-        "--intersect 'sex*race'",
-        *(f"--rule '{rule}'" for rule in rules),
-        "--word unit=applications --word noun=applicants",
-        "--word positive=approved --word negative=refused",
-        "--word label_positive=repaid --word 'label_negative=did not repay'",
-        "--word groups.sex.Female=women --word groups.sex.Male=men",
-        "--word 'groups.age.[-inf, 40)=applicants under 40'",
-        "--word 'groups.age.[40, inf)=applicants of 40 or more'",
-        "--word 'groups.race={value} applicants' --word 'groups.sex*race={race} {sex}'",
-    )
     title = f"Made-up loans ({LOANS:,} rows, seed {SEED})"
-    return Example("loans", title, lesson, command, report)
+    return Example("loans", title, lesson, report)
 
 
 def _pp(value: float | None) -> str:

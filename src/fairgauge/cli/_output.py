@@ -20,7 +20,7 @@ from fairgauge.render.language import NAMES
 from fairgauge.render.words.numbers import numbered, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
@@ -131,13 +131,10 @@ class Output:
     chosen: str | None = None
     lang: str = "en"
 
-    def check(self, inputs: Sequence[str | None], *more: str | None) -> None:
-        """Refuse, before any work, options that contradict each other, and outputs.
-
-        ``more`` are further files that are written; see `check_outputs`.
-        """
+    def check(self, inputs: Sequence[str | None]) -> None:
+        """Refuse, before any work, options that contradict each other, and outputs."""
         _ = self.shown
-        check_outputs([*self.files, *more], inputs)
+        check_outputs(self.files, inputs)
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -164,12 +161,12 @@ class Output:
             amount["lang"] = self.lang
         return {"format": self.format, **terminal_style(self.format), **amount}
 
-    def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> int:
-        """Print a result, write its files and others with them, and return its exit code."""
+    def show(self, result: ShownResult) -> int:
+        """Print a result, write its files, and return its exit code."""
         from fairgauge.render.formats import render, save_all
 
         text = render(result, **self.shown)  # first, so that an error writes no file
-        save_all(result, self.files, others, full=self.full, lang=self.lang)
+        save_all(result, self.files, full=self.full, lang=self.lang)
         print_result(text)
         return result.exit_code
 

@@ -298,21 +298,6 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     return found
 
 
-def find_counts(report: str | Path) -> Path:
-    """Return the counts beside a report that it was made of."""
-    made_of = _loaded_report(report).data.fingerprint
-    for path in sorted(Path(report).parent.glob("*.cube.json")):
-        try:
-            if load_counts(path).digest == made_of:
-                return path
-        except FairgaugeError:
-            continue  # damaged, or no counts: not what is looked for
-    raise DataError(
-        f"no .cube.json beside {quote(report)} holds the counts that it was made of; name the file "
-        "(fairgauge seal REPORT COUNTS.cube.json), which fairgauge count writes"
-    )
-
-
 def _loaded_report(report: Sealed | str | Path) -> Sealed:
     found = load(report) if isinstance(report, (str, Path)) else report
     if not isinstance(found, (Report, PairsAudit)):
@@ -416,6 +401,8 @@ _OF_ROWS = {
     DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES,
     DiagnosticCode.SKIPPED_FILES,
+    DiagnosticCode.LINES_ABOVE,
+    DiagnosticCode.DECLARED_MISSING,
     DiagnosticCode.DOUBLED_ROWS,
 }
 """Diagnostics that only the rows give."""

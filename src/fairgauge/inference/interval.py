@@ -163,7 +163,7 @@ def insufficient_rows(
     """
     least = np.fmin(*rows) if isinstance(rows, tuple) else rows
     sparse = np.less(expected, FEWEST_EXPECTED * (1 - ROUNDING))
-    if not (np.any(least < FEWEST_ROWS * (1 - ROUNDING)) or np.any(sparse)):
+    if not ((least < FEWEST_ROWS * (1 - ROUNDING)).any() or sparse.any()):
         return [None] * len(least)
     numbers, sides = _smaller(rows)
     counts = np.broadcast_to(expected, len(numbers)).tolist()
@@ -233,8 +233,8 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     fields: Certainty = {
         "status": Status.TOO_FEW if too_few else Status.OK,
         "reason": too_few or (None if known else intervals.reason),
-        "expected": _at(intervals.expected, at),
-        "corrected": _at(intervals.corrected, at),
+        "expected": None if intervals.expected is None else _at(intervals.expected, at),
+        "corrected": None if intervals.corrected is None else _at(intervals.corrected, at),
     }
     if known:
         fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
@@ -242,9 +242,9 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     return fields
 
 
-def _at(values: Array | None, at: int) -> float | None:
+def _at(values: Array, at: int) -> float | None:
     """Return one of several numbers, None where it is unknown or infinite."""
-    value = math.nan if values is None else values.item(at)
+    value = values.item(at)
     return value if math.isfinite(value) else None
 
 
@@ -469,16 +469,22 @@ def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
         whole = replace(formulas[0][0], shape=cast("Formula", parts[0].at).shape)
         return StatisticInterval(estimate, rows, whole, ())
 
+    mapped: list[list[tuple[slice, slice, Shape]]] = []  # where each is, alone and among all
+    for _, every in formulas:
+        ends = np.cumsum([0, *(len(parts[i].n) for i in every)])
+        of_formula = [slice(*pair) for pair in pairwise(ends.tolist())]
+        mapped.append([
+            (here, places[i], cast("Formula", parts[i].at).shape)
+            for here, i in zip(of_formula, every, strict=True)
+        ])  # fmt: skip
+
     def at(z: Array) -> Limits:
         z = np.broadcast_to(z, estimate.shape)
         low, high = np.empty(estimate.shape), np.empty(estimate.shape)
-        for formula, every in formulas:
-            below, above = formula(np.concatenate([z[places[i]] for i in every]))
-            start = 0
-            for i in every:
-                here = slice(start, start := start + len(parts[i].n))
-                shape = cast("Formula", parts[i].at).shape
-                low[places[i]], high[places[i]] = shape(below[here]), shape(above[here])
+        for (formula, _), of_parts in zip(formulas, mapped, strict=True):
+            below, above = formula(np.concatenate([z[place] for _, place, _ in of_parts]))
+            for here, place, shape in of_parts:
+                low[place], high[place] = shape(below[here]), shape(above[here])
         for place, part in zip(places, parts, strict=True):
             if not isinstance(part.at, Formula):
                 low[place], high[place] = part.at(z[place])

@@ -1,8 +1,7 @@
 """Counts, formulas and critical values for a page in which every view is computed again.
 
 Which outcome is positive, which rows are in which group and what the first view compares with are
-resolved here. The page adds up cells and applies closed forms, which are those of audits. It picks
-the largest and the best group of a view from those that are found here.
+resolved here. The page adds up cells and applies closed forms, which are those of audits.
 
 The critical value with which the intervals of all views hold together is that of Bonferroni, for as
 many intervals as the page can show.
@@ -12,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, product
+from itertools import combinations, islice
 from math import prod
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
+from fairgauge.catalogue.closed_forms import closed_form, coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.cube.cube import RANGE, CountTable, Cube
@@ -27,7 +25,6 @@ from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.enums import (
     Closed,
-    Favourable,
     Level,
     Method,
     Profile,
@@ -38,7 +35,6 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
-from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
@@ -49,16 +45,14 @@ from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
-from fairgauge.resolve.references import choose_groups, is_unknown_part, resolve_references
+from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
-from fairgauge.results.disadvantage import favours_the_least
 from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import Verdict
-from fairgauge.stats.arrays import Array, Index, Mask, quiet
+from fairgauge.stats.arrays import Index
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.values import Json
 
 FEWEST_PERSONS = 10
@@ -68,8 +62,6 @@ FEWEST_TOGETHER = 30
 """Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
 FEWEST_OUTCOMES = 10
 """Rows of each outcome, observed of a rate and expected of a comparison, that it needs as well."""
-_RULES = {ReferenceRule.LARGEST: "the largest group", ReferenceRule.BEST: "the best group"}
-"""References that are chosen by the data, of every view."""
 _STEPS = 100
 _MOST_CHECKED = 200
 _MANAGED = (
@@ -133,10 +125,6 @@ def explored(
     columns = [_column(each, spec) for each in groupings]
     count = _comparisons(tables, groupings, len(metrics))
     confidence = spec.confidence
-    references = list(_references(tables, groupings, list(metrics), resolution))
-    rules = dict(_RULES)
-    if spec.favourable is Favourable.NEITHER:
-        del rules[ReferenceRule.BEST]
     return {
         "digest": cube.digest,
         "rows": cube.rows,
@@ -155,9 +143,6 @@ def explored(
             "outcomes": FEWEST_OUTCOMES,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
-        "rules": rules if references else {},
-        "references": references,
-        "among": list(_among(tables, confidence)),
         "exact": exact and base is None and _smallest(tables) < FEWEST_PERSONS,
         "alone": 0 if base else max(int((t.counts == 1).sum()) for t in tables),
         "protected": base,
@@ -165,10 +150,10 @@ def explored(
         "thresholds": list(thresholds),
         "audited": audited[0],
         "tables": [each.to_dict() for each in tables],
-        "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
+        "rates": [rate_data(statistic, of) for statistic, of in metrics.items()],
         "spec": spec.to_dict(),
         "limits": list(_limits(resolution, groupings, metrics, verdicts, thresholds[audited[0]])),
-        "start": _start(resolution, groupings, metrics, chosen=bool(references)),
+        "start": _start(resolution, groupings, metrics),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
@@ -229,10 +214,11 @@ def _contrasts(resolution: Resolution, *, protected: bool) -> dict[Statistic, li
     if not fitting:
         message = "none of these is a rate of decisions that the page can compute, such as accuracy"
         raise SpecError(Problem("metrics", message))
-    return {each: list(_compared(each)) for each in fitting}
+    return {each: list(compared(each)) for each in fitting}
 
 
-def _compared(statistic: Statistic) -> Iterator[Contrast]:
+def compared(statistic: Statistic) -> Iterator[Contrast]:
+    """Yield the difference and the ratio of a statistic, where it has them."""
     for by in ("difference", "ratio"):
         try:
             contrast = statistic.compared(by)
@@ -242,7 +228,8 @@ def _compared(statistic: Statistic) -> Iterator[Contrast]:
             yield contrast
 
 
-def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
+def rate_data(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
+    """Return a rate as a page computes it: sums of cells, its form and its contrasts."""
     form = closed_form(statistic)
     assert form is not None
     needs = statistic.needs
@@ -485,37 +472,6 @@ def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates:
     return max(1, total * rates)
 
 
-def _references(
-    tables: Sequence[_Table],
-    groupings: Sequence[Grouping],
-    rates: Sequence[Statistic],
-    resolution: Resolution,
-) -> Iterator[list[object]]:
-    """Yield the largest and the best group of every view; nothing where the page has neither.
-
-    Protected counts do not show which they are. Where several tables hold a view, it is of the one
-    with most places.
-    """
-    spec, names = resolution.spec, [_names(each) for each in groupings]
-    sizes = [len(each) for each in names]
-    known = [[not is_unknown_part(part) for part in each.groups] for each in groupings]
-    several = sum(number for t in tables for _, number in views_of(t.columns, sizes))
-    if any(each.ranges for each in tables):
-        return
-    if spec.min_share or several > MOST_VIEWS:  # the share of rows of a group is of an audit
-        return
-    turned = resolution.outcomes[0].turned is not None
-    signs = {rate: -1 if favours_the_least(rate, spec.favourable) else 1 for rate in rates}
-    held: set[str] = set()
-    for each in sorted(tables, key=lambda table: -len(table.places)):
-        parts = (each.columns, each.places, each.codes, each.counts)
-        for view in view_references(parts, names, known, signs, spec.min_n, turned=turned):
-            key = str((each.model, *view[:2]))
-            if key not in held:
-                held.add(key)
-                yield [each.model, *view]
-
-
 def _limits(
     resolution: Resolution,
     groupings: Sequence[Grouping],
@@ -548,22 +504,10 @@ def _limits(
         yield {"rule": str(rule), "rate": rate, "show": show, "ends": ends, "verdicts": found}
 
 
-def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:
-    """Yield the critical value with the best of each number of groups as the reference.
-
-    It holds for all pairs of them, so whichever the data choose.
-    """
-    for number in range(1 + max((len(each.codes) for each in tables), default=0)):
-        several = number >= FEWEST_GROUPS
-        yield critical(tukey_level(number, confidence) if several else confidence)
-
-
 def _start(
     resolution: Resolution,
     groupings: Sequence[Grouping],
     rates: Mapping[Statistic, list[Contrast]],
-    *,
-    chosen: bool,
 ) -> dict[str, object]:
     """Return the first view: the first feature, compared as the audit compares it."""
     feature = resolution.features[0]
@@ -573,14 +517,12 @@ def _start(
     metric = rates[statistic][0]
     sides = CountsBySide(feature, resolution.outcomes[0], resolution.spec.profile)
     spec = resolution.spec
-    if feature.protected and spec.reference in (*_RULES, ReferenceRule.OVERALL):
-        spec = replace(spec, reference=ReferenceRule.OTHERS)  # there are no bounds with these
+    if feature.protected and isinstance(spec.reference, ReferenceRule):
+        spec = replace(spec, reference=ReferenceRule.OTHERS)  # others have no bounds
     references = resolve_references(feature, sides, metric, spec).each
     reference: object = "others"
     if references and references[0].kind is ReferenceKind.OVERALL:
         reference = "overall"
-    elif spec.reference in _RULES and chosen:
-        reference = spec.reference
     elif references and references[0].group_id is not None:
         reference = list(_codes(references[0].group_id, feature, groupings))
     return {"by": list(by), "rate": statistic.name, "reference": reference}
@@ -629,107 +571,8 @@ def _model(spec: Spec) -> dict[str, object]:
     }
 
 
-MOST_VIEWS = 1_000
-"""Views of a table of which the groups are chosen; of more it would take too long."""
-
-
 def views_of(columns: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[list[int], int]]:
     """Yield the columns that make groups, and the number of filters by the others."""
     for size in range(1, len(columns) + 1):
         for by in combinations(columns, size):
             yield list(by), prod(sizes[i] + 1 for i in columns if i not in by)
-
-
-def view_references(
-    table: tuple[Sequence[int], Sequence[int], Index, Index],
-    names: Sequence[Sequence[str]],
-    known: Sequence[Sequence[bool]],
-    rates: Mapping[Statistic, int],
-    min_n: float | None,
-    *,
-    turned: bool,
-) -> Iterator[list[object]]:
-    """Yield every view of a table with the number of admissible groups and the chosen ones.
-
-    A view is the columns that make groups and the code of each filter, -1 without one. Then come
-    the largest group, and for each rate the best one with the place from which on it is the best.
-    A group is the number of its codes in mixed radix.
-
-    Parameters
-    ----------
-    table : columns, places, codes of the rows, and their counts by label and places reached.
-    names, known : the groups of every column of the page, and which are of known category.
-    rates : each with 1 where its highest value is the best, and -1 where its lowest is.
-    min_n : rows below which a group is chosen only where all groups are so small.
-    """
-    columns, places, codes, counts = table
-    sizes, minimum = [len(each) for each in names], FEWEST_ROWS if min_n is None else min_n
-    for by, _ in views_of(columns, sizes):
-        rest = [i for i in columns if i not in by]
-        for chosen in product(*(range(-1, sizes[i]) for i in rest)):
-            filters = dict(zip(rest, chosen, strict=True))
-            kept = np.all([codes[:, columns.index(i)] < sizes[i] for i in by], axis=0)
-            for i, code in filters.items():
-                kept &= (code < 0) | (codes[:, columns.index(i)] == code)
-            kept &= counts.any(axis=(1, 2))
-            own = [codes[kept, columns.index(i)] for i in by]
-            radix = [sizes[i] for i in by]
-            groups, at = np.unique(np.ravel_multi_index(own, radix), return_inverse=True)
-            if not len(groups):
-                continue
-            parts = np.unravel_index(groups, radix)
-            called = [
-                " & ".join(names[i][code] for i, code in zip(by, of, strict=True))
-                for of in zip(*(each.tolist() for each in parts), strict=True)
-            ]
-            people = np.all(
-                [np.array(known[i])[of] for i, of in zip(by, parts, strict=True)], axis=0
-            )
-            of_groups = np.zeros((len(groups), *counts.shape[1:]))
-            np.add.at(of_groups, at, counts[kept])
-            filtered = [filters.get(i, -1) for i in range(len(names))]
-            yield [
-                by,
-                filtered,
-                *_chosen(of_groups, called, people, groups, rates, minimum, places, turned),
-            ]
-
-
-def _chosen(
-    counts: Array,
-    names: Sequence[str],
-    people: Mask,
-    groups: Index,
-    rates: Mapping[Statistic, int],
-    minimum: float,
-    places: Sequence[int],
-    turned: bool,
-) -> Iterator[object]:
-    rows = counts.sum(axis=(1, 2))
-    large = rows >= minimum
-    yield int((large & people).sum())
-    largest, _, _ = choose_groups(rows, large, people, names, rows[:, None])
-    yield int(groups[largest[0]])
-    cells = eight_cells(counts)[..., ::-1] if turned else eight_cells(counts)
-    for rate, sign in rates.items():
-        best, _, _ = choose_groups(rows, large, people, names, sign * _values(rate, cells))
-        starts = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]
-        yield [n for k in starts for n in (places[k], int(groups[best[k]]))]
-
-
-@quiet
-def _values(rate: Statistic, cells: Array) -> Array:
-    shares = [
-        np.tensordot(over, cells, 1) / np.tensordot(under, cells, 1)
-        for over, under in quotients(rate)
-    ]
-    return np.asarray(np.mean(shares, axis=0))
-
-
-def eight_cells(counts: NDArray[Any]) -> NDArray[Any]:
-    """Return the cells of decisions at every place, the cells first: of (..., 3, places + 2)."""
-    reached = counts[..., :-1][..., ::-1].cumsum(axis=-1)[..., ::-1]
-    yes = np.moveaxis(reached[..., 1:], -2, 0)
-    no = np.moveaxis(reached[..., :1], -2, 0) - yes
-    missing = np.broadcast_to(np.moveaxis(counts[..., -1:], -2, 0), yes.shape)
-    return np.stack([yes[0], yes[1], no[0], no[1], yes[2], no[2], missing[0], missing[1]])

@@ -274,13 +274,16 @@ def _marked(
 
     A minimum or maximum is no comparison of groups: it is what it is where they cannot differ.
     """
+    marked = mark_estimates(estimates, small)
+    if not constant:
+        return list(marked)
     return [
         replace(each, status=Status.TOO_FEW, reason=reason)
         if each.status is Status.OK
         and not is_of_one_group(each.definition)
         and (reason := reason_of_one_value(each.definition.needs, each.threshold, constant))
         else each
-        for each in mark_estimates(estimates, small)
+        for each in marked
     ]
 
 

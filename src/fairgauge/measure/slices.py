@@ -230,7 +230,7 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = compared or self.compared(metric, obstacle)
-        base = self._unmeasured(metric, class_scope)
+        base = self._of_every(metric, class_scope)
         made, together = None, None
         if obstacle is None:
             how = self._made if self.ranges is None else self._bounded
@@ -242,8 +242,8 @@ class Slice:
             incomplete = self._without_stratum.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
-            estimate = replace(
-                base,
+            estimate = Estimate(
+                **base,
                 **named(self.counts, group),
                 reference=compared.each[i],
                 mirror_of=self._mirror_of(metric, compared, group),
@@ -686,17 +686,19 @@ class Slice:
         }
 
     def _unmeasured(self, metric: Metric, class_scope: ClassScope | None = None) -> Estimate:
-        return Estimate(
-            metric=metric.name,
-            definition=metric,
-            set=metric.set,
-            feature=None if metric.scope == "table" else self.counts.feature,
-            feature_id=None if metric.scope == "table" else self.counts.feature_id,
-            group=None,
-            reference=None,
-            class_scope=class_scope or self.outcome.class_scope,
-            threshold=self.outcome.threshold_of(metric),
-        )
+        return Estimate(**self._of_every(metric, class_scope), group=None, reference=None)
+
+    def _of_every(self, metric: Metric, class_scope: ClassScope | None) -> dict[str, Any]:
+        """Return the fields that all estimates of a metric have in common."""
+        return {
+            "metric": metric.name,
+            "definition": metric,
+            "set": metric.set,
+            "feature": None if metric.scope == "table" else self.counts.feature,
+            "feature_id": None if metric.scope == "table" else self.counts.feature_id,
+            "class_scope": class_scope or self.outcome.class_scope,
+            "threshold": self.outcome.threshold_of(metric),
+        }
 
     @property
     def _has_cells(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -10,9 +10,11 @@ from typing import Unpack
 from fairgauge.api.exploring import Exploration, explore
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.facts import described
+from fairgauge.checks.open_doubts import open_doubts, with_accepted
+from fairgauge.checks.rows import OF_VALUES, likely_mistakes
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, SpecError, quote, refuse
+from fairgauge.enums import DiagnosticCode, Level, Outcome, ReferenceRule
+from fairgauge.errors import CubeError, DataError, SpecError, cells, quote, refuse
 from fairgauge.monitoring._comparison_counts import (
     exact_rates,
     largest_groups,
@@ -37,6 +39,7 @@ from fairgauge.monitoring.monitor_spec import (
 from fairgauge.monitoring.periods import Period, gaps, last_within, misdated, ordinal, parse_period
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.question_checks import idle_recodings
 from fairgauge.resolve.resolution import absent_exclusions
@@ -52,6 +55,7 @@ from fairgauge.results.monitor_results import (
     Unconsidered,
 )
 from fairgauge.results.shown_result import made_now
+from fairgauge.values import name_of
 
 
 def monitor(
@@ -147,6 +151,16 @@ def monitor(
     if selective := labels_of_one_decision(feed, entered):
         findings.append(selective)
         comparisons = _withheld(comparisons, selective)
+    spelt = str(DiagnosticCode.SAME_NAMES)
+    findings = [
+        each
+        for each in findings
+        if each.problem is not HistoryProblem.NEW_VALUE
+        or each.other is None  # which states the value that it is spelt like
+        or {spelt, f"{spelt}:{each.column}"}.isdisjoint(asked.question.accept)
+    ]
+    if cubes:
+        findings += _doubted_values(names[-1], cubes, resolved.question, comparisons)
     # of rows without a weight or a count nobody knows how many people or cases they are
     unit, of_rows = asked.question.unit.get("unit"), (asked.question.weight, asked.question.count)
     findings = [
@@ -327,6 +341,30 @@ def _feed(
         },
         until=until,
     )
+
+
+def _doubted_values(
+    period: str,
+    cubes: PeriodCubes,
+    question: Spec,
+    comparisons: Sequence[MonitoredComparison],
+) -> Iterator[HistoryFinding]:
+    """Yield the values of the last period that may be none, and that a comparison stands on."""
+    # a period need not have what is recoded
+    last = replace(cubes[len(cubes) - 1], unseen=frozenset())
+    notes = likely_mistakes(last, question, decide_task(last, question), OF_VALUES)
+    doubted = [note for note in with_accepted(notes, question) if note.level is Level.WARNING]
+    known = cubes.knowing_all(last) if doubted else last  # nor what the question names
+    for note in doubted:
+        column = note.feature or note.get("column") or next(iter(note.get("columns") or ()), None)
+        values = note.get("values") or [note.get("value")]
+        for doubt in open_doubts([note], known, question)[:1]:
+            if any(doubt.concerns(each.definition.needs, each.feature) for each in comparisons):
+                yield HistoryFinding(
+                    problem=HistoryProblem.DOUBTED_VALUE, period=period, last=period,
+                    column=column, value=cells(map(name_of, values)), rows=doubt.rows,
+                    other=f"{note.code}:{column}",
+                )  # fmt: skip
 
 
 def _withheld(

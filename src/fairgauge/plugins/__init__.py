@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fairgauge.api.running import answered
     from fairgauge.atomic_files import write_all
     from fairgauge.cli._command_group import Command, add_options
     from fairgauge.cli._output import (
@@ -19,21 +20,20 @@ if TYPE_CHECKING:
         prints_report,
         shows_result,
     )
-    from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
+    from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options, question
     from fairgauge.cli._streams import print_message, print_result
+    from fairgauge.cli.commands.verbs import Verb, command_of
     from fairgauge.cube.build import Counted, build
     from fairgauge.cube.plan import plan
-    from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
-    from fairgauge.inference.compared_counts import FEWEST_GROUPS
+    from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
     from fairgauge.measure.decide import interval_reached
     from fairgauge.object_stores import local_path, read_limited
     from fairgauge.plugins._counts import MetricValues, count_codes
-    from fairgauge.question.category_words import is_total, is_unknown, means_missing, parted
+    from fairgauge.question.category_words import is_total, is_unknown
     from fairgauge.question.features import Feature
     from fairgauge.question.file_formats import Unreadable, loads
     from fairgauge.question.options import Options
     from fairgauge.question.presets import preset, preset_names
-    from fairgauge.question.readers import read_word
     from fairgauge.question.rules import Rule
     from fairgauge.question.spec_file import Config, with_config
     from fairgauge.question.specification import Spec, read_part
@@ -61,7 +61,8 @@ if TYPE_CHECKING:
         read_parameters,
         write_parameters,
     )
-    from fairgauge.results.estimates import WorstCase
+    from fairgauge.results.counted import CountedResult
+    from fairgauge.results.estimates import Estimate, WorstCase
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Interval
     from fairgauge.results.shown_result import ResultKind, ShownResult, made_now
@@ -69,31 +70,30 @@ if TYPE_CHECKING:
     from fairgauge.results.verdicts import Verdict, open_at_any_size, overall
     from fairgauge.statements.compared import page, step
     from fairgauge.stats.arrays import quotient
-    from fairgauge.stats.multiplicity import tukey_level
     from fairgauge.stats.neighbours import Neighbours
-    from fairgauge.stats.significance import chi_square_p, fisher
+    from fairgauge.stats.significance import fisher
     from fairgauge.stats.unknown_people import pair_bounds, ratio_bounds
     from fairgauge.values import Json, Saved, canonical, matches, name_of
 
 _MODULES = {
+    "api.running": "answered",
     "atomic_files": "write_all",
     "cli._command_group": "Command add_options",
     "cli._output": "Output check_outputs made_folder prints_report shows_result",
-    "cli._spec_flags": "Texts config_option flags_for given_options",
+    "cli._spec_flags": "Texts config_option flags_for given_options question",
     "cli._streams": "print_message print_result",
+    "cli.commands.verbs": "Verb command_of",
     "cube.build": "Counted build",
     "cube.plan": "plan",
-    "enums": "IntervalMethod Outcome RateTest ReferenceRule",
-    "inference.compared_counts": "FEWEST_GROUPS",
+    "enums": "IntervalMethod Outcome ReferenceRule",
     "measure.decide": "interval_reached",
     "object_stores": "local_path read_limited",
     "plugins._counts": "MetricValues count_codes",
-    "question.category_words": "is_total is_unknown means_missing parted",
+    "question.category_words": "is_total is_unknown",
     "question.features": "Feature",
     "question.file_formats": "Unreadable loads",
     "question.options": "Options",
     "question.presets": "preset preset_names",
-    "question.readers": "read_word",
     "question.rules": "Rule",
     "question.spec_file": "Config with_config",
     "question.specification": "Spec read_part",
@@ -110,7 +110,8 @@ _MODULES = {
     "results.brief": "Brief Sentence",
     "results.codec": "Finite Form Inline Key Nullable Plain Share Version "
     "read_parameters write_parameters",
-    "results.estimates": "WorstCase",
+    "results.counted": "CountedResult",
+    "results.estimates": "Estimate WorstCase",
     "results.report": "Report",
     "results.scopes": "Interval",
     "results.shown_result": "ResultKind ShownResult made_now",
@@ -118,29 +119,29 @@ _MODULES = {
     "results.verdicts": "Verdict open_at_any_size overall",
     "statements.compared": "page step",
     "stats.arrays": "quotient",
-    "stats.multiplicity": "tukey_level",
     "stats.neighbours": "Neighbours",
-    "stats.significance": "chi_square_p fisher",
+    "stats.significance": "fisher",
     "stats.unknown_people": "pair_bounds ratio_bounds",
     "values": "Json Saved canonical matches name_of",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
-    "FEWEST_GROUPS", "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "Counted", "Feature",
-    "Finite", "Form", "Inline", "Interval", "IntervalMethod", "Json", "Key", "MetricValues",
-    "Neighbours", "Nullable", "Options", "Outcome", "Output", "Page", "Parameter", "Plain",
-    "Range", "RateTest", "Reason", "ReasonCode", "ReferenceRule", "Report", "ResultKind", "Rule",
-    "Saved", "Sentence", "Share", "ShownResult", "Side", "Spec", "Statement", "Texts",
-    "Unreadable", "Verdict", "Version", "WorstCase", "add_options", "build", "called", "canonical",
-    "check_outputs", "chi_square_p", "config_option", "count_codes", "describe_reason",
-    "document_tree", "fisher", "flags_for", "flat", "given_options", "interval_reached",
-    "is_total", "is_unknown", "loads", "local_path", "made_folder", "made_now", "matches",
-    "means_missing", "name_of", "numbered", "open_at_any_size", "outcome_word", "overall", "page",
-    "pair_bounds", "parted", "plain", "plan", "preset", "preset_names", "print_message",
-    "print_result", "prints_report", "published_range", "quotient", "ratio_bounds", "read_limited",
-    "read_parameters", "read_part", "read_word", "render", "shows_result", "stated", "step",
-    "tukey_level", "with_config", "write_all", "write_parameters",
+    "FEWEST_ROWS", "TONES", "Brief", "Command", "Config", "Counted", "CountedResult",
+    "Estimate", "Feature", "Finite", "Form", "Inline", "Interval", "IntervalMethod", "Json",
+    "Key", "MetricValues", "Neighbours", "Nullable", "Options", "Outcome", "Output", "Page",
+    "Parameter", "Plain", "Range", "Reason", "ReasonCode", "ReferenceRule", "Report",
+    "ResultKind", "Rule", "Saved", "Sentence", "Share", "ShownResult", "Side", "Spec",
+    "Statement", "Texts", "Unreadable", "Verb", "Verdict", "Version", "WorstCase",
+    "add_options", "answered", "build", "called", "canonical", "check_outputs", "command_of",
+    "config_option", "count_codes", "describe_reason", "document_tree", "fisher", "flags_for",
+    "flat", "given_options", "interval_reached", "is_total", "is_unknown", "loads",
+    "local_path", "made_folder", "made_now", "matches", "name_of", "numbered",
+    "open_at_any_size", "outcome_word", "overall", "page", "pair_bounds", "plain", "plan",
+    "preset", "preset_names", "print_message", "print_result", "prints_report",
+    "published_range", "question", "quotient", "ratio_bounds", "read_limited",
+    "read_parameters", "read_part", "render", "shows_result", "stated", "step", "with_config",
+    "write_all", "write_parameters",
 ]  # fmt: skip
 
 

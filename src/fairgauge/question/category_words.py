@@ -28,6 +28,12 @@ def _words(meaning: str) -> re.Pattern[str]:
     return re.compile(rf"\b({words})(?!\w)")
 
 
+def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
+    """Return the regular expressions of some words and patterns, for scripts that read values."""
+    found = {name: _words(name).pattern for name in words}
+    return found | {name: _pattern(name).pattern for name in patterns}
+
+
 def _plain(text: str) -> str:
     r"""Return a text as words are listed: without case, accents and brackets, its words parted.
 
@@ -59,7 +65,7 @@ _OWN_WORD = r"(race|ethnicity|sex|gender|age)"
 _BESIDE_OWN_WORDS = re.compile(rf"^({_OWN_WORD}\W+)+|(\W+{_OWN_WORD})+$")
 """What a column may be called, before or after a word for a missing value in it: "Race N/A"."""
 
-_MISSING_MARKERS = {
+MISSING_MARKERS = {
     "#n/a", "nan", "null", "none", "nil", "nat", "missing", "?", "??", "-", "--", "", "tbd",
 }  # fmt: skip
 _MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show|open(ed)?")
@@ -118,7 +124,7 @@ def means_no_outcome(value: object) -> bool:
     (True, True, False)
     """
     return isinstance(value, str) and (
-        _bare(value) in _MISSING_MARKERS or bool(_words("not_known").search(_plain(value)))
+        _bare(value) in MISSING_MARKERS or bool(_words("not_known").search(_plain(value)))
     )
 
 
@@ -233,15 +239,7 @@ def is_unclear_code(outcome: str) -> bool:
     return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
 
 
-CODE_OF_FACTORS = 99
-"""A code among small counts and weights; other numbers, as ages, may end there."""
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")
-
-
-FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
-NEARBY = 7 / 8
-"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 
 
 def may_be_no_number(number: float) -> bool:

@@ -203,11 +203,11 @@ class Spec:
         counted=True)
     probabilities: tuple[Probabilities, ...] = option(
         (), PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups",
-        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.",
+        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Repeatable.",
         counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option(
         (), RECODE, "Categories of the values of a column, by which they are counted",
-        syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
+        syntax="A file (.toml, .yaml, .json), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}', of ranges of numbers 'age = {inside = \"25-60\", outside = \"<25 or >60\"}'. Repeatable; those of one column are joined.",
         effect="values are in other groups or outcomes")
     where: Conditions = option(
         (), CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold",
@@ -331,8 +331,7 @@ class Spec:
         ]
         for i, each in enumerate(self.probabilities):
             path = f"probabilities[{i}]"
-            own = [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
-            asked += [(f"{path}.on", each.on)] if each.on else own
+            asked += [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
             asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]

@@ -6,8 +6,6 @@ so that every engine recodes alike and no row is rewritten.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -28,15 +26,12 @@ from fairgauge.errors import (
     quote,
     shown,
 )
-from fairgauge.object_stores import read_limited
 from fairgauge.question.readers import Problems, items, read_value
 from fairgauge.values import Json, Value, is_number, name_of, plain_number, sort_key, typed_texts
 
 UNKNOWN = "unknown"
 """The key of the values that mean that nothing is known."""
 
-_MOST_BYTES = 20_000_000
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _FORMS = (
     'must map columns to categories and their values, such as {"sex": {"Male": ["M", "male"], '
     '"unknown": ["Decline to answer"]}}, or name a file of it'
@@ -243,9 +238,6 @@ def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]
     try:
         if isinstance(item, (str, Path)):
             suffix = Path(item).suffix.lower() if "=" not in str(item) else ""
-            if suffix in _DELIMITERS:
-                column, categories = _mapping_file(Path(item))
-                return {column: categories}
             item = parse(Path(item)) if suffix else _read_line(str(item))
             if isinstance(item, Mapping) and isinstance(item.get("recode"), Mapping):
                 item = item["recode"]  # [recode.sex], as in the file of a whole audit
@@ -295,60 +287,11 @@ def _categories(
 
 def _listed(categories: object, path: str, problems: Problems) -> Mapping[object, object]:
     """Return the values that are listed for every category; nothing where that is a problem."""
-    if isinstance(categories, (str, Path)):
-        try:
-            _, categories = _mapping_file(Path(categories))
-        except SpecError as error:
-            problems += error.problems
-            return {}
     if not isinstance(categories, Mapping) or not categories:
-        problems.append(
-            Problem(
-                path,
-                'must map categories to their values, such as {"Male": ["M", "male"]}, or name a '
-                f"file of two columns (.csv, .tsv), not {shown(categories)}",
-            )
-        )
+        message = 'must map categories to their values, such as {"Male": ["M", "male"]}, not '
+        problems.append(Problem(path, f"{message}{shown(categories)}"))
         return {}
     return categories
-
-
-def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
-    """Read a file of two columns, value and category: the column of the data, and the categories.
-
-    Its header names the column of the data first. An empty category is unknown.
-    """
-    delimiter = _DELIMITERS.get(path.suffix.lower())
-    if delimiter is None:
-        message = f"is no file of values and categories; use {' or '.join(_DELIMITERS)}"
-        raise SpecError(Problem(str(path), message))
-    try:
-        text = read_limited(path, _MOST_BYTES, "a recoding").decode("utf-8-sig")
-        rows = [row for row in csv.reader(io.StringIO(text, ""), delimiter=delimiter) if row]
-    except DataError as error:
-        raise SpecError(Problem(str(path), str(error))) from None
-    except (UnicodeDecodeError, csv.Error):
-        raise SpecError(Problem(str(path), "is not a CSV file in UTF-8")) from None
-    if len(rows) < 2 or any(len(row) != 2 for row in rows):
-        message = (
-            "must have a header that names the column of the data, and two columns: the value in "
-            "the data, and its category (empty where it means unknown)"
-        )
-        raise SpecError(Problem(str(path), message))
-    categories: dict[str, list[Value]] = {}
-    for value, category in rows[1:]:
-        categories.setdefault(category.strip() or UNKNOWN, []).append(value)
-    return rows[0][0], categories
-
-
-_OF_INTERVAL = re.compile(
-    r"[<>\u2264\u2265]|\d\s*%?\s*(-|\u2013|to)\s*<?\s*\d|\d\s*%?\s*(\+|and|or)", re.IGNORECASE
-)
-"""Texts such as "20%-<30%", ">60%", "65+" and "5 or more"."""
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
-_NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
-"""Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
-_INFINITE = re.compile(r"\s*[-+]?inf(inity)?\s*", re.IGNORECASE)
 
 
 NO_CUT_POINTS = (
@@ -370,58 +313,34 @@ def not_numbers(
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
     listed as unknown already; a column that is not ``recoded`` has no such list. Of a ``condition``
-    on a range the values are named instead, elsewhere of a column that is cut. Of a column that is
-    ``cut`` and has no number at all, cut points were not meant.
+    on a range the values are named instead. Of a column that is ``cut`` and has no number at all,
+    cut points were not meant.
 
-    >>> not_numbers("n", ["x"], recoded=False)
-    "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
-    >>> not_numbers("n", ["0,25", "-1,5"])
-    "column 'n' must hold numbers, but has '-1,5', '0,25'; write numbers with a decimal point"
-    >>> print(not_numbers("n", ["inf"]).partition("; ")[2])
-    'inf' is infinite: give a finite number, or an empty cell where it is not known
+    >>> print(not_numbers("n", ["0,25"], recoded=False))
+    column 'n' must hold numbers, but has '0,25'; write plain numbers, and an empty cell for none
     """
     every = sorted(set(texts))
     hidden = may_name_people(every)
-    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
-    words = [] if may_name_people(words) else words
+    infinite = {"inf", "infinity"}
+    words = [
+        text
+        for text in every
+        if not re.search(r"\d", text) and text.strip(" +-").casefold() not in infinite
+    ]
     if hidden:
         every = sorted(set(map(form_of, every)))
     found, more = every[:MOST_CELLS], " and others" if len(every) > MOST_CELLS else ""
     of = "values of the form " if hidden else ""
     message = f"column {quote(column)} must hold numbers, but has {of}{listing(found)}{more}"
-    interval = next(filter(_OF_INTERVAL.search, found), None)
-    if interval and recoded:
-        remedy = (
-            f"name its values in place of a range ({column} = VALUE or VALUE), or first put them "
-            "together (recode, --recode)"
-            if condition
-            else "name the column without cut points, and its values are categories, which recode "
-            "(--recode) puts together"
-        )
-        return f"{message}; {quote(interval)} names an interval: {remedy}"
-    written = [text for text in every if _NUMBER_IN_TEXT.fullmatch(text)]
-    number = next(iter(written), None)
-    if number and all(map(_DECIMAL_COMMA.fullmatch, written)):
-        message += "; write numbers with a decimal point"
-    elif number:
-        message += (
-            f"; {quote(number)} has a unit or separators: write all numbers of the column in one "
-            "unit (12% as 12 or as 0.12)"
-        )
-    infinite = next(filter(_INFINITE.fullmatch, every), None)
-    if infinite:
-        message += (
-            f"; {quote(infinite)} is infinite: give a finite number, or an empty cell where it is "
-            "not known"
-        )
-    unknown = words[:MOST_CELLS] or ([] if number or infinite else found)
-    if unknown and cut:
+    if cut:
         return f"{message}; {NO_CUT_POINTS}"
-    if unknown:
-        message += "; a number that is missing is an empty cell"
-    if unknown and recoded and (words or not hidden):
-        line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
-        message += f", or is listed as unknown: {recoding_flag(line)}"
+    message += "; write plain numbers, and an empty cell for none"
+    if condition:
+        message += f", or name its values in place of a range ({column} = VALUE or VALUE)"
+    if recoded and words and not may_name_people(words):
+        unknown = [*listed, *words[:MOST_CELLS]]
+        line = write_recodings({column: {UNKNOWN: unknown}})[0]
+        message += f", or list it as unknown: {recoding_flag(line)}"
     return message
 
 

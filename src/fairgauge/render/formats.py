@@ -196,7 +196,6 @@ def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
 def save_all(
     shown: ShownResult,
     paths: Iterable[str],
-    others: Mapping[str, str | bytes] | None = None,
     *,
     full: bool = False,
     lang: str = "en",
@@ -209,7 +208,6 @@ def save_all(
     ----------
     shown : what is rendered, in the formats of the paths.
     paths : the files that hold it.
-    others : the contents of other files that are written with them, by path.
     full : whether a PDF is the whole report, not two pages.
     lang : the language of first pages.
 
@@ -230,7 +228,6 @@ def save_all(
                 contents[path] = _file_content(shown, path, of_pdf)
         except DataError as error:
             unmade.append(f"cannot make {quote(path)}: {error}")
-    contents |= dict((others or {}).items())
     write_all(contents)
     if unmade:
         written = listing([quote(path) for path in contents])

@@ -150,7 +150,7 @@ class Grammar:
             if text not in _COMPILED:
                 _COMPILED[text] = self.env.compile(text)
             self._templates[text] = jinja2.Template.from_code(
-                self.env, _COMPILED[text], self.env.make_globals(None)
+                self.env, _COMPILED[text], self.env.globals
             )
         return self._templates[text]
 

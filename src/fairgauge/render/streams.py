@@ -55,9 +55,13 @@ def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def fields_with_rows(of: type[ShownResult]) -> dict[str, list[str]]:
-    """Return the fields of a result that hold records, each with the names of their columns."""
+    """Return the fields of a result that hold records, each with the names of their columns.
+
+    Those of its own class come first: every result of counts has diagnostics, too.
+    """
     found = {}
-    for each, hint in get_type_hints(of).items():
+    hints = get_type_hints(of).items()
+    for each, hint in sorted(hints, key=lambda field: field[0] not in of.__annotations__):
         record = next(iter(get_args(hint)), None)
         if get_origin(hint) is tuple and isinstance(record, type) and is_dataclass(record):
             found[each] = [column.name for column in fields(record)]

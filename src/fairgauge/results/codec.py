@@ -516,7 +516,9 @@ def _array(items: tuple[Any, ...]) -> _Codec:
         item = _codec(items[0])
         write, read = item.write, item.read
         return _Codec(
-            write=list if write is None else lambda values: [write(value) for value in values],
+            write=list
+            if write is None
+            else lambda values: [write(value) for value in values] if values else [],
             read=tuple if read is None else lambda values: tuple([read(v) for v in values]),
             schema=lambda defs: {"type": "array", "items": item.schema(defs)},
             none=[],

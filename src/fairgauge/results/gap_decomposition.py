@@ -21,6 +21,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.counted import CountedData
 from fairgauge.results.describers import function_at
 from fairgauge.results.disadvantage import favourable_in, favourable_of, is_worse_off
 from fairgauge.results.disparities import distance
@@ -29,7 +30,6 @@ from fairgauge.results.doubts import WhyWithheld
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
 _NO_WIDTH = 1e-12

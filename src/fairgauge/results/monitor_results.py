@@ -572,6 +572,7 @@ class HistoryProblem(StrEnum):
     MISSING_VALUES = "missing values"
     OTHER_SCORES = "other scores"
     COPIED_LABEL = "copied label"
+    DOUBTED_VALUE = "doubted value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -585,6 +586,7 @@ class HistoryFinding:
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
         gap, the period after it; of values that are missing in one group, ``value``, its feature;
+        of a doubted value, what ``accept`` closes it by;
         of labels that rows of one ``decision`` lack, the column of the decisions.
     decision : the decision whose rows lack labels, positive or negative.
     rows : rows of all these periods, of the value where there is one; of a gap, and before a

@@ -253,17 +253,16 @@ def sections_of(report: Report) -> list[FeatureResults]:
     """Sort a report into sections: a feature, a threshold and a class each."""
     catalogue = report.catalogue
     found: dict[tuple[str, float | None, ClassScope], FeatureResults] = {}
+    first: dict[tuple[str, ClassScope], FeatureResults] = {}
 
     def section(feature: str, threshold: float | None, of: ClassScope) -> FeatureResults:
         """Return the section of a result; one without a threshold stands with the first."""
-        if threshold is None:
-            first = next((s for s in found.values() if (s.feature, s.class_scope) == (feature, of)),
-                         None)  # fmt: skip
-            if first is not None:
-                return first
-        return found.setdefault(
-            (feature, threshold, of), FeatureResults(feature, threshold, of, catalogue)
-        )
+        if threshold is None and (feature, of) in first:
+            return first[feature, of]
+        if (feature, threshold, of) not in found:
+            made = found[feature, threshold, of] = FeatureResults(feature, threshold, of, catalogue)
+            first.setdefault((feature, of), made)
+        return found[feature, threshold, of]
 
     for group in report.groups:
         own = section(group.feature, group.threshold, group.class_scope)

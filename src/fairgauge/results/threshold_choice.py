@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
@@ -11,12 +11,12 @@ from fairgauge.errors import DataError, quote
 from fairgauge.question.rules import parse_rule
 from fairgauge.reasons import Reason
 from fairgauge.results.changes import DisparityChange, RateChange
-from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.codec import Finite, Inline, Share
+from fairgauge.results.counted import CountedResult
 from fairgauge.results.doubts import WhyWithheld
-from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.scopes import Interval, Reference
+from fairgauge.results.shown_result import ResultKind
 from fairgauge.results.verdicts import exit_code
-from fairgauge.values import Saved
 
 _BY_SEVERITY = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
@@ -128,24 +128,14 @@ class FeatureThresholds:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class CountedData:
-    """What was counted; of a count column, the cases that its rows stand for."""
-
-    source: str
-    rows: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdChoice(ShownResult):
+class ThresholdChoice(CountedResult):
     """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
 
     ``choice["sex"]`` is that of one feature.
 
     Attributes
     ----------
-    version, created : the fairgauge that made it, and when.
-    data : what was counted.
     score : the column of the score.
     accepts : how a score with the favourable decision compares with its threshold; below it where
         the scores are those of another value than the positive one.
@@ -153,22 +143,17 @@ class ThresholdChoice(ShownResult):
     goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
     confidence, seed : the level of the intervals, and the seed by which rows were halved.
     features : the choice for each sensitive feature and intersection, each by itself.
-    diagnostics : warnings of what the question may have meant instead.
-    spec : the whole question.
     """
 
     KIND: ClassVar = ResultKind(
         name="thresholds",
-        schema="fairgauge.thresholds/4",
+        schema="fairgauge.thresholds/5",
         title="Thresholds of a score",
         called="a choice of thresholds",
         page="fairgauge.statements.thresholds:thresholds_page",
     )
     DERIVED: ClassVar = ("_brief",)
 
-    version: Version
-    created: str
-    data: CountedData
     score: str
     accepts: Accepts
     today: Finite
@@ -178,10 +163,8 @@ class ThresholdChoice(ShownResult):
     confidence: Share
     seed: int
     features: tuple[FeatureThresholds, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
-    spec: Saved = field(default_factory=dict)
 
-    def withheld(self, why: WhyWithheld) -> ThresholdChoice:
+    def withheld(self, why: WhyWithheld) -> Self:
         """Return it with no goal met, and no rate kept, that stands on something doubted."""
         needs = parse_rule(self.goal).row.needs
         features = []

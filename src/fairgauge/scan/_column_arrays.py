@@ -1,32 +1,31 @@
 """Arrays given in place of column names: they become columns, and options then name these.
 
 Rows are matched by position, as in scikit-learn. Beside a frame, or where one of them
-is a Series, they become columns of that engine; lists and numpy arrays alone become a DuckDB
-relation, which needs no optional library.
+is a Series, they become columns of that engine; lists and numpy arrays alone are counted by
+numpy, which needs no optional library.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, combinations, count
 from typing import Any, TypeGuard, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
+from fairgauge.scan._arrays import Arrays
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
 from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.source import Source, check_unique_names
-from fairgauge.values import Value, canonical
+from fairgauge.values import Value, canonical, name_of
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -35,7 +34,6 @@ Values = Series | NDArray[Any]
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
 """Every array, Series and frame has one of them."""
 _LARGEST_WHOLE = 2**62
-_NAME = "arrays"
 _MOST_ALIKE = 0.9
 """The share of labels in common from which two indexes are of the same rows, in other places."""
 
@@ -225,14 +223,7 @@ def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
             return np.array(values, dtype=np.int64)
     array = np.empty(len(values), dtype=object)
     array[:] = values
-    return array.view(_Objects)
-
-
-class _Objects(np.ndarray[Any, Any]):
-    """An array that DuckDB asks for a known value, as it asks a Series: it looks at a sample."""
-
-    def first_valid_index(self) -> int | None:
-        return next((i for i, value in enumerate(self) if value is not None), None)
+    return array
 
 
 def _kind(value: Value) -> str:
@@ -345,7 +336,7 @@ def _source(columns: Mapping[str, Values], frame: Frame | None) -> Source:
     """Open columns, beside those of a frame if there is one."""
     series = [each for each in columns.values() if isinstance(each, nw.Series)]
     if frame is None and not series:
-        return _relation(columns)
+        return Arrays(cast("Mapping[str, NDArray[Any]]", columns))
     engine = series[0].implementation if frame is None else frame.implementation
     held = {name: _of_engine(name, values, engine) for name, values in columns.items()}
     if frame is None:
@@ -365,23 +356,12 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
     return nw.new_series(name, plain, backend=engine)
 
 
-def _relation(columns: Mapping[str, Values]) -> Source:
-    """Return a DuckDB relation of arrays."""
-    names = {name.casefold(): name for name in columns}
-    for name in columns:
-        if names[name.casefold()] != name:
-            both = f"{quote(name)} and {quote(names[name.casefold()])}"
-            raise DataError(f"the arrays {both} have names that differ only in case; rename one")
-    from fairgauge.scan._duckdb_relation import Relation
-
-    connection = _arrays().cursor()  # sees its own arrays alone
-    connection.register(_NAME, dict(columns))
-    return Relation(_NAME, tuple(columns), connection.table(_NAME), connection)
-
-
-@cache
-def _arrays() -> DuckDBPyConnection:
-    """Open the connection: opening one costs as much as auditing some thousand rows."""
-    import duckdb  # an audit of a frame does not need it
-
-    return duckdb.connect()
+def open_columns(columns: Mapping[str, Sequence[object]], name: str) -> Source:
+    """Open columns of plain values; one of several types holds them as texts."""
+    arrays = {}
+    for column, values in columns.items():
+        plain = [canonical(each) for each in values]
+        if len({_kind(each) for each in plain if each is not None}) > 1:
+            plain = [None if each is None else name_of(each) for each in plain]
+        arrays[column] = _of_one_type(plain, column)
+    return Arrays(arrays, name)

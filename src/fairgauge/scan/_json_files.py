@@ -17,6 +17,8 @@ _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24
 _MOST_KEYS = 1_000
 
+Keys = tuple[str, ...]
+
 
 def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each.
@@ -27,16 +29,17 @@ def open_json(paths: list[Place], name: str) -> Source:
         A file holds no objects, or an object with a key twice.
     """
     held = {path: _columns(path) for path in paths}
-    columns = tuple(dict.fromkeys(column for found in held.values() for column in found))
+    pointers = {column: keys for found in held.values() for column, keys in found.items()}
+    columns = tuple(pointers)
     parts = [
         f"SELECT json FROM read_json_objects({listed([path])}, format={literal(shape)})"
         for path in paths
         for shape in [_shape(path)]
     ]
     written = Columns(
-        key=lambda column: f"json -> {_path(column)}",
-        number=lambda column: text_as_number(f"(json ->> {_path(column)})"),
-        wrong=lambda column: not_a_number(f"(json ->> {_path(column)})"),
+        key=lambda column: f"json -> {_pointer(pointers[column])}",
+        number=lambda column: text_as_number(f"(json ->> {_pointer(pointers[column])})"),
+        wrong=lambda column: not_a_number(f"(json ->> {_pointer(pointers[column])})"),
         texts=frozenset(columns),
         decode=_decoded,
     )
@@ -45,9 +48,9 @@ def open_json(paths: list[Place], name: str) -> Source:
     return DuckFiles(name, columns, relation, written, absent=absent)
 
 
-def _path(column: str) -> str:
-    """Write a key as a JSON pointer, in which no character is special but these two."""
-    return literal("/" + column.replace("~", "~0").replace("/", "~1"))
+def _pointer(keys: Keys) -> str:
+    """Write keys as a JSON pointer, in which no character is special but these two."""
+    return literal("".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys))
 
 
 def _shape(path: Place) -> str:
@@ -64,18 +67,31 @@ def _head(path: Place, length: int) -> str:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
-def _columns(path: Place) -> tuple[str, ...]:
+def _columns(path: Place) -> dict[str, Keys]:
+    """Return the columns with their keys: ``doc.category`` is that of the object ``doc``."""
     found = list(_objects(_head(path, _SNIFFED))) or list(_objects(_head(path, _LARGEST_OBJECT)))
-    keys: dict[str, None] = {}
+    columns: dict[str, Keys] = {}
     for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
-        names = [name for name, _ in pairs]
-        check_unique_names(names, quote(path), _MOST_KEYS)
-        keys |= dict.fromkeys(names)
-    if not keys:
+        columns |= _within(pairs, path)
+    if not columns:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
-    return tuple(keys)
+    return columns
+
+
+def _within(pairs: _Pairs, path: Place) -> dict[str, Keys]:
+    """Return the keys of an object, and those of objects in it unless it has one of their name."""
+    check_unique_names([name for name, _ in pairs], quote(path), _MOST_KEYS)
+    inside = {
+        f"{name}.{column}": (name, *keys)
+        for name, value in pairs
+        if isinstance(value, _Pairs)
+        for column, keys in _within(value, path).items()
+    }
+    return {name: (name,) for name, _ in pairs} | {
+        column: keys for column, keys in inside.items() if column not in dict(pairs)
+    }
 
 
 class _Pairs(list[tuple[str, object]]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from fairgauge.scan._duckdb_relation import (
     text_as_number,
     typed_columns,
 )
+from fairgauge.scan._file_records import RECORDS
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._short_floats import sql_double, sql_double_of_half
 from fairgauge.scan._sql import Columns, literal
@@ -51,9 +53,10 @@ def open_csv(paths: list[Place], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...], int], list[Place]] = {}
     for each in dialects:
-        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
+        dialect = (each.delimiter, each.line_end, each.header, each.above)
+        alike.setdefault(dialect, []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -72,27 +75,35 @@ def _read_csv(
     delimiter: str,
     line_end: str,
     header: tuple[str, ...],
+    above: int,
     columns: tuple[str, ...],
 ) -> str:
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
     names = [f"h{i}" for i in range(len(header))]
-    return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
+    return (
+        f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end, skip=above)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
+    """What separates the columns of a CSV file, their names, and the lines above these."""
 
     path: Place
     delimiter: str
     line_end: str
     header: tuple[str, ...]
+    above: int = 0
 
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
+    above = _lines_above(lines)
+    stated = _SEPARATOR.fullmatch(lines[0].strip()) if above else None
+    lines = lines[above:]
     first, line_end = _first_record(lines)
     delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(first)
+    delimiter = stated[1] if stated else delimiter
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -107,7 +118,43 @@ def _dialect(path: Place) -> _Dialect:
             "column, and remove lines above their names"
         )
     check_unique_names(header, quote(path))
-    return _Dialect(path, delimiter, line_end, tuple(header))
+    RECORDS[str(path)].lines_above = above
+    return _Dialect(path, delimiter, line_end, tuple(header), above)
+
+
+_SEPARATOR = re.compile(r"sep=([,;\t|])")
+
+
+def _lines_above(lines: Sequence[str]) -> int:
+    """Return how many lines are above the header: ``sep=;``, empty ones, comments and titles.
+
+    A title is one text alone, above a line that names several columns and nothing else.
+    """
+    at = 0
+    while at < len(lines) - 1 and (
+        not (line := lines[at].strip()) or line.startswith("#") or _SEPARATOR.fullmatch(line)
+    ):
+        at += 1
+    for more, line in enumerate(lines[at : at + _MOST_TITLES]):
+        if line.count('"') % 2:
+            return at  # a text of several lines, whose end is not known here
+        cells = next(csv.reader([line], delimiter=delimiter_of(line)), [])
+        named = [cell for cell in map(str.strip, cells) if cell]
+        if len(named) > 1:
+            texts = len(named) == len(cells) and not any(map(_is_number, named))
+            return at + more if texts else at
+    return at
+
+
+_MOST_TITLES = 20
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _first_record(lines: Sequence[str]) -> tuple[str, str]:
@@ -139,8 +186,8 @@ def _first_lines(path: Place) -> list[str]:
         raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
     if any(len(line) == _LONGEST_LINE for line in lines):
         raise DataError(f"{quote(path)} has a line of more than {_LONGEST_LINE:,} characters")
-    if not lines or not lines[0].strip():
-        raise DataError(f"{quote(path)} has no header: its first line is empty")
+    if not any(map(str.strip, lines)):
+        raise DataError(f"{quote(path)} has no header: its first lines are empty")
     return lines
 
 

@@ -15,6 +15,7 @@ from fairgauge.addresses import shown_address
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Object, Place, address, is_object, open_unzipped
 from fairgauge.scan._file_listing import Listing, list_files
+from fairgauge.scan._file_records import RECORDS, FileRecord
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import Source, database_url
 from fairgauge.temporary_files import folder_of_process
@@ -31,20 +32,27 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "workbook",
+    ".xlsm": "workbook",
+    **dict.fromkeys((".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"), "statistical"),
 }
 _COMPRESSED = ("csv", "json")
 _ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
-_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-_WORKBOOK = "a workbook, which is not read; save its sheet as CSV"
+_WORKBOOKS = (".xls", ".ods")
+_WORKBOOK = "a workbook of another format; save it as .xlsx"
 _SIGNATURES = {
     b"PAR1": ("a Parquet file", ".parquet"),
     b"ARROW1": ("an Arrow file", ".arrow"),
     b"\x1f\x8b": ("a gzip file", ".csv.gz"),
 }
+ARCHIVES = (".zip", ".bz2", ".zst")
 _COPY = "stdin-"
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
 _skipped: dict[str, list[str]] = {}
 """The files of each address that were skipped when it was opened last; a store is listed once."""
+_opened: dict[tuple[str, ...], list[str]] = {}
+"""The files that were opened last for what was asked."""
+_SHEET = re.compile(r"\.xls[xm]#.", re.IGNORECASE)
 _SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
 
 
@@ -99,9 +107,12 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     asked = [data] if isinstance(data, (str, Path)) else list(data)
     _refuse_repeated(asked)
     read: dict[Place, Place] = {}
+    sheet = ""
     for each in asked:
-        found = _listed(str(each))
-        _skipped[str(each)] = [] if found.table else [str(path) for path in found.skipped]
+        name, named = _with_sheet(str(each))
+        sheet = sheet or named
+        found = _listed(name)
+        _skipped[name] = [] if found.table else [str(path) for path in found.skipped]
         if found.table is not None:
             whole = found.table.opened_by(str(each))
             if whole is None or len(asked) > 1:
@@ -110,6 +121,11 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         for path in found.files:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
+    if any(path.suffix.lower() in ARCHIVES for path in paths):
+        from fairgauge.scan._archives import unpacked
+
+        paths = [unpacked(path) for path in paths]
+    _opened[tuple(_named(asked))] = [str(path) for path in paths]
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
@@ -120,6 +136,12 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         read_objects()
     for path in paths:
         check_readable(path, kind)
+    if kind == "workbook":
+        from fairgauge.scan._workbooks import open_workbook
+
+        if len(paths) > 1:
+            raise DataError(f"workbooks are read one at a time: {listing(paths)}")
+        return open_workbook(paths[0], str(asked[0]), sheet)
     return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
 
 
@@ -152,12 +174,24 @@ def skipped_files(data: object) -> list[str]:
     return [path for each in _named(data) for path in _skipped.get(each, ())]
 
 
+def records_of(data: object) -> list[tuple[str, FileRecord]]:
+    """Return what was recorded of each file that was opened, with its name."""
+    return [(path, RECORDS[path]) for path in _opened.get(tuple(_named(data)), ())]
+
+
 def _named(data: object) -> list[str]:
     """Return the addresses of files among what may be data."""
     asked = [data] if isinstance(data, (str, Path)) else data
     if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
         return []
-    return [name for name in map(str, asked) if name != "-" and not is_lake_table(name)]
+    names = [_with_sheet(str(each))[0] for each in asked]
+    return [name for name in names if name != "-" and not is_lake_table(name)]
+
+
+def _with_sheet(name: str) -> tuple[str, str]:
+    """Return a path, and the sheet that is named after it, of a workbook."""
+    path, _, sheet = name.partition("#") if _SHEET.search(name) else (name, "", "")
+    return path, sheet
 
 
 def _refuse_repeated(asked: Sequence[str | Path]) -> None:
@@ -173,6 +207,10 @@ def _open(kind: str, paths: list[Place], name: str) -> Source:
         from fairgauge.scan._json_files import open_json
 
         return open_json(paths, name)
+    if kind == "statistical":
+        from fairgauge.scan._statistical_files import open_statistical
+
+        return open_statistical(paths, name)
     from fairgauge.scan._tabular_files import open_arrow, open_csv, open_parquet
 
     return {"csv": open_csv, "parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
@@ -196,7 +234,11 @@ def _format(path: Place) -> str:
     if found is None or (zipped and found not in _COMPRESSED):
         if last in _WORKBOOKS:
             raise DataError(f"{quote(path)} is {_WORKBOOK}")
-        raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
+        raise DataError(
+            f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}, of one table also "
+            f"{', '.join(ARCHIVES)}; save the table as one of them, or read it in Python and give "
+            "the frame"
+        )
     return found
 
 
@@ -238,7 +280,8 @@ def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
             named = suffix.replace(".csv", path.suffix)
             raise DataError(f"{quote(path)} is {what}; rename it to end in {named}")
     if head.startswith(_ZIP):
-        raise DataError(f"{quote(path)} is {_WORKBOOK}")
+        what = "a workbook or an archive; rename it to end in .xlsx or .zip"
+        raise DataError(f"{quote(path)} is {what}")
     encoding = "utf-16" if head.startswith(_UTF_16) else ""
     if not encoding and (zero := head[:4].find(0)) >= 0:  # of characters of two bytes
         encoding = "utf-16le" if zero % 2 else "utf-16be"

@@ -28,7 +28,7 @@ BATCH = 524_288
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 _FLAT = {kind: kind for kind in (*_WHOLE, "uint64")} | {"float": "float32", "double": "float64"}
 """Types of Arrow that numpy has too, with its names."""
-_WIDEST = 4_096
+WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
 _RECORDS = 65_536
 """The same of records that are objects of Python."""
@@ -172,7 +172,7 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
         if str(array.type) in _WHOLE and not array.null_count and len(array):
             whole, _ = _flat(array)
             low, high = int(whole.min()), int(whole.max())
-            if high - low < _WIDEST:
+            if high - low < WIDEST:
                 kind = np.promote_types(whole.dtype, np.int16)
                 coded[axis] = range(low, high + 1), np.subtract(whole, low, dtype=kind)
                 continue

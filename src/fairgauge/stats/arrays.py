@@ -56,16 +56,15 @@ def floats(*values: ArrayLike) -> tuple[Array, ...]:
     if len(set(map(_shape, arrays))) == 1:
         return arrays
     shape = np.broadcast(*arrays).shape
-    return tuple([_filled(shape, array) for array in arrays])
-
-
-def _filled(shape: tuple[int, ...], array: Array) -> Array:
-    """Return an array in a larger shape; a view of it (`np.broadcast_to`) costs twenty calls."""
-    if array.shape == shape:
-        return array
-    filled = np.empty(shape)
-    filled[...] = array
-    return filled
+    found = []
+    for array in arrays:
+        if array.shape == shape:
+            found.append(array)
+        else:  # a view of it (`np.broadcast_to`) costs twenty calls
+            filled = np.empty(shape)
+            filled[...] = array
+            found.append(filled)
+    return tuple(found)
 
 
 @quiet

@@ -6,6 +6,7 @@ excluded, so a category seen in one group only makes the Kullback-Leibler diverg
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -179,10 +180,8 @@ def norm_interval(
     a, d = floats(a, d)
     widest = np.sqrt(2) if kind == "lp" else 1.0
     if a.shape[-1] == 2:
-        limits = newcombe(a[..., 1], a.sum(-1), d[..., 1], d.sum(-1), critical(confidence))
-        low, high = fold(*limits)
-        p = newcombe_p(a[..., 1], a.sum(-1), d[..., 1], d.sum(-1))
-        return low * widest, high * widest, p
+        low, high, p = _of_two(a.tobytes(), d.tobytes(), a.shape, confidence)
+        return low * widest, high * widest, p.copy()
     plug_in = norm(np.subtract(*_shares(a, d)), kind)
 
     reach, p = ball(norm_errors(a, d, kind, rng, replicates), plug_in, confidence)
@@ -191,9 +190,20 @@ def norm_interval(
     return low, np.where(empty, widest, np.minimum(plug_in + reach, widest)), p
 
 
-def _shares(a: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
-    a, d = floats(a, d)
-    return quotient(a, sum_of_cells(a)[..., None]), quotient(d, sum_of_cells(d)[..., None])
+@lru_cache(maxsize=64)
+def _of_two(a: bytes, d: bytes, shape: tuple[int, ...], confidence: float) -> tuple[Array, ...]:
+    """Return the folded interval of two categories, once for the norms: one is sqrt(2) others."""
+    x1, n1, x2, n2 = (
+        of for each in (a, d) for counts in (np.frombuffer(each).reshape(shape),)
+        for of in (counts[..., 1], counts.sum(-1))
+    )  # fmt: skip
+    low, high = fold(*newcombe(x1, n1, x2, n2, critical(confidence)))
+    return low, high, newcombe_p(x1, n1, x2, n2)
+
+
+@quiet
+def _shares(a: Array, d: Array) -> tuple[Array, Array]:
+    return a / sum_of_cells(a)[..., None], d / sum_of_cells(d)[..., None]
 
 
 @quiet

@@ -166,40 +166,6 @@ def score_p(
 
 
 @quiet
-def chi_square_p(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, *, continuity: bool = False
-) -> Array:
-    """Return the p-value of the chi-square test of equal rates (one degree of freedom).
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and trials; an empty group gives nan, rates that are both 0 or both 1 give 1.
-    continuity : bool
-        Yates's correction, which comes close to Fisher's exact test; without it this is Pearson's
-        test, the square of the z-test of two rates with a pooled variance.
-
-    References
-    ----------
-    Pearson (1900), Philosophical Magazine 50, 157-175; Yates (1934), Supplement to the Journal of
-    the Royal Statistical Society 1, 217-235.
-
-    Examples
-    --------
-    >>> p = chi_square_p(48, 80, 12, 40), chi_square_p(48, 80, 12, 40, continuity=True)
-    >>> [round(float(each), 5) for each in p]
-    [0.00195, 0.00368]
-    """
-    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    n, selected = n1 + n2, x1 + x2
-    away = np.abs(x1 * (n2 - x2) - x2 * (n1 - x1)) - (n / 2 if continuity else 0.0)
-    spread = n1 * n2 * selected * (n - selected)
-    z = np.maximum(away, 0.0) * np.sqrt(n / spread)
-    p = np.where(spread > 0, two_sided(np.where(np.isnan(z), 0.0, z)), 1.0)
-    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
-
-
-@quiet
 def welch_p(
     mean1: ArrayLike,
     var1: ArrayLike,

@@ -82,29 +82,6 @@ def test_a_decision_in_another_word_is_a_warning(label):
     assert ("label 'repaid' never has" if label else "model in use 'current' never") in str(each)
 
 
-@pytest.mark.parametrize("label", ["repaid", None])
-@pytest.mark.parametrize(
-    "words", [{"denied": "0", "granted": "1"}, {"denied": "F", "granted": "T"}]
-)
-def test_decisions_in_the_words_of_no_label_are_refused(label, words):
-    other = pl.col("fairer").replace_strict(words, return_dtype=pl.String)
-    margins = {"disparity": 0.08}
-    wanted = "name the favourable values of each" if label else "use the same values in both"
-    with pytest.raises(fg.SpecError, match=rf"'candidate' holds .* {wanted}"):
-        compared(other, label=label, margins=margins)
-
-
-def test_who_is_excluded_is_stated_by_group():
-    rng = np.random.default_rng(0)
-    women = (PEOPLE["sex"] == "F").to_numpy()
-    without = pl.Series(women & (rng.random(PEOPLE.height) < 0.3))
-    found = compared(pl.when(~without).then(pl.col("fairer")))
-    (each,) = noted(found, DiagnosticCode.MISSING_OUTCOMES)
-    assert (each["rows"], each["most"]) == (without.sum(), "F")
-    assert "have no decision by 'candidate'" in str(each)
-    assert " ".join(str(each).split()) in " ".join(str(found).split())
-
-
 @pytest.mark.parametrize("where", [{"groups": ["F"]}, {"features": ["sex"]}])
 def test_a_rule_makes_the_margins_of_its_groups_and_features(where):
     rule = fg.rule("selection_rate.difference", at_least=-0.3, at_most=0.3, **where)

@@ -19,9 +19,7 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.errors import CubeError, DataError, SpecError
-from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.results.scopes import POOLED
 
 BERKELEY = {
     "A": ((512, 825), (89, 108)), "B": ((353, 560), (17, 25)), "C": ((120, 325), (202, 593)),
@@ -80,17 +78,6 @@ def test_berkeley():
     assert main.value == pytest.approx(0.019497, abs=1e-6)
     assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
     assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
-
-
-def test_counts_give_what_rows_give_whatever_they_were_counted_for():
-    rows = decomposed()
-    as_strata = fg.count(ROWS, **ASKED, strata="dept")
-    as_feature = fg.count(ROWS, **{**ASKED, "sensitive": ["sex", "dept"]})
-    for cube in (as_strata, as_feature):
-        assert fg.why(cube, strata="dept").gaps == rows.gaps
-    assert fg.why(as_strata).gaps == rows.gaps
-    first, second = (fg.count(part, **ASKED, strata="dept") for part in (ROWS[:11], ROWS[11:]))
-    assert fg.why(first + second).gaps == rows.gaps
 
 
 def test_what_is_saved_is_loaded(tmp_path):
@@ -230,13 +217,6 @@ def test_differences_that_cancel_are_not_accounted_for(metrics):
     assert gap.verdict is GapVerdict.ACCOUNTED_FOR
 
 
-def test_one_outlying_stratum_is_not_averaged_away():
-    """The test of all strata together need not show it."""
-    (gap,) = decomposed(branches([0.0] * 39 + [0.1])).gaps
-    assert gap.heterogeneity.p_value > 0.05
-    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)
-
-
 def test_cancelling_strata_are_no_plain_pass_where_there_is_no_gap(tmp_path):
     """One stratum at +10 points, the other at -10: the rates of all are equal."""
     cells = [("F", "A", 500, 1_000), ("M", "A", 400, 1_000), ("F", "B", 400, 1_000),
@@ -271,19 +251,6 @@ def test_no_gap_passes_where_one_average_within_strata_shows_a_difference(option
     assert found.verdict is GapVerdict.INCONCLUSIVE
     assert {gap.reason for gap in found.gaps} == {WhyInconclusive.DEPENDS_ON_WEIGHTS}
     assert "signs" not in str(found)
-
-
-def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
-    """The tables begin with it, too, and those of few rows follow, however large theirs is."""
-    few = of_strata([("F", "few", 0, 2), ("M", "few", 2, 2)])
-    found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
-    strata = [each.stratum["dept"] for each in found.gaps[0].strata]
-    assert (strata[0], strata[-1]) == ("b39", "few")
-    (gap,) = found.gaps
-    differences = [each.difference for each in gap.strata[1:-1]]
-    assert differences == sorted(differences)
-    none = decomposed(branches([-0.08] * 40, rows=4_000))
-    assert "the difference is" not in none.brief().headline.text
 
 
 def test_what_remains_within_the_margin_does_not_fail():
@@ -459,47 +426,6 @@ def test_strata_that_are_clusters_are_not_tested(metrics):
     render(fg.why(rows, strata="dept", task="regression", **asked), "html")
 
 
-def lending(rows=12_000):
-    """Return loans: approval depends on the debt-to-income ratio alone, in which groups differ."""
-    rng = np.random.default_rng(6)
-    black = rng.random(rows) < 0.4
-    dti = np.round(rng.normal(36 + 5 * black, 8), 1)
-    approved = rng.random(rows) < 1 / (1 + np.exp(0.1 * (dti - 40)))
-    return pl.DataFrame({
-        "race": np.where(black, "Black", "White"), "dti": dti,
-        "branch": rng.choice(["N", "S"], rows), "approved": approved.astype(int),
-        "repaid": rng.integers(0, 2, rows),
-    })  # fmt: skip
-
-
-LENT = {"prediction": "approved", "sensitive": "race", "reference": {"race": "White"}}
-
-
-def test_numbers_are_cut_at_their_quantiles(tmp_path):
-    rows = lending()
-    found = fg.why(rows, strata=fg.cut("dti", "quantiles"), **LENT)
-    (gap,) = found.gaps
-    assert gap.verdict is GapVerdict.ACCOUNTED_FOR
-    sizes = [each.n_group + each.n_reference for each in gap.strata]
-    assert len(sizes) == 10
-    assert max(sizes) < 1.1 * min(sizes)
-    cuts = np.quantile(rows["dti"], np.arange(1, 10) / 10, method="inverted_cdf").tolist()
-    assert found.spec["strata"][0]["cuts"] == cuts
-    (by_hand,) = fg.why(rows, strata=fg.cut("dti", cuts), **LENT).gaps
-    assert by_hand.parts == gap.parts
-    shuffled = rows.sample(fraction=1, shuffle=True, seed=2)
-    assert fg.why(shuffled, strata=fg.cut("dti", "quantiles"), **LENT).gaps == found.gaps
-    rows.write_parquet(tmp_path / "rows.parquet")
-    toml = tmp_path / "why.toml"
-    toml.write_text(
-        'prediction = "approved"\nsensitive = "race"\nreference = {race = "White"}\n'
-        'strata = [{column = "dti", cuts = "quantiles"}]\n'
-    )
-    assert fg.why(tmp_path / "rows.parquet", config=toml).gaps == found.gaps
-    found.save(tmp_path / "why.json")
-    assert fg.load(tmp_path / "why.json") == found
-
-
 def test_means_are_decomposed_as_rates_are():
     """Of 0 and 1 the parts are those of the rate."""
     (of_rates,) = decomposed().gaps
@@ -591,30 +517,6 @@ def test_the_command(tmp_path, monkeypatch):
     assert run("--strata", "departement").exit_code == 2
 
 
-def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():
-    audit = fg.audit(ROWS, strata="dept", **ASKED)
-    text = " ".join(render(audit, "text").split())
-    assert (
-        "Female: of the base rate difference of −14.2 pp, −17.8 pp (95% CI −20.2 to −15.1) is "
-        "composition of dept, which does not show whether dept should count. Within dept the "
-        "difference varies statistically significantly "
-        "(p = 0.002); unlike the others: dept A (+20.3 pp). More: fairgauge why."
-    ) in text
-    shown = render(audit, "text", full=True)
-    strata = shown.partition("Compared with the reference by dept")[2].split("\n\n")[0]
-    differences = [line for line in strata.splitlines() if "base rate difference" in line]
-    assert [line.split()[0] for line in differences] == list("ABCDEF")
-    assert differences[0].split()[-4:] == ["+20.3", "+11.5", "to", "+27.3"]
-    assert "p = " not in strata
-
-
-ONE_SIDED = {
-    "most": [("F", "n", 90, 300), ("M", "s", 210, 300), ("F", "e", 75, 150), ("M", "e", 75, 150)],
-    "some": [("F", "n", 36, 120), ("M", "s", 84, 120), ("F", "e", 250, 500), ("M", "e", 250, 500)],
-}  # fmt: skip
-"""All of the gap lies in strata of one side alone: with two thirds of people, and a fifth."""
-
-
 def test_sides_that_separate_the_outcomes_have_no_regression():
     cells = [("F", "A", 40, 40), ("F", "B", 30, 30), ("M", "A", 60, 100), ("M", "B", 20, 90)]
     (gap,) = decomposed(of_strata(cells)).gaps
@@ -659,64 +561,6 @@ OF_RACE = {"prediction": "ok", "positive": 1, "sensitive": "race", "reference": 
 
 
 @pytest.mark.parametrize(
-    ("column", "reason", "warned"),
-    [
-        ("ok", WhyInconclusive.MISSING_OUTCOMES, DiagnosticCode.MISSING_OUTCOMES),
-        ("race", WhyInconclusive.MISSING_GROUPS, DiagnosticCode.UNEQUALLY_MISSING),
-    ],
-)
-def test_rows_that_would_show_a_gap_do_not_pass_by_their_absence(column, reason, warned):
-    """Denials of one group whose decision, or group, is not recorded: no gap was shown, exit 0."""
-    rows = applications()
-    refused = rows.select((pl.col("race") == "A") & (pl.col("ok") == 0)).to_series()
-    lacking = refused & (refused.cum_sum() <= 200)
-    found = fg.why(
-        rows.with_columns(pl.when(~lacking).then(column).alias(column)), strata="branch", **OF_RACE
-    )
-    assert {(each.verdict, each.reason) for each in found.gaps} == {
-        (GapVerdict.INCONCLUSIVE, reason)
-    }
-    assert warned in {each.code for each in found.diagnostics}
-    assert "complete the " in " ".join(map(str, found.brief().steps))
-    known = pl.Series(np.random.default_rng(1).random(len(rows)) > 0.05)
-    by_chance = rows.with_columns(pl.when(known).then(column).alias(column))
-    other = fg.why(by_chance, strata="branch", **OF_RACE)
-    assert {each.verdict for each in other.gaps} == {GapVerdict.REMAINS}
-    groupless = DiagnosticCode.MISSING_GROUPS in {each.code for each in other.diagnostics}
-    assert groupless == (column == "race")
-
-
-@pytest.mark.parametrize(
-    ("column", "reason"),
-    [("ok", WhyInconclusive.MISSING_OUTCOMES), ("race", WhyInconclusive.MISSING_GROUPS)],
-)
-@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
-def test_no_difference_remains_that_missing_rows_could_turn(column, reason, metric):
-    """Without most denials of A its rate was the higher one, and "read cases" of the others."""
-    rows = applications(rows=6_000).with_columns(
-        purpose=pl.Series(np.random.default_rng(4).choice(["buy", "rent"], 6_000))
-    )
-    refused = (pl.col("race") == "A") & (pl.col("ok") == 0)
-    nth = refused.cum_sum()
-
-    def decomposed(lacking):
-        changed = rows.with_columns(pl.when(~lacking).then(column).alias(column))
-        asked = OF_RACE | {"metrics": metric, "controls": "purpose"}
-        return fg.why(changed, strata="branch", **asked)
-
-    found = decomposed(refused & (nth % 10 < 7))
-    (gap,) = found.gaps
-    assert gap.is_shown
-    assert (gap.estimate.value or 0) > gap.estimate.definition.neutral  # in truth A has the lower
-    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, reason)
-    assert (gap.adjusted, gap.no_regression) == (None, "missing rows")
-    page = flat(render(found, "text"))
-    assert "rows without an outcome, a group, a weight or a count could change what it" in page
-    (kept,) = decomposed(refused & (nth % 10 == 0)).gaps  # 3% of A: too few to turn 10 points
-    assert (kept.verdict, kept.adjusted.is_shown) == (GapVerdict.REMAINS, True)
-
-
-@pytest.mark.parametrize(
     ("lower", "lacking", "decided"),
     [
         (0.0, "accepted A", False), (0.0, "refused A", False),  # in truth there is no difference
@@ -746,50 +590,6 @@ def test_a_difference_remains_only_if_it_would_whatever_one_side_lacks(
     assert (gap.reason is WhyInconclusive.MISSING_OUTCOMES) != decided
 
 
-def loan_counts(*cells: tuple[str, str, int, int]) -> pl.DataFrame:
-    """Return counts of approved and denied loans by kind and race, of which "" is not known."""
-    rows = [(*at, ok, n) for *at, yes, no in cells for ok, n in ((1, yes), (0, no))]
-    table = pl.DataFrame(rows, schema=["loan", "race", "ok", "n"], orient="row")
-    return table.with_columns(race=pl.when(pl.col("race") != "").then("race"))
-
-
-ALIKE = [
-    ("FHA", "A", 1060, 820), ("FHA", "B", 1160, 900),
-    ("Conventional", "A", 1110, 290), ("Conventional", "B", 4300, 1140),
-]  # fmt: skip
-BY_LOAN = {**OF_RACE, "count": "n", "strata": "loan"}
-
-
-@pytest.mark.parametrize(
-    ("unknown", "passes"),
-    [
-        ([("FHA", "", 60, 240), ("Conventional", "", 850, 90)], False),
-        ([("FHA", "", 170, 130), ("Conventional", "", 742, 198)], True),
-    ],
-)
-def test_rows_without_a_group_are_compared_with_the_others_within_strata(unknown, passes):
-    """They were denied more often in one stratum, less often in the other: "accounted for"."""
-    table = loan_counts(*ALIKE, *unknown)
-    found = fg.why(table, **BY_LOAN)
-    (gap,) = found.gaps
-    verdict = GapVerdict.ACCOUNTED_FOR if passes else GapVerdict.INCONCLUSIVE
-    assert gap.verdict is verdict
-    assert (gap.reason is WhyInconclusive.MISSING_GROUPS) != passes
-    assert ("complete the groups" in " ".join(map(str, found.brief().steps))) != passes
-    report = fg.audit(table, **BY_LOAN)
-    codes = {each.reason and each.reason.code for each in report.estimates if each.scope == POOLED}
-    assert codes == {None if passes else ReasonCode.GROUPS_MISSING}
-    text = flat(render(report, "text"))
-    assert ("overall or within strata, and could change what is shown" in text) != passes
-    assert ("no difference is shown" in text) == passes
-    branches = pl.DataFrame({"branch": list("abcdefghij")})
-    by_branch = table.join(branches, how="cross").with_columns(n=pl.col("n") // 10)
-    asked = BY_LOAN | {"strata": "branch", "controls": "loan"}
-    (gap,) = fg.why(by_branch, **asked).gaps
-    beside = GapVerdict.ACCOUNTED_FOR if passes else GapVerdict.INCONCLUSIVE
-    assert gap.regression_verdict is beside
-
-
 @pytest.mark.parametrize(
     ("column", "nothing"), [("weight", None), ("count", None), ("weight", 0)]
 )  # fmt: skip
@@ -813,31 +613,6 @@ def test_rows_that_are_not_counted_do_not_pass_by_their_absence(column, nothing,
     few = decomposed(refused & (refused.cum_sum() <= 5))
     assert not {each.verdict for each in few.gaps} & {GapVerdict.INCONCLUSIVE}
     assert DiagnosticCode.UNCOUNTED_ROWS not in {each.code for each in few.diagnostics}
-
-
-@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
-def test_strata_of_one_side_alone_are_no_composition(metric):
-    """A gap whose composition was 0 was accounted for by it."""
-    cells = pl.DataFrame({
-        "sex": ["M", "M", "F", "F", "F"],
-        "branch": ["n", "s", "n", "s", "west"],
-        "n": [1_000, 1_000, 600, 600, 800],
-        "accepted": [700, 700, 420, 420, 320],
-    })  # fmt: skip
-    rows = pl.concat([
-        cells.select("sex", "branch", pl.lit(1).alias("d"), pl.col("accepted").alias("n")),
-        cells.select("sex", "branch", pl.lit(0).alias("d"), pl.col("n") - pl.col("accepted")),
-    ])  # fmt: skip
-    asked = {
-        "prediction": "d", "positive": 1, "sensitive": "sex", "count": "n", "metrics": metric,
-    }  # fmt: skip
-    found = fg.why(rows, strata="branch", **asked)
-    (gap,) = found.gaps
-    neutral = gap.estimate.definition.neutral
-    assert gap.part(GapPartKind.COMPOSITION).value == pytest.approx(neutral)
-    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
-    assert "with none of the other side" in " ".join(str(found).split())
-    assert "accounted for by" not in str(found).casefold()
 
 
 def _of_races(selected, n=700):

@@ -44,31 +44,6 @@ def test_controls_move_the_regression_and_nothing_else(loans):
     assert found.spec["controls"] is not None
 
 
-@pytest.mark.parametrize(
-    "counted", [{"strata": ["branch", *CONTROLS]}, {"strata": "branch", "controls": CONTROLS}]
-)
-def test_counts_give_what_rows_give(loans, counted):
-    cube = fg.count(loans, **{k: v for k, v in ASKED.items() if k != "reference"}, **counted)
-    found = fg.why(cube, controls=CONTROLS, reference={"race": "W"})
-    assert found.gaps == fg.why(loans, strata="branch", controls=CONTROLS, **ASKED).gaps
-
-
-def test_rows_without_a_control_are_excluded_from_the_regression_alone(loans):
-    """The gap was of the rows with the control: it could be the reverse of that of all rows."""
-    found = fg.why(loans, strata="branch", controls="purpose", **ASKED)
-    assert (found.used, found.excluded) == (ROWS, {})
-    alone = fg.why(loans, strata="branch", **ASKED).gaps[0]
-    known = fg.why(loans.drop_nulls(), strata="branch", controls="purpose", **ASKED).gaps[0]
-    (gap,) = found.gaps
-    assert (gap.estimate, gap.parts, gap.strata, gap.verdict) == (
-        alone.estimate, alone.parts, alone.strata, alone.verdict,
-    )  # fmt: skip
-    assert gap.adjusted == known.adjusted
-    assert (gap.left_out, gap.confounded, gap.overall) == (
-        loans["purpose"].null_count(), False, None,
-    )  # fmt: skip
-
-
 def test_without_strata_controls_are_the_strata(loans):
     one, other = (fg.why(loans, **{name: CONTROLS}, **ASKED) for name in ("controls", "strata"))
     assert one.gaps == other.gaps
@@ -102,24 +77,6 @@ def test_the_command_takes_controls(loans, tmp_path, monkeypatch):
     assert found.gaps[0].controls == ("ltv", "purpose")
     run("count", *question, "-o", "loans.cube.json")
     assert run("why", "loans.cube.json", *controls, *reference).gaps == found.gaps
-
-
-def on_first_page(found):
-    return " ".join(render(found, "markdown").replace("&#8203;", "").split())
-
-
-def test_a_mean_score_is_decomposed_as_the_number_that_it_is(loans):
-    random = np.random.default_rng(1)
-    rows = loans.with_columns(risk=pl.Series(random.uniform(0, 1, ROWS)) * 0.5)
-    found = fg.why(
-        rows, prediction="risk", task="regression", metrics=["mean_prediction.difference"],
-        sensitive="race", reference={"race": "W"}, strata="branch",
-        margins={"mean_prediction": 0.2},
-    )  # fmt: skip
-    black, risk = rows["race"].to_numpy() == "B", rows["risk"].to_numpy()
-    assert found.gaps[0].margin == 0.2
-    assert found.gaps[0].estimate.value == pytest.approx(risk[black].mean() - risk[~black].mean())
-    assert "average risk" in on_first_page(found).lower()
 
 
 def test_regressions_of_several_gaps_are_tested_together():

@@ -70,11 +70,3 @@ def test_rules_wait_for_labels_that_come_later(labels, form, tmp_path):
     value = report["selection_rate.ratio", "sex", "F"].value
     assert value == pytest.approx(fg.audit(day("all"), config=config)
                                   ["selection_rate.ratio", "sex", "F"].value)  # fmt: skip
-
-
-def test_a_label_that_no_monitor_expects_later_is_an_error(tmp_path):
-    now = tmp_path / "monitor.toml"
-    now.write_text(CONFIG.replace('labels = "later"\n', ""))
-    for labels in ("absent", "empty"):
-        with pytest.raises(fg.FairgaugeError, match="repaid"):
-            fg.audit(day(labels), config=now)

@@ -136,7 +136,7 @@ RESULTS = {
         **ASKED, model="model",
     ),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
-    "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
+    "check of a reference": lambda: fg.check(PUBLISHED, reference="B"),
     "health of a history": lambda: fg.monitor_doctor(
         dict.fromkeys(("2026-01-01", "2026-01-02", "2026-01-07"), CUBE),
         asked("selection_rate.ratio >= 0.8"),

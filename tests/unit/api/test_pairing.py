@@ -93,16 +93,6 @@ def test_verdicts_of_several_groups_and_models_are_adjusted_together():
     assert adjusted == pytest.approx([expected[p] for p in raw])
 
 
-def test_irrelevant_edits_only_ever_widen_an_interval():
-    table = study((5, 5), 12, placebos=6, sd_placebo=1.0)
-    (with_edits,) = audit(table, placebo="edit").differences
-    (without,) = audit(table, exclude_groups="edit").differences
-    assert with_edits.value == pytest.approx(without.value)
-    assert with_edits.high - with_edits.low > without.high - without.low
-    assert with_edits.variance.decides == "placebo"
-    assert with_edits.p_value > without.p_value
-
-
 def test_missing_answers_are_counted_by_group_and_excluded():
     table = study((4, 4), 10, 2)
     refusals = table.index[(table.group == "Black") & (table.run == 0)][:7]
@@ -116,51 +106,11 @@ def test_missing_answers_are_counted_by_group_and_excluded():
 # ---- bad tables ---------------------------------------------------------------------------------
 
 
-def test_all_mistakes_of_a_question_are_listed_at_once():
-    message = refused(
-        study(), item="name", score=None, reference="best", margins={"scor": 1}, cluster="item"
-    )
-    for part in (
-        "cluster: remove it: items and variants are the clusters",
-        "score: name the column of answers, either a score or a prediction (a decision), not neit",
-        "margins.scor: is not audited. Did you mean 'score'?",
-        "reference: must be others, largest, or a group (COL=VALUE), not best",
-    ):
-        assert part in message
-    assert "item: column 'name' is already the" in refused(
-        study(), item="name", variant="name"
-    ) or ("variant: column 'name' is already the item" in refused(study(), item="name"))
-
-
-def test_columns_that_the_data_lack_are_named_with_the_nearest():
-    message = refused(study(), item="itme", variant="nmae")
-    assert "'itme'" in message
-    assert "'nmae'" in message
-    assert "Did you mean 'item'?" in message
-
-
-def test_items_with_one_side_each_have_the_advice_for_such_designs():
-    table = study((4, 4), 10)
-    odd = table.item.str[2:].astype(int) % 2 == 1
-    table = table[odd == (table.group == "Black")]
-    message = refused(table)
-    assert "no 'item' was answered under names of two groups" in message
-    assert "--cluster name" in message
-
-
 def test_unknown_groups_placebos_and_references_are_named():
     message = refused(study(), reference={"group": "Whit"}, placebo="edit", exclude_groups="Asian")
     assert "reference: no 'Whit' in group. Did you mean 'White'?" in message
     assert "placebo: no 'edit' in group" in message
     assert "exclude_groups: no 'Asian' in group" in message
-
-
-def test_decisions_of_two_texts_need_the_favourable_one():
-    table = study().assign(hired=lambda t: np.where(t.score > 0, "yes", "no"))
-    asked = {"score": None, "prediction": "hired"}
-    assert "positive: name the favourable decision" in refused(table, **asked)
-    assert "has no 'Yess'. Did you mean 'yes'?" in refused(table, **asked, positive="Yess")
-    assert audit(table, **asked, positive="yes").differences[0].rate == "selection_rate"
 
 
 def decided(table, share, **words):

@@ -12,7 +12,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import SpecError
-from fairgauge.render.formats import render
 from fairgauge.results.subgroup_search import SubgroupSearch
 from fairgauge.stats.signed_roots import signed_root
 
@@ -162,17 +161,6 @@ def test_counts_shards_and_rows_give_the_same():
     assert few.examined == fg.find(PLANTED, features=["sex", "race"], **ASKED).examined
 
 
-def test_duplicates_count_once_under_the_fewest_conditions():
-    twice = PLANTED.with_columns(country=pl.lit("X"), women=pl.col("sex") == "F")
-    found = fg.find(twice, features=["sex", "race", "country", "women"], **ASKED)
-    plain = fg.find(twice, features=["sex", "race"], **ASKED)
-    assert found.duplicates > 0
-    # the values of "women" are groups of their own, and with "race" too: nothing else is new
-    assert found.examined == plain.examined + 2 + 6
-    rows = {(each.rows, each.n, each.events) for each in found.worse}
-    assert rows == {(each.rows, each.n, each.events) for each in plain.worse}
-
-
 def test_missing_values_are_a_group_unless_excluded():
     gaps = PLANTED.with_columns(
         race=pl.when(pl.col("race") == "B").then(None).otherwise(pl.col("race"))
@@ -256,28 +244,6 @@ def test_too_many_subgroups_are_refused_with_what_each_depth_makes():
         fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)
 
 
-def test_every_tested_subgroup_is_in_the_funnel_and_the_worse_lie_beyond_its_edge():
-    few = fg.find(PLANTED, features=["sex", "race"], **ASKED)
-    many = fg.find(
-        people(12_000), features=[*CUT[:3], fg.cut("age", list(range(20, 88, 4)))], **ASKED
-    )
-    for found in (few, many):
-        marks = found.funnel.marks
-        counts = dict.fromkeys(("worse", "undecided", "not_worse"), 0)
-        for mark in marks:
-            counts[mark.status] += mark.subgroups
-        assert counts == {
-            "worse": len(found.worse), "undecided": found.undecided_count,
-            "not_worse": found.not_worse_count,
-        }  # fmt: skip
-        assert len(marks) <= found.examined
-        for each in (*found.worse, *found.undecided):
-            edge = [point for point in found.funnel.edge if point.n == each.n]
-            for point in edge:
-                assert (each.difference >= point.difference) == (each.status == "worse")
-    assert len(many.funnel.marks) < many.examined
-
-
 QUESTION = {"label": "y", "prediction": "p", "positive": 1}
 
 
@@ -295,26 +261,3 @@ def test_a_report_is_searched_by_its_own_counts_and_question():
                        positive=0)  # fmt: skip
     mirrored = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION | {"positive": 0})
     assert swapped.find(rate="fpr").worse == mirrored.worse
-
-
-def _applications(rows):
-    """Return applications, two of each person, to places that differ for so many people."""
-    return pl.DataFrame({
-        "person": [i // 2 for i in range(800)],
-        "sex": ["F" if i // 2 % 2 else "M" for i in range(800)],
-        "place": ["north" if i % 2 or i // 2 >= rows else "south" for i in range(800)],
-        "hired": [int(i % 3 == 0) for i in range(800)],
-    })  # fmt: skip
-
-
-def test_a_feature_with_several_values_for_a_person_is_refused():
-    """It is unknown of them, so that a value would be that of people with one application."""
-    asked = {"prediction": "hired", "positive": 1, "rate": "selection_rate", "person": "person"}
-    features = ["sex", "place"]
-    with pytest.raises(SpecError, match="40 people have rows with different values of 'place'"):
-        fg.find(_applications(40), **asked, features=features)
-    found = fg.find(_applications(4), **asked, features=features)
-    assert any("4 people have rows with different" in each.message for each in found.diagnostics)
-    assert "400 people" in render(found, "text")
-    north = fg.find(_applications(40), **asked, features=["sex"], where="place = north")
-    assert north.overall.n == 400

@@ -214,23 +214,6 @@ def test_a_file_defines_metrics_by_their_cells():
     assert spec.rules == (fg.rule(cost.compared("ratio"), at_most=1.2),)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"under": "TP - FP"}, "cannot read 'TP - FP'; write a sum of cells"),
-        ({"under": "9999999 TP"}, "cannot read"),
-        ({"under": 3}, "not 'under' = 3"),
-        ({"function": "f"}, "not 'function' = 'f'"),
-        ({"of": "TP"}, "lacks among"),
-        ({"name": "accuracy"}, "is the name of a metric of fairgauge"),
-        ({"compared": "sum"}, "there is no such comparison"),
-    ],
-)
-def test_a_definition_that_cannot_be_read_says_so(change, message):
-    with pytest.raises(fg.SpecError, match=rf"metrics\[0\].*{message}"):
-        ask(**ASKED, metrics=[OWN_AS_DATA | change])
-
-
 # --- mistakes ---
 
 
@@ -238,49 +221,6 @@ def test_a_definition_that_cannot_be_read_says_so(change, message):
 def test_a_name_of_fairgauge_is_refused(name):
     with pytest.raises(fg.SpecError, match="is the name of a metric of fairgauge"):
         fg.rate(name, of=fg.TP, among=ALL)
-
-
-def a_function(tp, fp, fn, tn):
-    return tp / (tp + fn)
-
-
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: fg.rate("own", of=fg.TP + fg.FP, among=fg.TP + fg.FN),
-         r"TP \+ FP is not a part of TP \+ FN; for other ratios of cells use fairgauge.quotient"),
-        (lambda: fg.statistic(3), "statistic: needs a function, not '3'"),
-        (lambda: fg.statistic(lambda tp, fp, fn, tn: tp), "a lambda has no name; give it one"),
-        *(
-            (lambda r=r: fg.statistic(a_function, range=r), "range: must be two rising numbers")
-            for r in ((1, 0), (0, 0), 3, "ab", (0, 1, 2))
-        ),
-    ],
-)  # fmt: skip
-def test_what_does_not_define_a_metric_is_refused(made, message):
-    with pytest.raises(fg.SpecError, match=message):
-        made()
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda tp, fp, fn, tn: tp / (fp * 0), r"returned inf for TP = 7.*nonzero="),
-        (lambda tp, fp, fn, tn: np.log(-tp), "returned nan for TP = 7"),
-        (lambda tp, fp, fn, tn: 1 if tp > fp else 0, "raised ValueError.*np.where instead of if"),
-        (lambda tp, fp, fn, tn: tp.sum(), r"returned an array of shape \(\)"),
-        (lambda tp, fp, fn, tn: np.stack([tp, fp]), r"returned an array of shape \(2, 4\)"),
-        (lambda tp, fp, fn, tn: tp / tp.sum(), "gives other values for arrays than"),
-        (lambda tp, fp: tp, "raised TypeError"),
-        (lambda tp, fp, fn, tn: "many", "raised ValueError"),
-        (lambda tp, fp, fn, tn: -tp, "returned -7 .* a number from 0 to inf; give its range"),
-    ],
-)
-def test_a_function_that_does_not_fit_is_refused_by_its_name(function, message):
-    function.__qualname__ = "my_statistic"
-    with pytest.raises(fg.SpecError, match="'my_statistic' of mine ") as caught:
-        fg.statistic(function, name="mine", range=(0, np.inf))
-    assert caught.match(message)
 
 
 cells = st.builds(lambda *k: sum((n * c for n, c in zip(k, (fg.TP, fg.FP, fg.FN, fg.TN), strict=True)), 0 * fg.TP), *[st.integers(0, 3)] * 4)  # noqa: E501 # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from loan_cases import BASIC, SEX
+from loan_cases import SEX
 
 import fairgauge as fg
 
@@ -30,17 +30,3 @@ def test_an_empty_path_is_not_the_working_folder(fails, loans, tmp_path, command
     to = ("-o", "out.html") if command == "render" else ()
     message = fails(command, "", *to)
     assert message == "the path is an empty text; name a file, or '.' for the working folder"
-
-
-def test_seal_finds_the_counts_that_a_report_was_made_of(run, fails, loans, tmp_path):
-    assert run("count", loans, *SEX, "-o", "day.cube.json").exit_code == 0
-    assert run("count", loans, *BASIC, "--sensitive", "region", "-o", "a.cube.json").exit_code == 0
-    assert run("audit", "day.cube.json", "-o", "report.json").exit_code == 0
-    (tmp_path / "broken.cube.json").write_text("{}")
-    sealed = run("seal", "report.json", "-o", "audit.fairgauge")
-    assert sealed.exit_code == 0, sealed.output
-    assert run("verify", "audit.fairgauge").exit_code == 0
-    (tmp_path / "day.cube.json").unlink()
-    message = fails("seal", "report.json", "-o", "again.fairgauge")
-    assert message.startswith("no .cube.json beside 'report.json' holds the counts")
-    assert "fairgauge seal REPORT COUNTS.cube.json" in message

@@ -16,7 +16,7 @@ import reference_intervals as reference
 from fairgauge.enums import Average, DiagnosticCode, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.scopes import NO_CLASS, POOLED
+from fairgauge.results.scopes import NO_CLASS
 from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Z = reference.Z
@@ -314,26 +314,6 @@ def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
 # a reference that holds the group
 
 
-def test_against_everyone_limits_are_those_against_the_rest_carried_over():
-    cells = ((40, 16, 10, 40), (30, 18, 20, 100))
-    rest, every = (
-        pair(*cells, metrics=["DPPL", "DI", "RD", "CI"], reference=r) for r in ("rest", "overall")
-    )
-    share = 106 / (106 + 168)
-    one, other = rest["DPPL", "g", "a"], every["DPPL", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(tuple((1 - share) * v for v in one.interval))
-    assert other.p_value == one.p_value
-    one, other = rest["DI", "g", "a"], every["DI", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(
-        tuple(r / (share * r + 1 - share) for r in one.interval)
-    )
-    share = 50 / 100  # of the observed positives
-    one, other = rest["RD", "g", "a"], every["RD", "g", "a"]
-    assert tuple(other.interval) == pytest.approx(tuple((1 - share) * v for v in one.interval))
-    size = every["CI", "g", "a"]
-    assert size.low < size.value < size.high
-
-
 # weights, strata, features
 
 
@@ -364,16 +344,6 @@ def stratified():
     return pl.DataFrame(found, schema=["st", "g", "y"], orient="row")
 
 
-def test_pooled_over_equal_strata_narrows_the_interval():
-    report = fg.audit(stratified(), label="y", sensitive="g", strata="st", metrics=["DPL"])
-    inside, pooled = report["DPL", "g", "a", "x"], report["DPL", "g", "a", POOLED]
-    assert pooled.value == pytest.approx(0.2)
-    assert pooled.interval.methods == (M.SCORE,)
-    ratio = (inside.high - inside.low) / (pooled.high - pooled.low)
-    assert ratio == pytest.approx(math.sqrt(2), rel=0.02)
-    assert pooled.says.endswith(", adjusted for the strata (95% CI −29.2 to −10.4 pp)")
-
-
 def test_disparity_within_thin_strata_has_the_interval_of_its_score():
     options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
     thick = fg.audit(stratified(), **options)["CDDL", "g", "a"]
@@ -388,15 +358,6 @@ def test_disparity_within_thin_strata_has_the_interval_of_its_score():
 def five_groups(metrics="selection_rate"):
     groups = {name: (x, 100) for name, x in zip("abcde", (20, 26, 31, 18, 24), strict=True)}
     return fg.audit(selected(groups), metrics=metrics)
-
-
-def test_the_largest_gap_is_above_what_all_pairs_at_once_allow():
-    names = ["selection_rate.largest_gap", "selection_rate.smallest_ratio"]
-    gap, ratio = five_groups(names).estimates
-    of_gap, of_ratio = reference.most_apart([20, 26, 31, 18, 24], 100)
-    assert (gap.value, *of_gap) == pytest.approx((0.13, gap.low, gap.high), abs=1e-6)
-    assert (ratio.value, *of_ratio) == pytest.approx((18 / 31, ratio.low, ratio.high), abs=1e-6)
-    assert gap.interval.methods == (M.TUKEY, M.MOVER, M.WILSON)
 
 
 def test_p_values_are_adjusted_for_all_that_a_report_tests():

@@ -87,40 +87,6 @@ def test_the_critical_value_holds_for_every_interval_of_the_page():
     assert data["together"]["z"] == critical(1 - 0.05 / data["together"]["count"])
 
 
-def test_protected_counts_need_no_permission_and_come_with_what_agrees_with_them():
-    """Small multiples are no persons; a choice by the data and all rows have no bounds."""
-    cells = {"tp": 400, "fp": 200, "fn": 300, "tn": 6}
-    safe = fg.protect(fg.confusion("g", {"a": cells, "b": cells}), 5)
-    data = fg.explore(safe, reference="overall", metrics=["accuracy", "f1"])._data
-    assert (data["protected"], data["exact"], data["alone"]) == (5, False, 0)
-    assert ([rate["name"] for rate in data["rates"]], data["references"]) == (["accuracy"], [])
-    assert data["start"]["reference"] == "others"
-    (table,) = data["tables"]
-    least, greatest = (decoded({**table, "counts": of}) for of in table["ranges"])
-    counts_ = decoded(table)
-    assert (least <= counts_).all()
-    assert (counts_ <= greatest).all()
-    assert (greatest - least).max() == 8
-    with pytest.raises(fg.SpecError, match="none of these is a rate of decisions"):
-        fg.explore(safe, metrics="f1")
-
-
-def test_a_report_needs_the_counts_that_it_was_made_of(tmp_path):
-    cube = counts(threshold=0.25)
-    report = fg.audit(cube, reference={"g": "South"})
-    page = report.explore(exact=True)
-    assert page._data["thresholds"][page._data["audited"]] == 0.25
-    cube.save(tmp_path / "c.cube.json")
-    assert report.explore(tmp_path / "c.cube.json", exact=True).html == page.html
-    saved = fg.Report.from_dict(report.to_dict())
-    with pytest.raises(fg.CubeError, match="a report that was read from a file holds no counts"):
-        saved.explore()
-    assert saved.explore(cube, exact=True).html == page.html
-    other = fg.count(sample_reports.scores().head(100), **QUESTION)
-    with pytest.raises(fg.CubeError, match="give the counts that it was made of"):
-        report.explore(other, exact=True)
-
-
 def test_the_page_is_inert_and_small(tmp_path):
     hostile = {"</script><img src=x onerror=alert(1)>": {"tp": 40, "fp": 20, "fn": 30, "tn": 60}}
     page = fg.explore(fg.confusion("<b>", {**hostile, "b": {"tp": 40, "tn": 50}}))

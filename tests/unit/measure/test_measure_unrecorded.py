@@ -216,20 +216,6 @@ def test_an_outcome_that_depends_on_the_probabilities_leaves_bounds_to_decide():
     assert [e.code for e in report.diagnostics if e.code == "lack_of_fit"]
 
 
-def test_weights_and_clusters_widen_intervals():
-    data = people(3_000)
-    rng = np.random.default_rng(4)
-    data = data.with_columns(
-        w=pl.Series(rng.lognormal(0, 1, 3_000)), of=pl.Series(np.arange(3_000) // 30)
-    )
-    key = ("selection_rate.difference", "race", "Black")
-    alone, weighted = audited(data)[key], audited(data, weight="w")[key]
-    assert weighted.high - weighted.low > 1.1 * (alone.high - alone.low)
-    clustered = audited(data, cluster="of")[key]
-    assert clustered.value == pytest.approx(alone.value)
-    assert clustered.interval != alone.interval
-
-
 def widths(report):
     """Return how wide the interval of every estimator is."""
     intervals = {str(e.estimator): e.interval for e in report.estimators if e.group == "Black"}
@@ -251,34 +237,6 @@ def test_weights_that_differ_widen_every_interval():
         assert weighted[name] == pytest.approx(by_row[name], rel=0.06), name
 
 
-def test_conditional_rates_and_thresholds_are_estimated():
-    data = people(5_000)
-    rng = np.random.default_rng(5)
-    score = np.clip(0.3 * data["chosen"].to_numpy() + rng.random(5_000) * 0.7, 0, 1)
-    report = fg.audit(
-        data.with_columns(score=pl.Series(score)),
-        label="chosen",
-        score="score",
-        threshold=[0.4, 0.6],
-        positive=1,
-        sensitive={"race": fg.probabilities(GROUPS)},
-        metrics=["true_positive_rate.difference"],
-    )
-    assert {each.threshold for each in report.estimates} == {0.4, 0.6}
-    assert all(each.status == "ok" for each in report.estimates)
-
-
-def test_a_recorded_feature_beside_it_is_as_alone():
-    rng = np.random.default_rng(6)
-    data = people(3_000).with_columns(sex=pl.Series(rng.choice(["F", "M"], 3_000)))
-    asked = {"prediction": "chosen", "positive": 1, "metrics": "selection_rate.difference"}
-    both = fg.audit(data, sensitive=["sex", {"race": fg.probabilities(GROUPS)}], **asked)
-    alone = fg.audit(data, sensitive="sex", **asked)
-    key = ("selection_rate.difference", "sex", "F")
-    assert (both[key].value, both[key].interval) == (alone[key].value, alone[key].interval)
-    assert both["selection_rate.difference", "race", "Black"].value is not None
-
-
 def test_rows_without_probabilities_are_excluded_and_counted():
     data = people(1_000)
     missing = data.with_columns(
@@ -292,73 +250,6 @@ def test_rows_without_probabilities_are_excluded_and_counted():
     assert ours == pytest.approx(rest)
 
 
-def test_other_questions_refuse_probabilities_by_name(tmp_path):
-    data = people(500).with_columns(other=pl.col("chosen"), score=pl.col("p_white"))
-    feature = {"race": fg.probabilities(GROUPS)}
-    of = {"prediction": "chosen", "positive": 1, "sensitive": feature}
-    with pytest.raises(fg.SpecError, match="candidate: cannot be combined"):
-        fg.compare_models(data, candidate="other", **of)
-    with pytest.raises(fg.SpecError, match="'race': a threshold for each group needs recorded"):
-        fg.thresholds(
-            data, label="chosen", score="score", positive=1, sensitive=feature, rules="DI >= 0.8"
-        )
-    with pytest.raises(fg.SpecError, match="a decomposition of gaps needs recorded groups"):
-        fg.why(data, strata="other", **of)
-    with pytest.raises(fg.SpecError, match="'race': a search of subgroups needs recorded"):
-        fg.find(data, features=feature, rate="selection_rate", prediction="chosen", positive=1)
-    with pytest.raises(fg.SpecError, match="'race': a page that computes again needs recorded"):
-        fg.explore(data, **of)
-    with pytest.raises(fg.SpecError, match="'race': a scorer needs recorded"):
-        fg.scorer("selection_rate.ratio", sensitive=feature)
-    report = audited(data)
-    with pytest.raises(fg.SpecError, match="'race': estimates from probabilities"):
-        fg.compare(report, report)
-    cube = fg.count(data, **of)
-    with pytest.raises(fg.SpecError, match="a monitor needs recorded groups"):
-        fg.monitor({"2026-01": cube}, of | {"monitor": {"rules": [LIMIT]}})
-
-
-def answering(data, answers):
-    """Return people of whom some report their group."""
-    return data.with_columns(
-        reported=pl.when(pl.Series(answers)).then(pl.col("race")).otherwise(None)
-    )
-
-
-def by_income(rows, seed=0):
-    """Draw people whose outcome follows their probabilities alone: the groups fare alike."""
-    rng = np.random.default_rng(seed)
-    p = rng.dirichlet([0.2, 0.6, 0.2], rows)
-    group = rng.choice(3, rows, p=[0.2, 0.6, 0.2])
-    chosen = rng.random(rows) < 0.3 + 0.4 * p[:, 1]
-    columns = dict(zip(COLUMNS, p.T, strict=True))
-    return pl.DataFrame(
-        {"chosen": chosen.astype(int), **columns, "race": np.array(list(GROUPS))[group]}
-    )
-
-
-def test_no_assumption_decides_what_people_of_known_group_contradict():
-    """Probabilities that follow income; volunteers where the likeliest group is right."""
-    rng = np.random.default_rng(5)
-    income = by_income(8_000)
-    gap = people(8_000, (0.25, 0.55, 0.5), concentration=4.0)
-    likeliest = np.array(list(GROUPS))[gap.select(COLUMNS).to_numpy().argmax(axis=1)]
-    volunteers = answering(gap, likeliest == gap["race"].to_numpy())
-    for data, limit in (
-        (answering(income, rng.random(8_000) < 0.08), LIMIT),
-        (volunteers, "selection_rate.difference >= -0.9"),
-    ):
-        assert outcome_of(audited(data, [limit], known="reported")) == "inconclusive"
-        report = audited(data, [limit], known="reported")
-        (verdict,) = [each for each in report.verdicts if each.group == "Black"]
-        assert verdict.reason.code == "answers_contradict"
-        assert "the answers of" in verdict.says
-        assert "contradict the probabilities (p" in verdict.says
-        brief = report.brief()
-        assert "own answers contradict what is assumed" in " ".join(map(str, brief.verdict))
-        assert "both sides of the limit" not in " ".join(map(str, brief.certainty))
-
-
 def test_what_assumes_nothing_states_its_range_and_no_value():
     report = audited(people(6_000, (0.4, 0.5, 0.5)), [LIMIT], assume="nothing")
     estimate = report["selection_rate.difference", "race", "Black"]
@@ -370,21 +261,3 @@ def test_what_assumes_nothing_states_its_range_and_no_value():
     assert f"−{low} to +{high}" in text
     for untrue in ("an estimated", "As precise", "as precise", "right wherever"):
         assert untrue not in text, untrue
-
-
-def test_a_range_beyond_a_limit_fails_and_names_who_is_worse_off():
-    rng = np.random.default_rng(1)
-    p = np.where(rng.random(8_000) < 0.3, 0.99, 0.01)
-    rate = np.where(rng.random(8_000) < p, 0.1, 0.8)
-    chosen = (rng.random(8_000) < rate).astype(int)
-    data = pl.DataFrame({"chosen": chosen, "p_black": p, "p_white": 1 - p})
-    race = fg.probabilities(Black="p_black", White="p_white", assume="nothing")
-    for metric, limit in (("selection_rate.difference", -0.05), ("selection_rate.ratio", 0.8)):
-        for rules in ([], [f"{metric} >= {limit}"]):
-            report = fg.audit(
-                data, prediction="chosen", positive=1, sensitive={"race": race},
-                reference={"race": "White"}, metrics=metric, rules=rules,
-            )  # fmt: skip
-            assert [str(each.outcome) for each in report.verdicts] == ["fail"] * len(rules)
-            assert "Black people have chosen = 1 less often" in str(report)
-            assert "No difference is statistically significant" not in str(report)

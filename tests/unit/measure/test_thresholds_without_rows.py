@@ -64,21 +64,6 @@ def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
                if each.level == "warning" and each.get("rows"))  # fmt: skip
 
 
-def test_accuracy_is_not_kept_by_rows_that_lack_something() -> None:
-    """Those who are decided differently at another threshold."""
-    frame, _ = table()
-    asked = {"rules": "selection_rate.ratio >= 0.85", "margins": {"accuracy": 0.02}, **ASKED}
-    whole = fg.thresholds(frame, **asked)["sex"].common
-    lost = frame.p.between(0.3, 0.5)
-    for column in ("sex", "y", "p"):
-        some = frame.assign(**{column: frame[column].where(~lost)})
-        effect = fg.thresholds(some, **asked)["sex"].common
-        assert (
-            effect is None or effect.kept_outcome is not Outcome.PASS or (effect.threshold == 0.5)
-        )
-    assert whole is None or whole.kept_reason is None
-
-
 @pytest.mark.parametrize("rate", ["accuracy", "true_positive_rate", "false_positive_rate"])
 @pytest.mark.parametrize("lacking", ["y", "p", "sex"])
 def test_the_worst_that_they_may_be_is_attained(rate: str, lacking: str) -> None:

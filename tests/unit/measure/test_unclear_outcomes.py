@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
+from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.reasons import ReasonCode
 
 RULES = ["selection_rate.ratio >= 0.6"]
@@ -48,23 +48,6 @@ def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     assert "collect more rows" not in steps
 
 
-@pytest.mark.parametrize("stated", [
-    {"positive": ["approved", "approved with conditions"]},
-    {"recode": 'outcome = {denied = ["approved with conditions"]}'},
-    {"where": "outcome != approved with conditions"},
-])  # fmt: skip
-def test_an_outcome_that_is_stated_is_clear(stated):
-    report = audited(
-        rows("approved with conditions"), rules="selection_rate.ratio >= 0.5", **stated
-    )
-    assert report.verdict is Outcome.PASS
-
-
-def test_a_fail_stays():
-    report = audited(rows("pending"), rules="selection_rate.ratio >= 1.5")
-    assert report.verdict is Outcome.FAIL
-
-
 def of_classes(spelt: str, of: str = "p", kappa: bool = False) -> tuple[pl.DataFrame, dict]:
     """Return rows of three classes, of which one column spells a fifth of one otherwise."""
     rng = np.random.default_rng(3)
@@ -103,14 +86,6 @@ def test_spellings_of_a_class_withhold_a_pass(spelt, of, kappa):
     assert same.exit_code == 3  # of classes it states nothing
 
 
-def test_a_rule_that_does_not_need_them_passes():
-    """Labels are unclear, and a rule on decisions is not of labels."""
-    table = rows("pending", role="y").with_columns(p=pl.col("y").replace("pending", "denied"))
-    asked = {"label": "y", "prediction": "p", "positive": "approved", "sensitive": "g"}
-    report = fg.audit(table, **asked, rules=[*RULES, "base_rate.ratio >= 0.6"])
-    assert [each.outcome for each in report.verdicts] == [Outcome.PASS, Outcome.INCONCLUSIVE]
-
-
 @pytest.mark.parametrize("counted", ["any", "last"])
 @pytest.mark.parametrize(
     ("value", "outcome"),
@@ -126,22 +101,6 @@ def test_people_whose_outcome_is_unclear_withhold_a_pass(counted, value, outcome
     assert ("100 people have no clear prediction" in " ".join(str(report).split())) is (
         outcome != "pass"
     )
-
-
-@pytest.mark.parametrize("name", ["unknown", "N/A", "not disclosed", "Prefer not to say"])
-def test_a_group_of_people_whose_category_is_missing_withholds_a_pass(name):
-    """It was PASS with a warning, though as unknown ones these rows could change it."""
-    table = rows("denied").with_columns(
-        g=pl.when(pl.int_range(1_600) % 8 == 0).then(pl.lit(name)).otherwise("g")
-    )
-    asked = {"rules": "selection_rate.ratio >= 0.2"}
-    (verdict, *_) = audited(table, **asked).verdicts
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert (verdict.reason["what"], verdict.reason["rows"]) == ("clear g", 200)
-    assert audited(table, **asked, unknown=name).verdict is Outcome.PASS
-    assert audited(table, **asked, exclude_groups=name).verdict is Outcome.PASS
-    stated = {"g": {name: [name], "a": ["a"], "b": ["b"]}}
-    assert audited(table, **asked, recode=stated).verdict is Outcome.PASS
 
 
 def reversed_decisions(values: tuple[object, object]) -> pl.DataFrame:
@@ -173,19 +132,6 @@ def test_outcomes_that_are_probably_reversed_withhold_a_pass(values, asked):
     assert failing.verdict is Outcome.FAIL
 
 
-def test_reversed_decisions_are_known_to_every_verb():
-    table = reversed_decisions(("yes", "no"))
-    asked = {"label": "y", "prediction": "outcome", "positive": "yes"}
-    code = DiagnosticCode.REVERSED_PREDICTIONS
-    gaps = fg.why(table, **asked, sensitive="g", strata="st", margins={"selection_rate": 0.2})
-    search = fg.find(table, **asked, features=["g", "st"], rate="accuracy")
-    for result in (gaps, search):
-        assert code in {each.code for each in result.diagnostics}
-    assert {gap.reason for gap in gaps.gaps} == {WhyInconclusive.UNCLEAR_VALUES}
-    (warning,) = fg.explore(table, **asked, sensitive="g").warnings
-    assert "'outcome' is positive less often where 'y' is" in warning
-
-
 @pytest.mark.parametrize(("unknown", "inconclusive"), [(8, False), (1_200, True)])
 def test_an_identifier_of_many_people_withholds_a_pass(unknown, inconclusive):
     """1,200 refused women counted as one person: a warning, PASS and exit code 0."""
@@ -213,78 +159,6 @@ def test_an_identifier_of_many_people_withholds_a_pass(unknown, inconclusive):
     one = audited(table, person="who", recode={"who": {"UNKNOWN": ["UNKNOWN"]}})
     assert one.exit_code == 0
     assert DiagnosticCode.PLACEHOLDER_IDENTIFIER not in {d.code for d in one.diagnostics}
-
-
-@pytest.mark.parametrize(
-    "pair", [("F", "f"), ("Female", "female "), ("1", "1.0"), ("True", "TRUE")]
-)
-@pytest.mark.parametrize("respelt", [8, 300])
-def test_groups_in_two_spellings_withhold_a_pass_of_their_feature(pair, respelt):
-    """One group was two, each compared by itself: a warning, PASS and exit code 0."""
-    table = pl.DataFrame({
-        "g": [pair[0]] * 1_000 + [pair[1]] * respelt + ["m"] * 1_000,
-        "h": ["x", "y"] * (1_000 + respelt // 2),
-        "outcome": ["approved", "denied", "denied", "approved"] * (500 + respelt // 4),
-    })  # fmt: skip
-    report = audited(table, sensitive=["g", "h"])
-    outcomes = {each.feature: each.outcome for each in report.verdicts if each.feature == "h"}
-    assert outcomes == {"h": Outcome.PASS}
-    of_group = [each for each in report.verdicts if each.feature == "g"]
-    if respelt == 8:
-        assert Outcome.INCONCLUSIVE not in {each.outcome for each in of_group}
-        return
-    assert {each.reason.code for each in of_group} == {ReasonCode.UNCLEAR_VALUES}
-    assert report.exit_code == 3
-    text = " ".join(str(report).split())
-    assert "300 rows have no consistent spelling of g" in text
-    step, *others = map(str, report.brief().steps)
-    assert not any("state what the values in the warnings mean" in each for each in others)
-    assert step.startswith("Analyst: recode g first, with --recode")
-    line = next(d["line"] for d in report.diagnostics if d.code is DiagnosticCode.SAME_NAMES)
-    assert audited(table, sensitive=["g", "h"], recode=line).exit_code == 0
-    apart = {"g": {each: [each] for each in pair}}
-    assert audited(table, sensitive=["g", "h"], recode=apart).exit_code == 0
-    if pair[0] in ("1", "True"):  # of which value sets are refused
-        return
-    one, other = ([each, "m"][: 1 + (each == pair[0])] for each in pair)
-    assert audited(table, sensitive={"g": [one, other]}).exit_code == 0
-    assert audited(table, sensitive={"g": [[pair[0]], ["m"]]}).exit_code == 3
-
-
-def copied(task: str = "binary", apart: int = 0, of: int = 800) -> pl.DataFrame:
-    """Return rows whose predictions equal the label, but for some."""
-    classes = {"binary": [1, 0], "multiclass": [*"xyz"], "regression": [0.5, 1.5, 4.0]}[task]
-    labels = (classes * of)[:of]
-    others = [classes[(classes.index(each) + 1) % len(classes)] for each in labels]
-    return pl.DataFrame(
-        {"y": labels, "p": others[:apart] + labels[apart:], "g": [*"aabb"] * (of // 4)}
-    )
-
-
-@pytest.mark.parametrize("apart", [0, 80])
-@pytest.mark.parametrize(
-    ("task", "rule"),
-    [
-        ("binary", "true_positive_rate >= 0.8"),
-        ("binary", "DCA <= 0.2"),
-        ("multiclass", "accuracy >= 0.8"),
-        ("regression", "|mean_error.difference| <= 0.2"),
-    ],
-)
-def test_predictions_that_equal_the_label_in_all_rows_withhold_a_pass(task, rule, apart):
-    """A column copied from the label has no error: a warning, PASS and exit code 0."""
-    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": task, "rules": rule}
-    report = fg.audit(copied(task, apart), **asked)
-    if apart:
-        assert report.exit_code == 0
-        return
-    assert report.exit_code == 3
-    assert {(each.outcome, each.reason.code) for each in report.verdicts} == {
-        (Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES)
-    }
-    text = " ".join(str(report).split())
-    assert "800 rows have no prediction that differs from the label" in text
-    assert "check that the predictions are the model's" in " ".join(map(str, report.brief().steps))
 
 
 def scored(**columns: str) -> pl.DataFrame:

@@ -77,31 +77,6 @@ def test_one_hot_probabilities_within_strata_are_the_recorded_column():
     assert audited(exact, **WITHIN)[KEY].value == pytest.approx(recorded[KEY].value, abs=1e-6)
 
 
-def test_thin_strata_decide_nothing():
-    data, _ = of_places(2_000)
-    thin = data.with_columns(place=pl.int_range(2_000) // 6)
-    report = audited(thin, rules=["selection_rate.difference >= -0.05"], **WITHIN)
-    assert report[KEY].status == "too_few"
-    assert "strata with fewer than 5" in report[KEY].says
-    assert {str(each.outcome) for each in report.verdicts} == {"not_evaluated"}
-
-
-def test_parts_with_strata_add_up_and_weights_widen():
-    data, _ = of_places(3_000)
-    data = data.with_columns(
-        w=pl.Series(np.random.default_rng(1).lognormal(0, 1, 3_000)),
-        place=pl.when(pl.int_range(3_000) < 100).then(None).otherwise(pl.col("place")),
-    )
-    asked = {
-        "prediction": "chosen", "positive": 1, "strata": "place",
-        "sensitive": {"race": fg.probabilities(GROUPS)},
-    }  # fmt: skip
-    parts = fg.count(data[:800], **asked) + fg.count(data[800:], **asked)
-    assert parts.digest == fg.count(data, **asked).digest
-    alone, weighted = audited(data, **WITHIN)[KEY], audited(data, weight="w", **WITHIN)[KEY]
-    assert weighted.high - weighted.low > 1.1 * (alone.high - alone.low)
-
-
 def test_clusters_and_strata_are_refused_together():
     data, _ = of_places(500)
     with pytest.raises(fg.SpecError, match="remove it, or the cluster"):

@@ -9,9 +9,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode
-from fairgauge.reasons import ReasonCode
-from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
@@ -140,16 +137,6 @@ def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
     assert expected > 0
 
 
-def test_conditional_disparity_of_berkeley(berkeley: fg.Report) -> None:
-    (found,) = [e for e in berkeley.estimates if (e.metric, e.group) == ("CDDL", "women")]
-    total = sum(map(sum, BERKELEY.values()))
-    expected = sum(
-        (ma + mr + wa + wr) / total * (wr / (wr + mr) - wa / (wa + ma))
-        for ma, mr, wa, wr in BERKELEY.values()
-    )
-    assert found.value == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("factor", [1e103, 1e-110])
 def test_weights_whose_cubes_overflow_or_vanish_are_an_error(factor: float) -> None:
     data = people(60).with_columns(pl.col("w") * factor)
@@ -185,43 +172,3 @@ def test_adequate_intervals_of_weighted_rates_hold_the_truth():
         ]  # fmt: skip
         assert len(found) > 0.75 * sets, name
         assert np.mean(found) >= 0.935 - 3 * np.sqrt(0.05 * 0.95 / len(found)), name
-
-
-def test_a_few_heavy_rows_are_no_rate():
-    weight = np.random.default_rng(2).uniform(1, 2, 200)
-    table = pl.DataFrame({"g": ["a"] * 100 + ["b"] * 100, "p": [0, 1] * 100})
-    assert {each.status for each in weighted_gap(table.with_columns(w=weight))} == {"ok"}
-    weight[:2] = 5000.0  # two rows of the first group outweigh all others
-    found = weighted_gap(table.with_columns(w=weight))
-    assert {each.status for each in found} == {"too_few"}
-    assert "weights leave 2.1 effective rows in the group, below 5" in found[0].says
-
-
-def weighted_gap(table):
-    report = fg.audit(table, prediction="p", sensitive="g", weight="w", metrics=["DPPL"])
-    return list(report.estimates)
-
-
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) -> None:
-    """They were "used", had no rates, and their comparisons "no rows"."""
-    rows = people().with_columns(w=pl.when(pl.col("g") == "c").then(0).otherwise("w"))
-    asked = {**asked, "sensitive": "g", "weight": "w"}
-    for data in (rows, fg.count(rows, **{k: v for k, v in asked.items() if k != "population"})):
-        report = fg.audit(data, **asked)
-        (warned,) = [
-            each for each in report.diagnostics if each.code is DiagnosticCode.WEIGHTLESS_GROUPS
-        ]
-        n = rows["g"].eq("c").sum()
-        assert (warned.level, warned["groups"], warned["rows"]) == ("warning", ("c",), n)
-        assert warned.message == (
-            f"every row of the group 'c' of 'g' has a weight of 0 ({n} rows): nothing is estimated "
-            "of them"
-        )
-        rates = [rate for group in report.groups for rate in group.rates.values()]
-        reasons = [each.reason for each in (*rates, *report.estimates) if each.reason is not None]
-        empty = [each for each in reasons if each.code is ReasonCode.EMPTY_DENOMINATOR]
-        assert all("of a weight above 0" in describe_reason(each) for each in empty)
-    kept = fg.audit(people(), **asked)
-    codes = {each.code for each in kept.diagnostics}
-    assert DiagnosticCode.WEIGHTLESS_GROUPS not in codes

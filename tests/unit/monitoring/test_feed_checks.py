@@ -131,14 +131,6 @@ def test_a_fault_takes_no_alarm_back() -> None:
     assert monitored(FAULTS["rows twice"][1], rules=rules).exit_code == 1
 
 
-def test_outcomes_of_one_value_in_all_periods_are_found() -> None:
-    counts = {n: fg.count(rows_of(i).assign(prediction=1.0), **ASKED) for i, n in enumerate(NAMES)}
-    report = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES[:1]}})
-    (found,) = named(report, HistoryProblem.ONE_VALUE)
-    assert (found.period, found.last, found.column) == (NAMES[0], NAMES[-1], "prediction")
-    assert report.exit_code == 3
-
-
 @pytest.mark.parametrize(("length", "step"), [(3, 1), (1, 1), (2, 7)])
 def test_absent_days_are_a_gap(length: int, step: int) -> None:
     absent = {10 + step * i for i in range(length)}
@@ -148,18 +140,6 @@ def test_absent_days_are_a_gap(length: int, step: int) -> None:
     assert sum(each.rows or 0 for each in found) == length
     health = fg.monitor_doctor(counts, ASKED | {"monitor": {"rules": RULES}})
     assert (health.exit_code, health.findings) == (1, report.findings)
-
-
-def test_a_lasting_change_remains_a_finding() -> None:
-    few = lacking("prediction", 0.3)
-    counts = {n: fg.count(few(rows_of(i)) if i >= 12 else rows_of(i), **ASKED)
-              for i, n in enumerate(NAMES)}  # fmt: skip
-    asked = ASKED | {"monitor": {"rules": RULES}}
-    report = fg.monitor(counts, asked)
-    (found,) = named(report, HistoryProblem.MISSING_VALUES)
-    assert (found.period, found.last, report.exit_code) == (NAMES[12], NAMES[-1], 3)
-    anew = fg.monitor(counts, ASKED | {"monitor": {"rules": RULES, "start": NAMES[12]}})
-    assert (anew.findings, anew.exit_code) == ((), 0)
 
 
 @pytest.mark.parametrize("seed", range(4))

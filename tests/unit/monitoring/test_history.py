@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,24 +65,6 @@ def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
     assert {p: p.read_bytes() for p in others} == others
     held.write_bytes(next(iter(others.values())))
     fg.monitor(history, asked(RATIO))
-
-
-def test_of_two_runs_at_once_one_wins(tmp_path):
-    """Each adds other counts of one period; the counts that stay are whole, and of one of them."""
-    history = fg.History(tmp_path)
-
-    def add(i: int) -> str:
-        try:
-            return str(history.add("2026-11-20", cube(i)))
-        except fg.CubeError as error:
-            return str(error)
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(add, range(24)))
-    lost = [each for each in answers if "holds other counts of 2026-11-20" in each]
-    assert len(lost) == len(answers) - 1
-    assert history.cube(parse_period("2026-11-20")) == cube(answers.index("True"))
-    assert [p.name for p in (tmp_path / "period=2026-11-20").iterdir()] == ["counts.cube.json"]
 
 
 @POSIX

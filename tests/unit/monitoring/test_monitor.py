@@ -86,37 +86,6 @@ def test_a_metric_and_its_mirror_agree(shifted):
     assert first.since == second.since
 
 
-def test_a_rate_of_a_group_is_monitored(shifted):
-    rule = {"metric": "selection_rate", "at_least": 0.35}
-    report = fg.monitor(shifted, asked(rule))
-    assert [(each.group, each.state) for each in report.comparisons] == [
-        ("F", MonitorState.ALARM),
-        ("M", MonitorState.NO_ALARM),
-    ]
-    assert report.alarms[0].reference == ""
-
-
-def test_a_day_without_the_reference_or_a_named_group_is_no_error():
-    named = QUESTION | {
-        "reference": {"sex": "M"},
-        "sensitive": [{"column": "sex", "values": ["F", "X"]}],
-    }
-    counts = {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "X": {"tp": 4, "fn": 6},
-                                         "M": {"tp": 80, "fn": 120}})
-              for name in day_names(6)}  # fmt: skip
-    counts["2026-01-03"] = fg.confusion("sex", {"F": {"tp": 1, "fn": 1}})
-    counts["2026-01-04"] = fg.confusion("sex", {"M": {"tp": 1, "fn": 1}})
-    # cubes of counts carry their own question, which names no set of values
-    spec = named | {"sensitive": "sex", "monitor": {"rules": [RATIO]}}
-    report = fg.monitor(counts, spec)
-    points = report.comparisons[0].points
-    assert [(p.n_group, p.n_reference) for p in points[1:5]] == [
-        (100, 200), (2, 0), (0, 0), (100, 200),
-    ]  # fmt: skip
-    assert points[2].value is None
-    assert report.comparisons[0].state is MonitorState.NO_ALARM
-
-
 def test_a_group_that_comes_later_takes_from_what_is_kept_for_it():
     counts = {name: cube(40) for name in day_names(4)}
     later = {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120},
@@ -224,23 +193,3 @@ def test_a_rule_for_a_group_that_no_period_has_is_never_a_pass():
     assert [(each.group, each.nearest) for each in report.unmatched] == [("f", "F")]
     assert "names the group f, which no period has. Did you mean F?" in str(report)
     assert report.to_dict()["unmatched"][0]["group"] == "f"
-
-
-def test_other_metrics_have_asymptotic_evidence():
-    """A metric without an exact e-value has one from the intervals of its periods."""
-
-    def day(i):
-        women = {"tp": 40 - (30 if i > 5 else 0), "fn": 60, "fp": 20, "tn": 80}
-        return fg.confusion("sex", {"F": women, "M": {"tp": 400, "fn": 600, "fp": 200, "tn": 800}})
-
-    counts = {name: day(i) for i, name in enumerate(day_names(10))}
-    rule = {"metric": "balanced_accuracy.difference", "at_least": -0.01, "groups": "F"}
-    (each,) = fg.monitor(counts, asked(rule, horizon=10, alpha=0.2)).comparisons
-    assert str(each.detector) == "asymptotic e-detector"
-    assert each.threshold == pytest.approx(10 / each.alpha)
-    assert each.evidence > each.threshold
-    assert (each.alarm.since, each.alarm.period) == ("2026-01-07", "2026-01-07")
-    assert each.alarm.before.value == pytest.approx(0.0)
-    assert each.alarm.after.value < -0.1
-    report = fg.monitor(counts, asked(rule, horizon=10, alpha=0.2))
-    assert "this is approximate" in " ".join(str(report).split())

@@ -16,7 +16,6 @@ from fairgauge.cli import main
 from fairgauge.enums import Outcome
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
-from fairgauge.render.document import document as report_document
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
        "Asian": (321, 167), "AIAN": (24, 11), "Two or more": (115, 52)}  # fmt: skip
@@ -55,21 +54,6 @@ def test_a_preset_is_complete_and_dated(name):
                       count="people", unknown="Unknown", reference=reference)  # fmt: skip
     assert report.spec["preset"] == name
     assert report.spec["metrics"] == found.options["metrics"]
-
-
-def test_new_yorks_three_tables_have_references_of_their_own():
-    report = audit()
-    references = {(each.feature, each.reference.group) for each in report.estimates}
-    assert references == {("sex", "Male"), ("race", "White"), ("sex*race", "Male & White")}
-    ratio = report["selection_rate.ratio", "sex", "Female"]
-    assert round(ratio.value, 3) == 0.979
-    assert [round(end, 3) for end in (ratio.low, ratio.high)] == [0.902, 1.062]
-    black = report["selection_rate.ratio", "sex*race", "Male & Black"]
-    # the reference is chosen by the data, so the interval is wider than that of White men named
-    assert round(black.value, 3) == 0.806
-    assert black.low < 0.671
-    assert black.high > 0.959
-    assert report.data.excluded["missing sex"] == 250  # one row of so many people
 
 
 def test_the_law_without_a_limit_gives_no_verdict():
@@ -126,22 +110,3 @@ def test_the_tables_to_publish_are_new_yorks():
     assert stated in text
     narrower = render(audit(confidence=0.9), "html")
     assert "In parentheses: 90% confidence intervals" in narrower
-
-
-@pytest.mark.parametrize("weight", [None, "people"])
-def test_tables_to_publish_of_lending_have_the_denial_rate_and_the_denial_ratio(weight):
-    how = {"weight": weight} if weight else {"count": "people"}
-    report = fg.audit(applicants(), preset="us-lending", prediction="hired", positive=1,
-                      sensitive="sex", unknown="Unknown", **how)  # fmt: skip
-    (table,) = report_document(report).to_publish
-    heads = [column.heading for column in table.columns]
-    rate, ratio = heads.index("denial rate"), heads.index("denial ratio")
-    assert {len(row) for row in table.rows} == {len(heads)}
-    for row in table.rows[:2]:
-        group = next(each for each in report.groups if each.group == row[0].text)
-        assert row[rate].text == f"{group.rates['rejection_share'].value:.1%}"
-    found = {
-        each.group: each for each in report.estimates if each.metric == "rejection_share.ratio"
-    }
-    stated = {row[0].text: row[ratio].text for row in table.rows if row[0].text in found}
-    assert stated == {group: f"{each.value:.3f}" for group, each in found.items()}

@@ -6,8 +6,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import CubeError
 from fairgauge.question.recoding import (
     plain_recodings,
     read_recodings,
@@ -25,12 +23,9 @@ def problems_of(value):
 
 
 def test_every_form_is_one_recoding(tmp_path):
-    (tmp_path / "sexes.csv").write_text("sex,category\nM,Male\nmale ,Male\nDecline to answer,\n,\n")
     (tmp_path / "all.toml").write_text(f"[recode]\n{write_recodings(SEX)[0]}\n")
-    named = str(tmp_path / "sexes.csv")
     forms = [
-        SEX, [SEX], named, {"sex": named}, tmp_path / "all.toml", write_recodings(SEX)[0],
-        f'sex = "{named}"',
+        SEX, [SEX], tmp_path / "all.toml", write_recodings(SEX)[0],
         # a line that a terminal wrapped
         write_recodings(SEX)[0].replace("Decline to", "Decline\nto").replace('"M", ', '"M",\n'),
     ]  # fmt: skip
@@ -61,26 +56,19 @@ def test_what_is_written_is_read_as_it_was(name):
         ({"sex": {}}, "must map categories to their values"),
         (5, "must map columns to categories"),
         ("sex = [", "is not valid TOML"),
-        ("none.csv", "no file"),
+        ("none.toml", "cannot be read"),
         ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
         ([SEX, {"sex": {}}], "must map categories to their values"),
-        ({"sex": "sexes.xlsx"}, "is no file of values and categories"),
     ],
 )
 def test_what_is_wrong_is_stated(value, stated):
     assert any(stated in each for each in problems_of(value)), problems_of(value)
 
 
-def test_a_file_needs_two_columns_and_a_header(tmp_path):
-    (tmp_path / "sexes.csv").write_text("M,Male,x\n")
-    (stated,) = problems_of(str(tmp_path / "sexes.csv"))
-    assert "header that names the column" in stated
-
-
 def test_a_specification_names_files_beside_it(tmp_path, monkeypatch):
-    (tmp_path / "sexes.csv").write_text("sex,category\nM,Male\nmale ,Male\n")
+    (tmp_path / "sexes.toml").write_text('sex = {Male = ["M", "male "]}')
     (tmp_path / "audit.toml").write_text(
-        'label = "y"\nsensitive = ["sex"]\n[recode]\nsex = "sexes.csv"\n'
+        'label = "y"\nsensitive = ["sex"]\nrecode = "sexes.toml"\n'
     )
     monkeypatch.chdir("/")
     report = fg.audit(ROWS, config=tmp_path / "audit.toml")
@@ -96,30 +84,6 @@ def test_the_report_states_the_recoding_and_repeats_it():
     assert again.estimates == report.estimates
 
 
-def test_counts_know_their_recoding_and_take_no_other(tmp_path):
-    cube = fg.count(ROWS, label="y", sensitive="sex", recode=SEX)
-    cube.save(tmp_path / "day.cube.json")
-    loaded = fg.load(tmp_path / "day.cube.json")
-    assert fg.audit(loaded).spec["recode"] == SEX
-    with pytest.raises(CubeError, match="recoded while rows are counted"):
-        fg.audit(loaded, recode={"sex": {"Male": ["M"]}})
-
-
-def diagnostics(code, **options):
-    report = fg.audit(ROWS, label="y", sensitive="sex", **options)
-    return [each for each in report.diagnostics if each.code is code]
-
-
-def test_values_never_seen_and_values_of_no_category_are_reported():
-    recode = {"sex": {"Male": ["M", "mael"], "unknown": ["?", " "]}}
-    unseen = diagnostics(DiagnosticCode.UNMATCHED, recode=recode)
-    assert [(each["path"], each["name"]) for each in unseen] == [
-        ("recode.sex", "?"), ("recode.sex", "mael"),
-    ]  # fmt: skip
-    (left,) = diagnostics(DiagnosticCode.NOT_RECODED, recode=recode)
-    assert left["values"] == ("Decline to answer", "Female", "male ")
-
-
 AGES = pl.DataFrame({"y": [1, 0] * 146, "n": [2] * 292, "age": [*range(16, 89)] * 4,
                      "x": ["a", "b", "b", "a"] * 73})  # fmt: skip
 BANDS = 'age = {outside = "<25 or >60", inside = "25-60"}'
@@ -132,21 +96,3 @@ def test_ranges_of_numbers_are_groups():
     assert {each.group: each.n for each in found.groups} == {"inside": 36 * 4, "outside": 37 * 4}
     assert fg.audit(found.counts, **OF_AGES).estimates == found.estimates
     assert fg.audit(AGES, config=found.spec).estimates == found.estimates
-
-
-def test_metrics_of_rows_see_the_categories():
-    n = 60
-    rows = pl.DataFrame(
-        {
-            "y": [i % 2 for i in range(n)],
-            "p": [(i * 7 % 13) / 13 for i in range(n)],
-            "sex": [["M", "male ", "F"][i % 3] for i in range(n)],
-        }
-    )
-    before = rows.with_columns(pl.col("sex").replace({"male ": "Male", "M": "Male"}))
-    asked = {
-        "label": "y", "score": "p", "sensitive": "sex", "features": ["p"],
-        "metrics": ["roc_auc.difference", "FT"],
-    }  # fmt: skip
-    recode = {"sex": {"Male": ["M", "male "]}}
-    assert fg.audit(rows, **asked, recode=recode).estimates == fg.audit(before, **asked).estimates

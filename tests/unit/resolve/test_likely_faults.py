@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode as Code
-from fairgauge.render.documents.report_notes import report_warnings
 
 polars = pytest.importorskip("polars")
 
@@ -32,20 +29,6 @@ def _warned(data, code, **options):
     report = data if isinstance(data, fg.Report) else fg.audit(data, **{**ASKED, **options})
     return [str(each.message) for each in report.diagnostics
             if each.code is code and each.level == "warning"]  # fmt: skip
-
-
-@given(st.randoms(use_true_random=False))
-def test_the_order_of_warnings_is_that_of_their_gravity(random):
-    """Whatever the order in which they were found: what changes all numbers stands first."""
-    spelt = {0: "?", 1: "F "}
-    rows = _rows(sex=[spelt.get(i % 11, "FM"[i % 2]) for i in range(240)])
-    report = fg.audit(rows, **ASKED | {"positive": "no"}, person="row")
-    notes = list(report.diagnostics)
-    random.shuffle(notes)
-    shuffled = report_warnings(notes)
-    codes = [each.code for each in shuffled]
-    assert codes[0] is Code.UNFAVOURABLE_POSITIVE
-    assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.MISSING_MARKER)
 
 
 def test_the_task_is_that_of_the_columns_that_are_given():

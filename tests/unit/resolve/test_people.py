@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cube.cube import cube_schema
-from fairgauge.enums import Level
 from fairgauge.errors import CubeError, DataError, SpecError
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
@@ -95,32 +94,6 @@ def test_the_label_of_a_person_is_that_of_the_last_known_prediction(rows):
     assert alone.tables[0].sums["rows"].tolist() == of_both.sums["rows"].tolist()
 
 
-def test_labels_that_come_late_change_no_selection_rate():
-    """Decisions of last month counted: a gap of 25 points was not shown, and not stated."""
-    rows = [
-        (i, day, "FM"[i % 2], i // 4 % 2, i // 8 % 2 if day == 1 else None, i // 2 % kept == 0)
-        for i in range(800)
-        for day in (1, 2)
-        for kept in (4 if day == 2 and i % 2 == 0 else 2,)
-    ]
-    frame = pd.DataFrame(rows, columns=["who", "day", "sex", "branch", "label", "y"])
-    asked = LAST | {"positive": True}
-    rule = {"rules": "selection_rate.ratio >= 0.8", "metrics": "selection_rate.ratio"}
-    alone, report = (fg.audit(frame, **asked, **rule, **of) for of in ({}, {"label": "label"}))
-    assert report.estimates == alone.estimates
-    assert report.verdict == alone.verdict == "fail"
-    every = fg.audit(frame, **asked, label="label")
-    assert every.data.excluded["missing label"] == 800
-    assert "missing prediction" not in every.data.excluded
-    asked |= {"label": "label"}
-    of_rows = {name: each for name, each in asked.items() if name != "sensitive"}
-    found = fg.find(frame, **of_rows, features=["sex"], rate="selection_rate")
-    assert len(found.worse) == 1
-    why = fg.why(frame, **asked, strata="branch", metrics="selection_rate.difference")
-    (gap,) = why.gaps
-    assert gap.verdict == "remains"
-
-
 @pytest.mark.parametrize(
     ("options", "stated"),
     [
@@ -140,9 +113,6 @@ def test_what_is_unclear_is_refused(options, stated):
     data = pl.DataFrame({**ROWS, "day": [1, 2, 3, 4]})
     with pytest.raises(SpecError, match=stated):
         fg.audit(data, **(ASKED | options))
-
-
-LAST = ASKED | {"per_person": "last", "order": "day"}
 
 
 def test_an_order_is_of_numbers_or_dates():
@@ -174,65 +144,10 @@ def last_numbers(outcomes):
     return rows, pd.concat([last, rows[rows["who"].isna()]])[["sex", *outcomes]]
 
 
-@pytest.mark.parametrize(
-    "outcomes", [{"label": "y"}, {"prediction": "p"}, {"label": "y", "prediction": "p"}]
-)
-def test_the_last_numbers_of_people_are_averaged(outcomes):
-    """Counts of people had no sums: every audit of numbers ended in a KeyError."""
-    rows, last = last_numbers([*outcomes.values()])
-    found = fg.audit(rows, **LAST_NUMBERS, **outcomes)
-    expected = fg.audit(last, task="regression", sensitive="sex", **outcomes)
-    assert len(found.estimates) == len(expected.estimates) > 0
-    for mine, theirs in zip(found.estimates, expected.estimates, strict=True):
-        assert mine.metric == theirs.metric
-        assert (mine.value, mine.low, mine.high) == pytest.approx(
-            (theirs.value, theirs.low, theirs.high), rel=1e-9
-        )
-    if "label" in outcomes and "prediction" not in outcomes:
-        means = last.groupby("sex")["y"].mean()
-        difference = found["mean_label.difference", "sex", "F"].value
-        assert difference == pytest.approx(means["F"] - means["M"])
-    if len(outcomes) == 2:
-        means = (last["p"] - last["y"]).abs().groupby(last["sex"]).mean()
-        difference = found["mean_absolute_error.difference", "sex", "F"].value
-        assert difference == pytest.approx(means["F"] - means["M"])
-
-
-def test_medians_are_of_the_last_numbers_of_people():
-    rows, last = last_numbers(["y", "p"])
-    asked = {
-        "label": "y",
-        "prediction": "p",
-        "metrics": ["median_label.difference", "prediction_wasserstein"],
-    }
-    found = fg.audit(rows, **LAST_NUMBERS, **asked)
-    expected = fg.audit(last, task="regression", sensitive="sex", **asked)
-    assert [(e.metric, e.group, e.value, e.low, e.n_group) for e in found.estimates] == [
-        (e.metric, e.group, e.value, e.low, e.n_group) for e in expected.estimates
-    ]
-    medians = last.groupby("sex")["y"].median()
-    difference = found["median_label.difference", "sex", "F"].value
-    assert difference == pytest.approx(medians["F"] - medians["M"])
-
-
 def test_counts_of_people_do_not_add_up():
     cube = fg.count(pl.DataFrame(ROWS), **ASKED)
     with pytest.raises(CubeError, match="counts of people do not add up"):
         cube + cube
-
-
-def test_the_report_states_people_and_repeats_itself(tmp_path):
-    data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
-    report = fg.audit(data, **ASKED)
-    text = " ".join(str(report).split())
-    assert "3 people in 4 rows, 1 used" in text
-    assert "each person counts once, with their most favourable decision" in text
-    assert "1 person has rows with different values of sex" in text
-    assert "1 person (contradictory sex); 1 person (missing sex)" in text
-    assert "(2 of 3)" in text
-    assert fg.audit(data, config=report.spec).groups == report.groups
-    fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
-    assert fg.audit(fg.load(tmp_path / "people.cube.json")).groups == report.groups
 
 
 @pytest.mark.parametrize("asked", [
@@ -277,31 +192,3 @@ def test_a_blank_identifies_no_one(blank, counted):
         assert "100 rows without an identifier count as a person each" in " ".join(
             str(report).split()
         )
-
-
-def test_undated_decisions_leave_the_last_one_unknown_and_are_stated():
-    """Whichever is undated may be the last, so that a rate of the dated ones would be biased."""
-    n = 100
-    data = pl.DataFrame(
-        {
-            "who": [*range(2 * n), *range(2 * n)],
-            "sex": (["F"] * n + ["M"] * n) * 2,
-            "y": [1] * n + [0] * n + [0] * n + [i % 2 for i in range(n)],
-            "day": [1] * (2 * n) + [None] * n + [2] * n,
-        }
-    )
-    report = fg.audit(
-        data, **ASKED, per_person="last", order="day", rules="selection_rate.ratio>=0.8"
-    )
-    (note,) = [d for d in report.diagnostics if d.code == "people_unclear"]
-    assert note.level is Level.WARNING
-    assert note.message == (
-        "100 people have several decisions, of which at least one has no day: which is the last "
-        "is unknown, and so is what was decided of them"
-    )
-    assert note.message in " ".join(str(report).split())
-    assert report.data.excluded["missing prediction"] == n
-    rates = {each.group: each.rates["selection_rate"] for each in report.groups}
-    assert rates["M"].value == 0.5
-    assert rates["F"].value is None
-    assert report.verdict != "PASS"

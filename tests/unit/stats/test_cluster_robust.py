@@ -15,7 +15,6 @@ from fairgauge.stats.cluster_robust import (
     pooled_correlation,
     satterthwaite_degrees,
     share_variance,
-    shared_correlation,
 )
 from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
 from fairgauge.stats.jackknife import deviations
@@ -58,19 +57,6 @@ def test_the_variance_is_that_of_leaving_out_each_cluster(table):
     assert found.degrees == pytest.approx(float(satterthwaite_degrees(m)), rel=1e-9)
 
 
-def test_small_clusters_need_not_be_given_one_by_one():
-    rng = np.random.default_rng(0)
-    m = np.array([400, 300, *rng.integers(1, 12, 600)])
-    x = rng.binomial(m, rng.beta(2, 4, len(m)))
-    exact, summed = variance_of(x, m), variance_of(x, m, m >= 300)
-    assert summed.variance == pytest.approx(float(exact.variance), rel=1e-3)
-    assert summed.degrees == pytest.approx(float(exact.degrees), rel=1e-3)
-    alike = np.full(600, 7)
-    x = rng.binomial(alike, 0.3)
-    exact, summed = variance_of(x, alike), variance_of(x, alike, alike < 0)
-    np.testing.assert_allclose(list(summed), list(exact))
-
-
 @given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=9))
 def test_the_degrees_are_bell_and_mccaffreys(sizes):
     """From the matrix whose trace they are: (sum of eigenvalues)^2 over the sum of squares."""
@@ -101,27 +87,6 @@ def test_a_dominant_cluster_hides_in_the_sandwich_but_not_here():
     assert share.variance > 3 * sandwich
     assert share.clusters < 2.1
     assert share.degrees < 1.3
-
-
-def test_edges():
-    alone = variance_of([3], [10])
-    assert (float(alone.degrees), float(effective_rows(alone, 10))) == (0, 0)
-    assert [float(each) for each in limits_of([3], [10])] == [0, 1]
-    empty = variance_of([0, 0], [0, 0])
-    assert (float(effective_rows(empty, 0)), float(empty.degrees)) == (0, 0)
-    none = variance_of([0] * 8, [5] * 8)
-    assert effective_rows(none, 40) == pytest.approx(8)  # nothing shows that rows differ in one
-    padded, bare = (
-        variance_of([1, 0, 3, 2, 0], [2, 2, 4, 2, 0]),
-        variance_of([1, 0, 3, 2], [2, 2, 4, 2]),
-    )
-    np.testing.assert_allclose(list(padded), list(bare))
-
-
-def test_sides_that_share_clusters():
-    assert float(shared_correlation(0.04, 0.04, 0.04)) == 1
-    assert float(shared_correlation(0.04, 0.09, -0.03)) == pytest.approx(-0.5)
-    assert float(shared_correlation(0.04, 0.0, 0.0)) == 0
 
 
 def test_any_statistic_has_the_interval_of_what_it_equals():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairgauge.stats._roots import bisect, falling_root
 
@@ -22,16 +20,3 @@ def test_roots_of_powers():
 def test_functions_without_a_root_return_an_end():
     level = np.array([-1.0, 0.0, 1e6, np.nan])
     np.testing.assert_array_equal(falling_root(lambda x: level - x, *ENDS), [0, 0, 37, 0])
-
-
-def test_infinite_values_are_above_and_below_the_root():
-    def steep(x):
-        return np.where(x < 5, np.inf, np.where(x > 6, -np.inf, 5.5 - x))
-
-    np.testing.assert_allclose(falling_root(steep, *ENDS), 5.5)
-
-
-@given(st.floats(0, 36), st.floats(0.01, 50), st.sampled_from([1, 3, 5]))
-def test_any_falling_power(root, slope, power):
-    found = falling_root(lambda x: slope * (root - x) ** power, np.zeros(()), np.full((), 37.0))
-    assert abs(slope * (root - found) ** power) < 1e-9

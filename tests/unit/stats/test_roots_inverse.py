@@ -26,9 +26,3 @@ def test_inverses_have_the_precision_of_their_distribution_functions():
     x, whole = random.uniform(18, 90, 500), random.integers(1, 8, 500)
     found = chndtr(x, whole, noncentrality(x, whole, 0.975))
     np.testing.assert_allclose(found, 0.975, rtol=1e-13)
-
-
-def test_the_far_tail_and_many_degrees_of_freedom():
-    assert t_above(3, 0.5) < 1e-15
-    assert abs(t_above(1e300, 0.025) - 1.959963984540054) < 1e-14
-    assert t_above(5, 1e-300) > 1e50

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import rows_for_verdict, verdict_power
-from fairgauge.stats.stratified import conditional_disparity, stratified_difference
 
 Z = critical(0.95)
 
@@ -73,19 +72,6 @@ def test_where_rows_are_many_the_textbook_is_right(case, formula):
     assert rows_for_verdict(*case) == pytest.approx(formula, rel=0.12)
 
 
-def test_where_they_are_few_it_is_not():
-    """17 + 17 rows by the formula, of which none are evaluated."""
-    assert rows_for_verdict(0.95, 0.95, 0.8, math.inf, "pass", "ratio") > 200
-    assert rows_for_verdict(0.03, 0.03, -0.1, 0.1, "pass", "difference") > 300
-
-
-def test_a_verdict_against_the_truth_needs_no_number_of_rows():
-    assert rows_for_verdict(0.3, 0.5, -0.1, 0.1, "pass") == math.inf
-    assert rows_for_verdict(0.3, 0.3, -0.1, 0.1, "fail") == math.inf
-    assert rows_for_verdict(0.24, 0.3, 0.8, math.inf, "pass", "ratio") == math.inf
-    assert rows_for_verdict(0.2, 0.0, 0.8, math.inf, "pass", "ratio") == math.inf
-
-
 @given(
     x1=st.integers(0, 90), x2=st.integers(0, 120), lower=st.floats(-0.3, 0), upper=st.floats(0, 0.3)
 )
@@ -97,14 +83,3 @@ def test_p_values_at_the_limits_agree_with_the_verdict(x1, x2, lower, upper):
         return
     assert (p.fails < 0.025) == (high < lower or low > upper)
     assert (p.passes < 0.025) == (low >= lower and high <= upper)
-
-
-def test_conditional_disparity_is_a_pooled_difference():
-    group, others = np.array([[20, 30], [10, 40]]), np.array([[40, 30], [60, 60]])
-    found = conditional_disparity(group, others, Z)
-    both = group + others
-    weights = both.sum(1) / both.sum()
-    expected = stratified_difference(group[:, 1], both[:, 1], group[:, 0], both[:, 0], weights, Z)
-    np.testing.assert_allclose(found, expected)
-    mirrored = conditional_disparity(others, group, Z)
-    np.testing.assert_allclose([-mirrored.high, -mirrored.low], [found.low, found.high])

@@ -1,7 +1,6 @@
 """Weighted and clustered rows: their decomposition holds its level, and is that of rows alike."""
 
 import numpy as np
-import pytest
 
 from fairgauge.stats.decomposition import decompose
 from fairgauge.stats.regression import adjusted_effect
@@ -74,14 +73,3 @@ def test_rows_alike_are_as_without_weights():
         for name in ("composition", "within", "within_group", "not_comparable"):
             one, other = getattr(parts, name), getattr(expected, name)
             assert np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
-
-
-def test_copies_of_rows_in_one_cluster_add_nothing():
-    rng = np.random.default_rng(3)
-    rows = drawn(rng, 2_000, 1, 0.0, weights=False)
-    once, effect = found(*rows, clustered=True)
-    copies, of_copies = found(*(np.tile(each, 9) for each in rows), clustered=True)
-    for name in ("composition", "within_group", "within_reference"):
-        one, other = getattr(once, name), getattr(copies, name)
-        assert float(other.high - other.low) == pytest.approx(float(one.high - one.low), rel=0.03)
-    assert of_copies.high - of_copies.low == pytest.approx(effect.high - effect.low, rel=0.03)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.scores import area_from_counts, area_score_interval, area_variance
 
 Z = critical(0.95)
@@ -60,29 +59,3 @@ def test_an_interval_holds_its_area_and_mirrors(table):
     assert -1e-12 <= low <= found.area + 1e-9
     assert found.area - 1e-9 <= high <= 1
     np.testing.assert_allclose(mirrored, [1 - high, 1 - low], atol=1e-6)
-
-
-def test_perfect_separation_still_leaves_room():
-    low, high = area_score_interval(1.0, (0.0, 0.0), 20, 200, Z)
-    assert 0.75 < low < 0.95
-    assert float(high) == 1
-    assert area_score_interval(np.nan, (np.nan, np.nan), 0, 5, Z) == (0, 1)
-
-
-def test_the_radius_of_a_sparse_distance():
-    rng = np.random.default_rng(0)
-    many = rng.multinomial(200, np.full(40, 1 / 40), (3,))
-    few = rng.multinomial(400, np.full(40, 1 / 40), (3,))
-
-    def radius_of(one, two, level):
-        errors = norm_errors(one, two, "tvd", np.random.default_rng(1), 500)
-        return ball(errors, 0.0, level)[0]
-
-    radius = radius_of(many, few, 0.95)
-    assert radius.shape == (3,)
-    wider = radius_of(many, few, 0.99)
-    assert (wider > radius).all()
-    padded = np.pad(many, ((0, 0), (0, 30))), np.pad(few, ((0, 0), (0, 30)))
-    same = radius_of(*padded, 0.95)
-    np.testing.assert_allclose(same, radius, rtol=0.1)  # categories without rows take no part
-    assert np.isnan(radius_of([0, 0], [3, 4], 0.95))

@@ -17,10 +17,6 @@ def test_curves_agree_with_the_exact_area_between_them():
     assert found == pytest.approx(_between_curves(A, D), rel=0.01)
 
 
-def test_a_group_without_a_label_has_no_curve():
-    assert np.isnan(scores.roc_curves([[0, 0], [3, 2]])).all()
-
-
 def test_chance_gives_equal_groups_the_area_that_they_show():
     rng = np.random.default_rng(5)
     areas = scores.null_areas(A, A, rng, 2_000)

@@ -12,7 +12,6 @@ from fairgauge.stats.sequential import (
     EDetector,
     Tolerated,
     deviations,
-    e_value,
     likeliest_start,
 )
 
@@ -45,23 +44,6 @@ def test_no_bet_wins_under_the_null(tolerated, a, d):
         assert expectation(tolerated, a, d, n_a, n_d, a0, d0) == pytest.approx(1)
 
 
-def test_a_batch():
-    """Brute-force projection: a0 = .322294, d0 = .372294."""
-    tolerated = Tolerated(-0.05, 0.05)
-    a0, d0 = tolerated.project(0.3, 0.42, 200, 100)
-    assert (a0, d0) == (pytest.approx(0.322294, abs=1e-6), pytest.approx(0.372294, abs=1e-6))
-    assert e_value(tolerated, 0.3, 0.42, 60, 200, 45, 100) == pytest.approx(3.70144, abs=1e-4)
-    assert e_value(tolerated, 0.3, 0.42, 60, 200, 31, 100) == pytest.approx(0.22631, abs=1e-5)
-
-
-def test_edges_of_a_bet():
-    tolerated = Tolerated(-0.05, 0.05)
-    assert e_value(tolerated, 0.3, 0.33, 60, 200, 45, 100) == 1
-    assert e_value(tolerated, 0.3, 0.5, 0, 0, 0, 0) == 1
-    assert e_value(tolerated, 0.0, 0.5, 1, 20, 5, 20) == 0
-    assert e_value(tolerated, 0.3, 0.5, 6, 20, 0, 0) != np.inf
-
-
 MONITORS = 600 if EVERY_CASE else 300
 
 
@@ -83,33 +65,6 @@ def test_false_alarms_in_a_year(horizon):
     assert np.isfinite(watch(lambda day: 0.0, horizon=horizon)).mean() <= 0.01
     equal = watch(lambda day: 0.0, Tolerated(0.0, 0.0), horizon=horizon)
     assert np.isfinite(equal).mean() <= 0.05 + error
-
-
-@pytest.mark.parametrize("horizon", [30.0, np.inf])
-@pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])
-def test_many_batches_at_once_are_each_after_the_other(horizon, comparison, monkeypatch):
-    monkeypatch.setattr("fairgauge.stats.sequential._BLOCK", 20)  # several blocks of them
-    rng = np.random.default_rng(4)
-    x_a, x_d = (rng.binomial(n, 0.3, (30, 3)) for n in (200, 100))
-    low = 0.8 if comparison == "ratio" else -0.05
-    start = EDetector(Tolerated([low] * 3, 0.9, comparison), horizon=horizon)
-    together, statistic = start.follow(x_a, 200, x_d, 100)
-    one = start
-    for t in range(30):
-        one = one.observe(x_a[t], 200, x_d[t], 100)
-        np.testing.assert_array_equal(one.statistic, statistic[t])
-    for name in ("evidence", "recent", "total", "batches"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(together, name))
-
-
-def test_evidence_never_becomes_undefined():
-    """A batch that refutes an alternative after years of overwhelming ones makes it 0, not nan."""
-    monitor = EDetector(Tolerated(-0.05, 0.05))
-    for _ in range(60):
-        monitor = monitor.observe(2_000, 10_000, 9_000, 10_000)
-    for x_d in (0, 10_000, 0):
-        monitor = monitor.observe(10_000, 10_000, x_d, 10_000)
-        assert np.isfinite(monitor.statistic)
 
 
 def test_the_likeliest_start_is_that_of_the_shift():

@@ -59,24 +59,3 @@ def test_all_intervals_of_a_year_hold_together(comparison):
     assert missed.any(axis=0).mean() <= 0.05
     assert (found.low <= found.value)[~np.isnan(found.value)].all()
     assert np.isfinite(found.high[-1]).all()
-
-
-def test_a_running_difference_is_the_mean_of_the_periods_differences():
-    """No mix of periods: equal rates are equal, although sizes and rates change together."""
-    x_a, n_a = np.array([10.0, 90.0]), np.array([100.0, 100.0])
-    x_d, n_d = np.array([1.0, 900.0]), np.array([10.0, 1000.0])
-    assert running_contrast("difference", x_a, n_a, x_d, n_d).value == pytest.approx([0, 0])
-    assert running_contrast("ratio", x_a, n_a, x_d, n_d).value == pytest.approx([1, 1])
-
-
-def test_the_mirror_and_a_period_without_a_group():
-    _, _, x_a, n_a, x_d, n_d = streams(np.random.default_rng(3), days=30, years=4)
-    one = running_contrast("difference", x_a, n_a, x_d, n_d)
-    other = running_contrast("difference", x_d, n_d, x_a, n_a)
-    np.testing.assert_allclose(one.low, -other.high)
-    empty = np.zeros((1, 4))
-    with_gap = running_contrast(
-        "difference", *(np.concatenate([empty, each]) for each in (x_a, n_a, x_d, n_d))
-    )
-    assert np.isnan(with_gap.value[0]).all()
-    np.testing.assert_allclose(with_gap.low[1:], one.low)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -66,16 +66,6 @@ def test_ends_lie_in_the_range_around_the_estimate_and_invert_the_root(table, c)
             assert (root < -c) == (t > high)
 
 
-@example((0, 1, 0, 1), 1.17e-12, 0.0)
-@given(TABLES, st.floats(-0.99, 0.98), st.floats(0, 1))
-def test_the_root_falls_and_mirrors(table, t, step):
-    x1, n1, x2, n2 = table
-    later = t + step * (0.99 - t)
-    assert signed_root(*table, t) >= signed_root(*table, later) - 1e-6
-    mirrored = signed_root(n1 - x1, n1, n2 - x2, n2, -t)
-    assert signed_root(*table, t) == pytest.approx(-mirrored, abs=1e-5)
-
-
 @pytest.mark.parametrize("events", [3, 40, 297, 3000])
 def test_tails_are_those_of_scipy(events):
     total = 3363
@@ -86,12 +76,6 @@ def test_tails_are_those_of_scipy(events):
         found = hypergeometric_tail(x, n, events, total)
         below = np.maximum(0, n + events - total) > x  # a tail that is all has no first term
         np.testing.assert_allclose(found[~below], expected[~below], rtol=1e-8, atol=1e-300)
-
-
-def test_large_tables_have_exact_tails_too():
-    found = hypergeometric_tail(50_900, 250_000, 200_000, 1_000_000)
-    expected = stats.hypergeom.sf(50_899, 1_000_000, 200_000, 250_000)
-    assert found == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("c", [1.0, 2.5, 4.0])

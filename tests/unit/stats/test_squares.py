@@ -49,14 +49,6 @@ def test_fourth_powers_that_rounding_spoils_are_not_known(centre, spread, known)
         assert float(found.fourth) == pytest.approx(((x - x.mean()) ** 4).mean(), rel=0.02)
 
 
-def test_fourth_powers_that_are_too_small_are_not_known():
-    x = 1e-100 * RNG.normal(size=50)
-    found = moments(x)
-    assert float(found.second) == pytest.approx(x.var(), rel=1e-9)
-    assert np.isnan(tail_weight(found.second, found.fourth, 50))
-    assert np.isnan(standardised_difference(found, found, (50, 50), 0.95).low)
-
-
 def test_the_kurtosis_of_few_rows_is_raised():
     n = np.array([20.0, 100, 1e4, 1e12])
     raised = 3 * (n + 4) / n
@@ -159,14 +151,6 @@ def test_a_standardised_difference_of_no_difference_is_welchs():
     s = np.sqrt((30 * x.var() + 200 * others.var()) / 228)
     interval = welch.confidence_interval(0.95)
     assert float(found.low * s) == pytest.approx(interval.low, rel=1e-4)
-
-
-@pytest.mark.parametrize("inside", [False, True])
-def test_interval_and_p_value_of_a_standardised_difference_agree(inside):
-    for shift in np.linspace(0, 1, 21):
-        x, others = RNG.normal(shift, 1, 40), RNG.normal(0, 1, 60)
-        found = standardised_difference(moments(x), moments(others), (40, 60), 0.9, inside=inside)
-        assert (found.low > 0 or found.high < 0) == (found.p < 0.1)
 
 
 def test_limits_hold_the_value_widen_with_the_level_and_narrow_with_rows():

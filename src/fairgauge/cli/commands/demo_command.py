@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +51,8 @@ def command(output: str, out: Output) -> None:
 
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:
-    loans = examples[-1]
+    from fairgauge.render.words.command_line import repetition
+
     lines = [
         _RULE,
         "How to go on",
@@ -61,9 +61,7 @@ def _next(folder: Path, examples: tuple[Example, ...]) -> str:
         "Open in a browser:",
         *(f"  {(folder / example.name).resolve().as_uri()}.html" for example in examples),
         "The audit of the loans again:",
-        f"  {_NAME} audit {shlex.quote(str(folder / loans.name))}.csv \\",
-        *(f"    {part} \\" for part in loans.command[:-1]),
-        f"    {loans.command[-1]}",
+        "  " + repetition(examples[-1].report)[1].replace(" --", " \\\n    --"),
         "An audit of your own table, from a few questions:",
         f"  {_NAME} choose --output audit.toml",
         f"  {_NAME} audit YOUR.csv --config audit.toml --output report.html",

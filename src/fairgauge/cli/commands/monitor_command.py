@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,14 +64,6 @@ def command() -> None:
 _shown = add_options(
     shows_result("monitor"),
     flags_for(*_OVERRIDES),
-    click.option(
-        "--explore",
-        metavar="FILE",
-        help="Write the page of explore of all periods together, an .html file.",
-    ),
-    click.option(
-        "--exact", is_flag=True, help="Allow counts of fewer than ten persons in that page."
-    ),
     click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period."),
 )
 """The options of the output of a command, and those that may override the specification."""
@@ -97,8 +87,6 @@ def run(
     replace: bool,
     allow_duplicates: bool,
     out: Output,
-    explore: str | None,
-    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -109,7 +97,7 @@ def run(
     \b
     fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
     """  # noqa: D301 - the paragraph mark of click
-    out.check([*data.names, config], explore)
+    out.check([*data.names, config])
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
@@ -147,7 +135,7 @@ def run(
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
-    return _show(report, out, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -156,18 +144,12 @@ def run(
 @click.option(
     "--at", metavar="P", help="The last period to consider, or a longer one that ends with it."
 )
-@click.option(
-    "--table", metavar="FILE", help="Write every period of every comparison (.parquet, .csv)."
-)
 @_shown
 def status(
     history: str,
     config: str | None,
     at: str | None,
     out: Output,
-    table: str | None,
-    explore: str | None,
-    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -176,15 +158,13 @@ def status(
     \b
     fairgauge monitor status history -o dashboard.html -o metrics.prom
     """  # noqa: D301 - the paragraph mark of click
-    if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
-        raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
-    out.check([config], explore, table)
+    out.check([config])
 
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(History(history).draft(), config, at=at, **given_options(flags))
-    return _show(report, out, table=table, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, mlflow=mlflow)
 
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
@@ -361,32 +341,8 @@ def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
     return {k: v for k, v in spec.question.to_dict().items() if v not in ([], {}, None)}
 
 
-def _show(
-    report: MonitorReport,
-    out: Output,
-    *,
-    table: str | None = None,
-    explore: str | None,
-    exact: bool,
-    mlflow: bool,
-) -> int:
-    tables = {}
-    if table is not None and Path(table).suffix.lower() == ".csv":
-        out = dataclasses.replace(
-            out, files=(*out.files, table)
-        )  # the CSV of a monitor is this table
-    elif table is not None:
-        from fairgauge.render.streams import table_of
-        from fairgauge.scan.parquet_output import parquet_file
-
-        periods = table_of(report, "periods")
-        types: dict[str, type[str | float | int | bool]] = dict.fromkeys(periods.columns, float)
-        types |= dict.fromkeys(periods.texts & set(periods.columns), str)
-        types |= {"n_group": int, "n_reference": int, "alarm": bool, "sparse": bool}
-        tables[table] = parquet_file(types, periods.rows)
-    if explore is not None:
-        report.explore(exact=exact).save(explore)
-    out.show(report, tables)
+def _show(report: MonitorReport, out: Output, *, mlflow: bool) -> int:
+    out.show(report)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)

@@ -15,7 +15,7 @@ from fairgauge.errors import quote
 
 @click.command("seal", cls=OfSaved)
 @click.argument("report")
-@click.argument("counts", required=False)
+@click.argument("counts")
 @click.option(
     "-o", "--output", metavar="FILE", required=True, help="The bundle, a .fairgauge file."
 )
@@ -26,10 +26,8 @@ from fairgauge.errors import quote
     "is in FAIRGAUGE_KEY_PASSWORD, or asked for.",
 )
 @prints_lines
-def command(report: str, counts: str | None, output: str, key: str | None, *, quiet: bool) -> int:
+def command(report: str, counts: str, output: str, key: str | None, *, quiet: bool) -> int:
     """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
-
-    Without COUNTS they are looked for beside REPORT, by the digest that it states.
 
     The report is computed again from the counts first; a report that does not follow from them is
     refused. The bundle holds no rows, and no identifiers but those that
@@ -40,9 +38,8 @@ def command(report: str, counts: str | None, output: str, key: str | None, *, qu
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.evidence.sealing import KEY_PASSWORD, find_counts, is_locked, load_counts, seal
+    from fairgauge.evidence.sealing import KEY_PASSWORD, is_locked, load_counts, seal
 
-    counts = counts or str(find_counts(report))
     check_outputs([output], [report, counts])
     cube, password = load_counts(counts), None
     if key is not None and is_locked(key) and KEY_PASSWORD not in os.environ and _is_attended():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import click
@@ -24,6 +23,7 @@ from fairgauge.enums import GapVerdict, Missing, Worse
 from fairgauge.errors import DataError, nearest, quote, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
+from fairgauge.results.describers import function_at
 
 Keywords = dict[str, Any]
 """What `click.option` takes."""
@@ -31,11 +31,12 @@ Keywords = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """A function of `fairgauge.api` as a command.
+    """A function as a command; all that the command has follows from its row.
 
     Attributes
     ----------
-    run : the function, MODULE:NAME; its keywords are the options, own ones and those of a question.
+    run : the function, package.module:name; its keywords are the options, its own and those of a
+        question.
     kind : of the result, by which it has its formats.
     help : of the command.
     asks : the options of its question.
@@ -66,9 +67,8 @@ class Verb:
     required: bool = True
 
 
-def command_of(name: str) -> click.Command:
+def command_of(name: str, verb: Verb) -> click.Command:
     """Return the command of a row."""
-    verb = VERBS[name]
 
     def run(
         data: DataArguments,
@@ -90,10 +90,8 @@ def command_of(name: str) -> click.Command:
 
         from fairgauge.scan.scan_progress import progress
 
-        module, function = verb.run.split(":")
         with progress(verb.progress):
-            called = getattr(import_module(f"fairgauge.api.{module}"), function)
-            found = called(rows, config=config, **own, **what.options)
+            found = function_at(verb.run)(rows, config=config, **own, **what.options)
         out.print_warnings(getattr(found, "diagnostics", ()))
         out.show(found)
         return verb.code(found) if verb.fail_on is None or fail_on else 0
@@ -174,7 +172,7 @@ _NUMBERS = {
 
 VERBS = {
     "audit": Verb(
-        run="audit:audit",
+        run="fairgauge.api.audit:audit",
         kind="report",
         asks=question("candidate"),
         judges=True,
@@ -199,7 +197,7 @@ VERBS = {
     """,
     ),
     "find": Verb(
-        run="searching:find",
+        run="fairgauge.api.searching:find",
         kind="find",
         alone=True,
         asks=add_options(flags_for(*OF_ROWS), config_option),
@@ -248,7 +246,7 @@ VERBS = {
     """,
     ),
     "why": Verb(
-        run="decomposing:why",
+        run="fairgauge.api.decomposing:why",
         kind="why",
         alone=True,
         asks=question(
@@ -294,7 +292,7 @@ VERBS = {
     """,
     ),
     "plan": Verb(
-        run="planning:plan",
+        run="fairgauge.api.planning:plan",
         kind="plan",
         asks=question("candidate"),
         required=False,
@@ -309,7 +307,7 @@ VERBS = {
     """,
     ),
     "compare-models": Verb(
-        run="comparing:compare_models",
+        run="fairgauge.api.comparing:compare_models",
         kind="comparison",
         asks=question(),
         help="""Compare candidate models with the model in use, which decide the same rows of DATA.
@@ -325,7 +323,7 @@ VERBS = {
     """,
     ),
     "thresholds": Verb(
-        run="thresholding:thresholds",
+        run="fairgauge.api.thresholding:thresholds",
         kind="thresholds",
         asks=question("candidate"),
         help="""Find the threshold of a score, closest to today's, that meets one rule of fairness.
@@ -344,7 +342,7 @@ VERBS = {
     """,
     ),
     "pairs": Verb(
-        run="pairing:pairs",
+        run="fairgauge.api.pairing:pairs",
         kind="pairs",
         alone=True,
         progress="Counting answers",

@@ -7,6 +7,7 @@ singled out; adjusting for strata may reverse a difference (Simpson's paradox).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -88,9 +89,9 @@ def adjusted_estimates(
     size = max(len(of_counts) + others, 1)
     family = Family(size, simultaneous_level(size, confidence))
     wider = _wider(together, family.level)
-    made = [_with_simultaneous(estimate, wider) for estimate in estimates]
-    _adjust(made, of_counts, others)
-    _adjust(made, _members(estimates, of_rows=True), 0)
+    of_rows = _members(estimates, of_rows=True)
+    p = _adjusted(estimates, of_counts, others) | _adjusted(estimates, of_rows, 0)
+    made = [_with_simultaneous(each, wider, p.get(i)) for i, each in enumerate(estimates)]
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
     return tuple(_worst_class(each, of_classes) for each in made), family
 
@@ -107,11 +108,12 @@ def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]
     return list(members.values())
 
 
-def _adjust(made: list[Estimate], members: Sequence[list[int]], others: int) -> None:
+def _adjusted(
+    estimates: Sequence[Estimate], members: Sequence[list[int]], others: int
+) -> dict[int, float]:
     places = [i for each in members for i in each]
-    adjusted = sidak([made[i].p_value or 0.0 for i in places], len(members) + others).tolist()
-    for i, p in zip(places, adjusted, strict=True):
-        made[i] = replace(made[i], p_adjusted=p)
+    p = sidak([estimates[i].p_value or 0.0 for i in places], len(members) + others)
+    return dict(zip(places, p.tolist(), strict=True))
 
 
 def _is_tested(estimate: Estimate) -> bool:
@@ -156,16 +158,16 @@ def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float,
 
 
 def _with_simultaneous(
-    estimate: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]]
+    estimate: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]], p: float | None
 ) -> Estimate:
-    low, high = wider.get(estimate.key, (np.nan, np.nan))
-    if (
-        estimate.interval is None
-        or estimate.class_scope.kind is ClassKind.WORST
-        or np.isnan(low + high)
-    ):
+    made = estimate.simultaneous
+    if estimate.interval is not None and estimate.class_scope.kind is not ClassKind.WORST:
+        low, high = wider.get(estimate.key, (math.nan, math.nan))
+        if not math.isnan(low + high):
+            made = simultaneous_interval(estimate.interval, low, high)
+    if p is None and made is estimate.simultaneous:
         return estimate
-    return replace(estimate, simultaneous=simultaneous_interval(estimate.interval, low, high))
+    return replace(estimate, simultaneous=made, p_adjusted=p)
 
 
 def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
@@ -309,7 +311,7 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
     for multiple comparisons; a disappearance only where the adjusted interval shows it.
     """
     pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
-    for estimate in estimates:
+    for estimate in estimates if pooled else ():
         adjusted = pooled.get(_subject(estimate))
         if estimate.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue

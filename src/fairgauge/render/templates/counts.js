@@ -1,25 +1,4 @@
-// what the pages that compute again share: counts, rates as sums of cells (the coefficients are the
-// catalogue's, and the scripts know no metric), what groups are compared with, numbers, elements
-const dot = (coefficients, cells) => {
-  let sum = 0;
-  for (let i = 0; i < coefficients.length; i++) sum += coefficients[i] * cells[i];
-  return sum;
-};
-
-// arithmetic as in the core: x/0 is infinite, 0/0 undefined (NaN); profile clarify makes that 0
-const arithmetic = (clarify) => {
-  const undefinedIs = clarify ? 0 : NaN;
-  const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
-  const subtract = (a, b) => (clarify && a === b ? 0 : a - b);
-  const valueOf = ({ of }, cells) =>
-    of.reduce((sum, [over, under]) => sum + divide(dot(over, cells), dot(under, cells)), 0) / of.length;
-  const contrast = (rate, by, ...sides) => {
-    const values = sides.map((cells) => valueOf(rate, cells));
-    return by === "ratio" ? divide(...values) : subtract(...values);
-  };
-  return { valueOf, contrast };
-};
-
+// counts of explore: tables of cells by group and score, and what groups are compared with
 // tables of counts: a row for each combination of groups, by label (positive, negative, missing) and
 // by how many places the score reaches; a number below zero stands for so many zeros
 const tablesOf = (data) => data.tables.map(({ model, columns, places = range(data.steps + 1), codes, counts, ranges = [] }) => {
@@ -59,11 +38,6 @@ const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {
 // a group, or several rows of a table in another way: its counts at every place
 const memberOf = (table, rows, of) => ({ ...of, sums: added(table, rows, table.flat),
   ranges: table.ranges.map((flat) => added(table, rows, flat)) });
-// what is made once by key; of no more than so many, all are made again
-const cached = (held, key, make_, most = Infinity) => {
-  if (!held.has(key) && held.size >= most) held.clear();
-  return held.get(key) ?? held.set(key, make_()).get(key);
-};
 const byKey = (groups) => new Map(groups.map((group) => [group.key, group]));
 // a view of groups by key, each at its place, whose parts are all rows: cells are looked up when they are asked for
 const viewOfCounts = (groups, parts, placeOf, turned) => {
@@ -78,12 +52,6 @@ const viewOfCounts = (groups, parts, placeOf, turned) => {
   return { once, cells, whole, others: ({ key }) => once(`not ${key}`, () => without(whole(), cells(key))) };
 };
 
-// what is chosen from a place on, of places and choices in turn
-const runAt = (runs, place) => {
-  let k = runs.length - 2;
-  while (k > 0 && runs[k] > place) k -= 2;
-  return runs[k + 1];
-};
 // the cells that a group is compared with; null where it is itself the reference
 const against = (reference, group, view) => {
   if (reference === "overall") return { key: "all", cells: view.whole(), others: view.others(group) };
@@ -92,12 +60,6 @@ const against = (reference, group, view) => {
   return named ? { key: reference, cells: named, others: null } : null;
 };
 
-// numbers as Python writes them: halves to even, and no negative zero
-const fixed = (value, digits) => {
-  const scaled = value * 10 ** digits, near = Math.abs((scaled % 1) ** 2 - 0.25) < 1e-6;
-  const tie = near && /^50*$/.test(value.toFixed(digits + 60).split(".")[1].slice(digits)); // exactly
-  return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
-};
 const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
 // a rate, or its difference or ratio: shares as per cent and in percentage points
 const number = (value, show, share, signed = show === "difference") => {
@@ -107,23 +69,9 @@ const number = (value, show, share, signed = show === "difference") => {
   return (signed && value > 0 && !/^0\.0*$/.test(text) ? "+" : "") + text;
 };
 const unit = (show, share) => (show === "ratio" || !share ? "" : show === "difference" ? " pp" : "%");
-const count = (n) => fixed(n, Number.isInteger(n) ? 0 : 1).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
 const asScore = (score) => (score === null ? "" : String(Number(score.toPrecision(6))));
 // of several places the one whose score is nearest
 const nearestOf = (places, scoreAt, asked) => {
   const off = (place) => Math.abs(scoreAt(place) - asked);
   return places.reduce((a, b) => (off(b) < off(a) ? b : a));
 };
-
-// elements of the page; names enter it as text alone
-const one = (id) => document.getElementById(id);
-const make = (tag, properties, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
-    if (name in made) made[name] = value; else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-};
-const bdi = (text) => make("bdi", { textContent: text });
-const range = (n) => Array.from({ length: n }, (_, i) => i);

@@ -56,18 +56,15 @@
       const group = memberOf(table, rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
       return { ...group, n: sized(group) };
     }).filter(({ n }) => n > 0);
-    return { table, groups, byKey: byKey(groups), views: new Map(), whole: memberOf(table, whole), chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
+    return { table, groups, byKey: byKey(groups), views: new Map(), whole: memberOf(table, whole) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
-  // the largest group of a view, and the best by each rate, as the file states them
-  const chosen = new Map(data.references.map(([model, by, filter, among, largest, ...best]) =>
-    [[model, by, filter].join("|"), { among, largest, best }]));
   const added_ = new Map();  // the last views, which a threshold does not change
   const members = (s, table) =>
     cached(added_, [tables.indexOf(table), s.by, s.filter].join("|"), () => membersOf(s, table), 16);
   const viewAt = (of, threshold) => {
     const place = of.table.places.indexOf(threshold);
-    return { ...viewOfCounts(of.byKey, [of.whole], () => place, data.turned), groups: of.groups, chosen: of.chosen, threshold };
+    return { ...viewOfCounts(of.byKey, [of.whole], () => place, data.turned), groups: of.groups, threshold };
   };
   const groupsAt = (s, threshold) => {
     const table = tableOf(s, threshold);
@@ -77,13 +74,8 @@
   };
 
   // the side that a rate of a group is compared with
-  const referenceOf = (s, view, rate) => {
-    if (!(s.reference in data.rules)) return Array.isArray(s.reference) ? s.reference.join() : s.reference;
-    const { largest, best } = view.chosen;
-    const number = s.reference === "largest" ? largest : runAt(best[rates.indexOf(rate)], view.threshold);
-    return view.groups.find((group) => group.number === number).key;
-  };
-  const comparedWith = (s, view, group, rate) => against(referenceOf(s, view, rate), group, view);
+  const referenceOf = (s) => (Array.isArray(s.reference) ? s.reference.join() : s.reference);
+  const comparedWith = (s, view, group, rate) => against(referenceOf(s), group, view);
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
@@ -110,8 +102,8 @@
     return { cells: view.cells(group.key), reference, compared: reference !== null && total(reference.others || reference.cells) > 0 };
   };
   const measures = (s, view, rate) => {
-    const of = referenceOf(s, view, rate), z = critical(s), sides = view.once(`sides|${of}`, () => new Map());
-    const levels = { z, fewest: adequate(s), ends: s.together || s.reference !== "best" ? z : data.among[view.chosen.among] };
+    const of = referenceOf(s), z = critical(s), sides = view.once(`sides|${of}`, () => new Map());
+    const levels = { z, fewest: adequate(s), ends: z };
     const held = view.once([s.reference, s.together, rate.name].join("|"), () => new Map());
     return (group) => cached(held, group.key,
       () => new Measured(rate, cached(sides, group.key, () => sidesOf(view, of, group)), levels));
@@ -143,10 +135,8 @@
   };
   const counted = (n) => `${count(n)} ${n === 1 ? { rows: "row", people: "person" }[data.counted] : data.counted}`;
   const scoreOf = (i) => asScore(thresholds[i]);
-  const nameOfReference = (s) => (Array.isArray(s.reference) ? nameOf(s.by, s.reference)
-    : { others: "all others", overall: "all rows", ...data.rules }[s.reference]);
-  const referenceName = (s) => nameOfReference(s) + (s.reference in data.rules
-    ? `, ${shown.view.groups.find(({ key }) => key === referenceOf(s, shown.view, rates[s.rate])).name}` : "");
+  const referenceName = (s) => (Array.isArray(s.reference) ? nameOf(s.by, s.reference)
+    : { others: "all others", overall: "all rows" }[s.reference]);
   const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
   const taken = (s) => (s.together ? "for everything that this page can show, taken together" : "each taken alone");
   const filterWords = (s) => s.filter
@@ -526,7 +516,7 @@
   const chart = (group, rate) => {
     const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a)), places = table.places;
     if (places.length < 3 || !rate.moves) return "";
-    const compared = data.rules[state.reference] || referenceName(state);  // the best group moves
+    const compared = referenceName(state);
     const W = 360, H = 170, left = 44, bottom = 22, top = 8;
     const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
     const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
@@ -582,7 +572,7 @@
     if (["rate", "difference", "ratio"].includes(show)) found.show = show;
     const known = Array.isArray(by) ? [...new Set(by.map(column))].filter((i) => i >= 0).sort((a, b) => a - b) : [];
     if (known.length) found.by = known;
-    found.reference = [...(data.protected ? [] : ["overall"]), ...Object.keys(data.rules)].includes(reference) ? reference : "others";
+    found.reference = !data.protected && reference === "overall" ? reference : "others";
     if (Array.isArray(reference) && !codes(reference).includes(-1)) found.reference = codes(reference);
     if (thresholds.includes(threshold)) found.threshold = thresholds.indexOf(threshold);
     for (const pair of Array.isArray(filter) ? filter : []) {
@@ -678,7 +668,7 @@
     const where = [...data.where, ...question.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
     const reference = Array.isArray(question.reference)
       ? `{${question.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[question.reference[k]])}`).join(", ")}}` : quoted(question.reference);
-    const others = questions().map((s, k) => `${fileOf(k)} (${[byModel(s).trim(), `compared with ${nameOfReference(s)}`, filterWords(s) && `${filterWords(s)} only`].filter(Boolean).join(", ")})`);
+    const others = questions().map((s, k) => `${fileOf(k)} (${[byModel(s).trim(), `compared with ${referenceName(s)}`, filterWords(s) && `${filterWords(s)} only`].filter(Boolean).join(", ")})`);
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
       `# ${shownSoFar()} State this number where you report one of them.`,
@@ -709,7 +699,7 @@
   let referencesListed = "";
   const listReferences = () => {
     const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
-    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
+    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...names]);
     referencesListed = listed;
     set(one("reference"), "value", String(state.reference));
   };
@@ -766,8 +756,7 @@
     one("threshold-part").hidden = !data.scored;
     if (!data.scored && data.decision) because("No threshold: decisions were counted, not scores; fairgauge count --score COLUMN");
     if (!data.decision) because("No rates of decisions: labels alone were counted; fairgauge count --prediction COLUMN");
-    if (data.protected) because("Neither all rows nor the largest or the best group: protected counts have bounds for groups that share no row and are known");
-    else if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
+    if (data.protected) because("Not all rows: protected counts have bounds for groups that share no row and are known");
     if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN counts more");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     set(one("threshold"), "value", String(state.threshold));

@@ -170,18 +170,6 @@ _LEFT_WITHIN = {2: (33, 36), 3: (17, 21), 4: (11, 14)}
 """In per cent, of a rate (logistic, slope 1) and of a mean (Cochran 1968), by intervals."""
 
 
-def _few_intervals(d: Diagnostic) -> str:
-    """Return how much of what a number confounds remains within few intervals."""
-    column, intervals = quote(d["column"]), d["intervals"]
-    of_rate, of_mean = _LEFT_WITHIN[intervals]
-    return (
-        f"{column} is cut into {intervals} intervals, within which a part of what it confounds "
-        f"remains: with intervals of equally many rows, where groups differ by half a standard "
-        f"deviation of it, about {of_rate}% of its part in rates and {of_mean}% in means, with "
-        f"ten intervals 3% and 4%; cut it at more places, or at quantiles ({d['column']}:quantiles)"
-    )
-
-
 def _missing_strata(d: Diagnostic) -> str:
     noun = _unit(d)
     of = [each for each in ("", "group_") if d.get(f"{each}outcome") is not None]
@@ -237,20 +225,9 @@ def _uncounted_rows(d: Diagnostic) -> str:
 
 
 def _coded_numbers(d: Diagnostic) -> str:
-    column, value = quote(d["column"]), d["value"]
-    if role := d.get("role"):
-        return (
-            f"column {column}, the {role}, has {value}, as codes of missing values are, and rows "
-            "with a code outweigh all others; if it is one, leave these cells empty, or exclude "
-            f"the rows: --where {shlex.quote(d['line'])} (where)"
-        )
-    used = "whose numbers are compared, cut or averaged"
-    if condition := d.get("condition"):
-        used = f"on which a condition depends ({condition})"
     return (
-        f"column {column}, {used}, has {value}, as codes of "
-        "missing values are; if it means that the number is not known, list it as unknown: "
-        f"{recoding_flag(d['line'])}"
+        f"the score {quote(d['column'])} has {d['value']}, as codes of missing values are; if it "
+        f"means that the score is not known, list it as unknown: {recoding_flag(d['line'])}"
     )
 
 
@@ -1002,12 +979,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(d['rows'])}; they "
         "are divided by their sum"
     ),
-    DiagnosticCode.PLACE_PROXY: lambda d: (
-        f"all people of one {d['on']} have the same probabilities. If it is a place, and outcomes "
-        "differ between places for other reasons than the groups, these differences are taken for "
-        "differences of groups: give probabilities by surname, with the places as strata "
-        "(strata, --strata)"
-    ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.STRATUM_IS_OUTCOME: _stratum_is_outcome,
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
@@ -1018,7 +989,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "people in one need have nothing in common. To exclude them, list what is missing as "
         f"unknown: {recoding_flag(d['line'])}"
     ),
-    DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
     DiagnosticCode.UNEQUALLY_MISSING: lambda d: (
         f"{d.feature} is not known of {_by_outcome(d)}: gaps between the {_unit(d)} whose group is "
@@ -1178,6 +1148,15 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{numbered(d['files'], 'files')} {plural(d['files'], 'is', 'are')} skipped "
         f"({quote(d['example'])}{', ...' * (d['files'] > 1)}): a file or folder whose name begins "
         "with _ or a dot is no part of a table; name it to count its rows"
+    ),
+    DiagnosticCode.LINES_ABOVE: lambda d: (
+        f"the header of {quote(d['file'])} is line {d['lines'] + 1:,}: what is above it is no row"
+    ),
+    DiagnosticCode.DECLARED_MISSING: lambda d: (
+        f"{quote(d['column'])} is missing where the file declares it: "
+        + ", ".join(
+            f"{of} {rows:,.0f}" for of, rows in zip(d["reasons"], d["rows_of"], strict=True)
+        )
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (

@@ -18,7 +18,7 @@ from fairgauge.statements.compared import measure, words_of
 from fairgauge.version import __version__
 
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
+_SCRIPTS = ("kernels.js", "cells.js", "counts.js", "intervals.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:
@@ -34,7 +34,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
         protected=data["protected"],
         warnings=list(map(printable, data["warnings"])),
         audited=list(_audited(data)),
-        counts=Markup(_escaped(data)),  # noqa: S704 - its angle brackets are escaped
+        counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         policy=policy(style, script),
@@ -84,7 +84,7 @@ def _called(groups: Sequence[str], names: object) -> list[str]:
     return called if len(set(called)) == len(called) else list(groups)
 
 
-def _escaped(value: object) -> str:
+def escaped(value: object) -> str:
     """Return a value as JSON that is safe inside a page."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return "".join(_OPENS.get(character, character) for character in text)

@@ -23,13 +23,14 @@ from markupsafe import Markup, escape
 
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.charts import charts
-from fairgauge.render.charts.charts import placed_funnel, placed_times
+from fairgauge.render.charts.charts import placed_times
 from fairgauge.render.charts.score_sections import scored
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.verdict_sentences import verdict_word
+from fairgauge.render.writers.tight_script import tight
 from fairgauge.results.report import Report
 
 
@@ -120,7 +121,6 @@ def environment() -> Environment:
         "placed": charts.placed,
         "placed_on": charts.placed_on,
         "placed_times": placed_times,
-        "placed_funnel": placed_funnel,
     }
     return environment
 
@@ -236,26 +236,10 @@ def asset(name: str) -> str:
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-_STRING = r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
-_OPERATOR = r""" ?([^\w$ "'+-]|(?<![+-])(?<![+-] )[+-](?! ?[+-])) ?"""
-
-
 @cache
 def scripts(*names: str) -> str:
     """Return scripts one after the other, without what only their readers need."""
-    text = "\n".join(map(asset, names))
-    bare = re.sub(r"(?m)^\s*//.*$|\s// .*$", "", text)
-    return "\n".join(filter(None, (_tight(line.strip()) for line in bare.splitlines())))
-
-
-def _tight(line: str) -> str:
-    """Return a line of a script without spaces about operators, but for templates and slashes.
-
-    >>> _tight('const next = a + +b, text = "x + y";')
-    'const next=a + +b,text="x + y";'
-    """
-    whole = "`" in line or "/" in line
-    return line if whole else re.sub(f"{_STRING}|{_OPERATOR}", r"\1\2", line)
+    return tight("\n".join(map(asset, names)))
 
 
 @cache

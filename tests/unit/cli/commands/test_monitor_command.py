@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -108,22 +106,6 @@ def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
     assert earlier.exit_code == 0
 
 
-def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
-    folder, _ = sixty_days
-    fairgauge("monitor", "status", folder / "history", "--table", tmp_path / "o'ne.parquet")
-    (tmp_path / "o'ne.parquet").rename(tmp_path / "one.parquet")
-    table = duckdb.sql(f"select * from '{tmp_path}/one.parquet'")
-    types = dict(zip(table.columns, map(str, table.types), strict=True))
-    assert (types["value"], types["n_group"], types["alarm"]) == ("DOUBLE", "BIGINT", "BOOLEAN")
-    report = fg.monitor(folder / "history")
-    rows = table.order("rule, period").project("evidence, tolerated_high").fetchall()
-    points = sorted(
-        (each.rule, p.period, p.evidence, each.high if math.isfinite(each.high) else None)
-        for each in report.comparisons for p in each.points
-    )  # fmt: skip
-    assert rows == [row[2:] for row in points]
-
-
 def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     folder, _ = sixty_days
     text = fairgauge("monitor", "status", folder / "history", "--format", "openmetrics").output
@@ -214,9 +196,7 @@ def test_another_specification_names_what_changed(folder):
             ("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"),
             "cannot read 's4://bucket/x': Protocol not known",
         ),
-        (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
         (("status", "history", "-o", "t.docx"), "names no format of a monitor"),
-        (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
         (("import", "history", "2026-01-01.json"), "Error: no file '2026-01-01.json'"),
     ],

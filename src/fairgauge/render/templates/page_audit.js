@@ -1,0 +1,448 @@
+// the audit: counts of a table, comparisons and verdicts, as fairgauge audit has them; critical values and worst cases
+const SQRT_2PI = Math.sqrt(2 * Math.PI), FEWEST = { rows: 20, expected: 5 }, MANY = 0.01;
+RATES.forEach((rate, i) => { rate.at = i; });
+// P(Z > z), to the last digits: a series near 0, a continued fraction in the tail
+const normalTail = (z) => {
+  if (z < 0) return 1 - normalTail(-z);
+  if (z > 38) return 0;
+  const density = Math.exp(-z * z / 2) / SQRT_2PI;
+  if (z < 2.5) {
+    let term = z, sum = z;
+    for (let k = 1; Math.abs(term) > 1e-18 * sum; k++) { term *= z * z / (2 * k + 1); sum += term; }
+    return 0.5 - density * sum;
+  }
+  let f = 0;
+  for (let k = 120; k > 0; k--) f = k / (z + f);
+  return density / (z + f);
+};
+const critical = (alpha) => {  // z of P(|Z| > z) = alpha
+  let z = 0;
+  for (let i = 0; i < 200; i++) {
+    const step = (normalTail(z) - alpha / 2) * SQRT_2PI * Math.exp(z * z / 2);
+    z += step;
+    if (Math.abs(step) < 1e-15 * Math.max(z, 1)) break;
+  }
+  return z;
+};
+const tukey = (() => {
+  const step = 1 / 16, points = range(2 * 9 * 16 + 1).map((i) => -9 + i * step), beyond = points.map(normalTail);
+  const density = points.map((p) => Math.exp(-p * p / 2) * step / SQRT_2PI), held = new Map();
+  const tail = (q, groups) => Math.min(Math.max(points.reduce((sum, p, i) => {
+    const between = Math.max(beyond[i] - normalTail(p + q), 0);
+    return sum + groups * density[i] * (beyond[i] ** (groups - 1) - between ** (groups - 1));
+  }, 0), 0), 1);
+  return (groups, alpha) => cached(held, `${groups}|${alpha}`, () => {
+    let [inside, outside] = [0, 60];
+    for (let i = 0; i < 60; i++) { const middle = (inside + outside) / 2; if (tail(middle, groups) > alpha) inside = middle; else outside = middle; }
+    return outside / Math.SQRT2;
+  });
+})();
+
+// ---- Manski's worst cases: states are rows by label and prediction, positive, negative or missing
+const zero = () => [[0, 0, 0], [0, 0, 0], [0, 0, 0]];
+const plus = (a, b) => a.map((row, i) => row.map((n, j) => n + b[i][j]));
+const summed = (groups) => groups.reduce((a, g) => plus(a, g.states), zero());
+const rowsOf = (s) => s.flat().reduce((a, b) => a + b, 0);
+const cellsOf = (s) => [s[0][0], s[1][0], s[0][1], s[1][1], s[2][0], s[2][1], s[0][2], s[1][2], s[2][2]];
+const neededBy = (states, rate) => {
+  if (rate.needs === 2) return states;
+  const out = zero();
+  for (let j = 0; j < 3; j++) out[j][j] = states[0][j] + states[1][j] + states[2][j];
+  return out;
+};
+const completed = (states) => states.map((row, i) => row.map((n, j) => (i < 2 && j < 2 ? n : 0)));
+const sharesOf = (states, rate, atLeast) => {
+  const of = neededBy(states, rate), values = [[0], [1], [0, 1]], best = atLeast ? [2, 0, 3] : [3, 0, 2];
+  let x = 0, n = 0;
+  for (let y = 0; y < 3; y++) for (let p = 0; p < 3; p++) {
+    if (!of[y][p]) continue;
+    // 2: among and not counted; 0: not among; 3: among and counted
+    const kinds = values[y].flatMap((b) => values[p].map((a) => (rate.sums[1][2 * a + b] ? 2 + Boolean(rate.sums[0][2 * a + b]) : 0)));
+    const kind = best.find((k) => kinds.includes(k));
+    if (kind >= 2) n += of[y][p];
+    if (kind === 3) x += of[y][p];
+  }
+  return [x, n];
+};
+// needed: how many of those who may be of a side are, at least
+const shareEnds = (side, rate, needed = 0) => [true, false].map((atLeast) => {
+  const [x, n] = sharesOf(side.states, rate, atLeast), certain = sharesOf(side.are, rate, atLeast), more = sharesOf(side.may, rate, atLeast);
+  const [moving, opposed] = atLeast ? [more[1] - more[0], more[0]] : [more[0], more[1] - more[0]];
+  const forced = Math.min(Math.max(needed - (rowsOf(side.may) - opposed), 0), opposed);
+  return [x + certain[0] + (atLeast ? forced : moving), n + certain[1] + forced + moving];
+});
+const sharedEnds = (side, rate, needed = 0) => {
+  const without = (side.apart ?? Infinity) - rowsOf(side.may) - rowsOf(side.are);  // those of no outcome are in no rate
+  const [low, high] = shareEnds(side, rate, Math.max(needed - without, 0)).map(([x, n]) => quotient(x, n));
+  return [Number.isNaN(low) ? 0 : low, Number.isNaN(high) ? 1 : high];
+};
+const shareVariances = (side, rate, by) => [sharesOf(completed(neededBy(side.states, rate)), rate, true), ...shareEnds(side, rate)].map(([x, n]) => {
+  const share = Math.min(Math.max(x / n, 0.5 / n), 1 - 0.5 / n), slope = by === "ratio" ? 1 / share : 1;
+  return slope ** 2 * share * (1 - share) / n;
+});
+const incomplete = (states, rate) => { const of = neededBy(states, rate); return rowsOf(of) - of[0][0] - of[0][1] - of[1][0] - of[1][1]; };
+// of rows without a group, and of rows without an outcome; with the best group as the reference, rows without a group may
+// also make another group the best
+const worstCases = (feature, group, rate, by, best = null, fewest = 0, least = false) => [false, true].flatMap((outcomes) => {
+  const states = (s) => { const of = neededBy(s, rate); return outcomes ? of : completed(of); };
+  const sums = (kinds) => kinds.reduce((a, k) => plus(a, states(k.states)), zero());
+  const size = (k) => (outcomes ? rowsOf(k.states) : k.n);
+  const sideFor = (g) => { const kinds = feature.unknown.filter((k) => k.fits.has(g.key)); return { states: states(g.states), may: sums(kinds), are: zero(), apart: kinds.reduce((a, k) => a + size(k), 0) }; };
+  const own = sideFor(group), theirs = best ? sideFor(best)
+    : { states: states(group.others), may: sums(feature.unknown.filter((k) => k.fits.has(group.key))), are: sums(feature.unknown.filter((k) => !k.fits.has(group.key))) };
+  const rows = outcomes
+    ? incomplete(summed(feature.groups), rate) + feature.unknown.reduce((a, k) => a + incomplete(k.states, rate), 0)
+    : feature.unknown.reduce((a, k) => a + k.n, 0);
+  if (!rows) return [];
+  const ratio = (x, y, none) => { const q = x / y; return Number.isNaN(q) ? none : q; };
+  const contrastOf = (a, b) => (by === "ratio" ? [ratio(a[0], b[1], 0), ratio(a[1], b[0], Infinity)] : [a[0] - b[1], a[1] - b[0]]);
+  const ends = contrastOf(sharedEnds(own, rate), sharedEnds(theirs, rate)), extreme = [[own, theirs], [own, theirs]], worse = least ? 1 : 0;
+  if (best) {
+    const known = (g) => rowsOf(g.states) - (outcomes ? 0 : g.states[2][2]), needs = (g) => Math.max(fewest - known(g), 0);
+    const others = feature.groups.filter((g) => g !== best && needs(g) <= sideFor(g).apart);
+    const beside = others.filter((g) => (g === group || !feature.large.includes(g))
+      && (least ? sharedEnds(sideFor(g), rate, needs(g))[0] < sharedEnds(theirs, rate)[1] : sharedEnds(sideFor(g), rate, needs(g))[1] > sharedEnds(theirs, rate)[0]));
+    const pairs = [...others.filter((g) => g !== group).map((g) => [group, g]), ...beside.map((g) => [best, g])];
+    for (const [first, second] of pairs) {
+      const sides = [sideFor(first), sideFor(second)], end = contrastOf(sharedEnds(sides[0], rate), sharedEnds(sides[1], rate, needs(second)))[worse];
+      if (least ? end > ends[1] : end < ends[0]) { ends[worse] = end; extreme[worse] = sides; }
+    }
+  }
+  const variances = (sides) => sides.map((side) => shareVariances(side, rate, by)), [va, vb] = variances([own, theirs]), [[la, lb], [ha, hb]] = extreme.map(variances);
+  const now = va[0] + vb[0], wider = [la[1] + lb[2], ha[2] + hb[1]].map((end) => { const r = end / now; return Math.sqrt(Number.isNaN(r) ? 1 : Math.max(r, 1)); });
+  return [{ outcomes, rows, low: ends[0], high: ends[1], wider }];
+});
+const reachedBy = (result, worst, by) => {
+  const { value, low, high } = result;
+  if (by !== "ratio") return [Math.max(worst.low - worst.wider[0] * (value - low), -1), Math.min(worst.high + worst.wider[1] * (high - value), 1)];
+  const known = value > 0 && value < Infinity;
+  const below = known && worst.low > 0 ? worst.low * (low / value) ** worst.wider[0] : Math.min(low, worst.low);
+  const above = known ? worst.high * (high / value) ** worst.wider[1] : Math.max(high, worst.high);
+  return [Math.max(below, 0), above];
+};
+
+// ---- the question: a specification, of which the page answers a part
+class Refused extends Error {}
+const KEYS = new Set(data.keys);
+const listOf = (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
+const COMMAND = "Use fairgauge audit TABLE -c audit.toml.";
+const readRule = (rule) => {
+  if (typeof rule !== "string") {
+    const { metric, at_least: low = -Infinity, at_most: high = Infinity, ...more } = rule;
+    if (Object.entries(more).some(([key, v]) => !({ decide: "interval", insufficient: "report" }[key] === v))) throw new Refused(`This page knows no rule with ${listed(Object.keys(more))}. ${COMMAND}`);
+    return ruleOn(metric, low, high);
+  }
+  const number = "(-?\\d+(?:\\.\\d+)?)", name = "([a-z_]+\\.[a-z]+)";
+  const both = new RegExp(`^${number} <= ${name} <= ${number}$`).exec(rule.trim()), one = new RegExp(`^${name} (>=|<=) ${number}$`).exec(rule.trim());
+  if (both) return ruleOn(both[2], Number(both[1]), Number(both[3]));
+  if (one) return one[2] === ">=" ? ruleOn(one[1], Number(one[3]), Infinity) : ruleOn(one[1], -Infinity, Number(one[3]));
+  throw new Refused(`This page knows no rule \u201c${rule}\u201d. ${COMMAND}`);
+};
+const ruleOn = (metric, low, high) => {
+  const [name, by] = String(metric).split("."), rate = RATES.find((r) => r.name === name);
+  if (!rate || !["difference", "ratio"].includes(by)) throw new Refused(`This page has no metric ${metric}. ${COMMAND}`);
+  const limit = (v) => String(Number(v.toPrecision(12)));
+  const text = low > -Infinity && high < Infinity ? `${limit(low)} <= ${metric} <= ${limit(high)}` : high === Infinity ? `${metric} >= ${limit(low)}` : `${metric} <= ${limit(high)}`;
+  return { rate, by, low, high, metric, text };
+};
+const asked = (given, table) => {
+  const preset = given.preset ? data.presets[given.preset] : {};
+  if (!preset) throw new Refused(`This page knows no preset ${given.preset}. ${COMMAND}`);
+  const question = { ...preset.options, ...given };
+  const odd = Object.keys(question).filter((key) => !KEYS.has(key) && listOf(question[key]).length);
+  if (odd.length) throw new Refused(`This page cannot answer ${listed(odd)}. ${COMMAND}`);
+  if (question.confidence !== undefined && question.confidence !== 0.95) throw new Refused(`This page knows 95% confidence intervals alone. ${COMMAND}`);
+  const column = (name, what) => {
+    const found = table.columns.find((c) => c.name === name);
+    if (!found) throw new Refused(`The table has no column ${name} (${what}). It has ${listed(table.header)}.`);
+    if (found.many) throw new Refused(`The column ${name} has more than ${count(MOST_VALUES)} values. ${COMMAND}`);
+    return found;
+  };
+  const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
+  if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).length > 1)) throw new Refused(`This page cannot cut columns into bands. ${COMMAND}`);
+  if (!features.length) throw new Refused("Which columns say who people are? None is marked.");
+  if (features.length > 3) throw new Refused(`At most three columns can be looked at together in this page. ${COMMAND}`);
+  if (!question.prediction) throw new Refused("Which column is the decision?");
+  const reference = question.reference ?? "others";
+  if (!["others", "best"].includes(reference)) throw new Refused(`This page compares with all others, or with the best group. ${COMMAND}`);
+  if (reference === "best" && question.favourable === "neither") throw new Refused("The best group is known only where one outcome is better for people: state which.");
+  const rates = new Set(listOf(question.metrics).map((metric) => ruleOn(metric, 0, 1).rate)), rules = listOf(question.rules).map(readRule);
+  rules.forEach((rule) => rates.add(rule.rate));
+  if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
+  if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw new Refused("A rate among those who really would needs the column of what really happened.");
+  const positive = listOf(question.positive);
+  const at = new Map(features.map((c, i) => [c.name, i]));
+  const crossed = listOf(question.intersections).map((names) => (typeof names === "string" ? names.split("*") : names).map((name) => {
+    if (!at.has(name)) throw new Refused(`The crossing of ${listed(names)} names a column that is not sensitive.`);
+    return at.get(name);
+  }));
+  const used = [question.prediction, question.label, ...features.map((c) => c.name)].filter(Boolean);
+  if (new Set(used).size < used.length) throw new Refused("One column cannot be two things: the decision, what really happened, and who people are must be different columns.");
+  return { given, question, features, crossed, reference, rules, positive: positive.length ? positive : [1], stated: positive,
+    decision: column(question.prediction, "prediction"), label: question.label ? column(question.label, "label") : null,
+    count: question.count ? column(question.count, "count") : null, rates: RATES.filter((rate) => rates.has(rate)),
+    metrics: listOf(question.metrics), minShare: question.min_share ?? 0, minN: question.min_n ?? null, favourable: question.favourable ?? null,
+    words: { ...preset.words, ...question.words }, recode: question.recode ?? {}, unknown: listOf(question.unknown), accept: listOf(question.accept).map((code) => code.replaceAll(" ", "_")), preset };
+};
+
+// ---- counting: from codes to a table of counts, in pieces
+const recoded = (c, q, unknown) => {
+  const rules = q.recode[c.name] ?? {}, to = new Map(), whole = typed(c.values), numeric = typeof whole[0] === "number";
+  const same = (v) => String(numeric ? plainNumber(String(v)) ?? v : v);
+  for (const [name, values] of Object.entries(rules)) for (const v of listOf(values)) to.set(same(v), name === "unknown" ? null : name);
+  const absent = new Set(unknown.map((v) => String(meaning(v))));
+  return c.values.map((v) => { const named = to.has(same(v)) ? to.get(same(v)) : v; return named !== null && absent.has(String(meaning(named))) ? null : named; });
+};
+// the levels of a column in order, and for each text of the table its place; -1 of what is not known
+const levelled = (c, q) => {
+  const merged = recoded(c, q, []), texts = [...new Set(merged.filter((m) => m !== null))], values = typed(texts);
+  const levels = [...new Set(values)].sort(inOrder), at = new Map(texts.map((text, k) => [text, levels.indexOf(values[k])]));
+  return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
+};
+const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
+const countRows = async (q, table, tell = () => {}) => {
+  const columns = q.features.map((c) => levelled(c, q)), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q));
+  for (const c of columns) {
+    const absent = c.levels.map((level) => isOneOf(level, q.unknown));
+    c.groupless = absent;
+    c.shown = c.codes.map((code) => (code >= 0 && absent[code] ? -1 : code));
+  }
+  const state = outcomes.map((o) => o.levels.map((level) => (isOneOf(level, q.positive) ? 0 : 1)));
+  if (!state.at(-1).includes(0)) throw new Refused("Which value of the decision means that people got it? None is marked.");
+  const weights = q.count ? typed(q.count.values) : null, cells = new Map();
+  if (weights && !weights.every((v) => Number.isInteger(v) && v >= 0)) throw new Refused(`The column ${q.count.name} holds ${listed(q.count.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3)}: counts are whole numbers.`);
+  let without = 0, rested = performance.now();
+  const axes = [...columns, ...outcomes].map((c) => ({ codes: CODES.get(c.column), to: c.codes })), times = q.count && CODES.get(q.count);
+  for (let row = 0; row < table.rows; row++) {
+    if (row % 20000 === 19999 && performance.now() - rested > 40) { tell(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
+    let n = 1, key = 0;
+    if (weights) { const code = times[row]; if (code === 65535) { without++; continue; } n = weights[code]; }
+    for (const { codes, to } of axes) { const code = codes[row]; key = key * 1024 + (code === 65535 ? -1 : to[code]) + 1; }
+    const cell = cells.get(key) ?? cells.set(key, [0, 0]).get(key);
+    cell[0] += 1; cell[1] += n;
+  }
+  const width = columns.length + outcomes.length;
+  const rows = [...cells].map(([key, [n, cases]]) => ({ codes: range(width).map((i) => Math.floor(key / 1024 ** (width - 1 - i)) % 1024 - 1), n, cases }))
+    .sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  const byGroup = new Map();
+  for (const { codes, cases } of rows) {
+    const own = columns.map((c, i) => (codes[i] < 0 || c.groupless[codes[i]] ? -1 : codes[i])), key = own.join();
+    const cell = byGroup.get(key) ?? byGroup.set(key, { codes: own, states: zero() }).get(key);
+    const [l, d] = (q.label ? [0, 1] : [null, 0]).map((k) => { const code = k === null ? -1 : codes[columns.length + k]; return code < 0 ? 2 : state[k][code]; });
+    cell.states[l][d] += cases;
+  }
+  return { columns, outcomes, state, rows, cells: [...byGroup.values()], without, read: rows.reduce((a, r) => a + r.cases, 0), fileRows: table.rows };
+};
+
+// ---- features: one for each column and each crossing; groups sorted by code, kinds of rows without a group beside them
+const featuresOf = (counts, crossed) => [...counts.columns.map((_, i) => [i]), ...crossed].map((columns) => {
+  const found = new Map(), without = new Map();
+  counts.cells.forEach(({ codes, states }) => {
+    const own = columns.map((i) => codes[i]), key = own.join(), to = own.includes(-1) ? without : found;
+    to.set(key, { key, codes: own, states: plus(to.get(key)?.states ?? zero(), states) });
+  });
+  const groups = [...found.values()].filter((g) => rowsOf(g.states) > 0).sort((a, b) => a.codes.reduce((d, c, i) => d || c - b.codes[i], 0));
+  for (const g of groups) {
+    g.values = g.codes.map((c, i) => [counts.columns[columns[i]].name, counts.columns[columns[i]].names[c]]);
+    g.name = g.values.map(([, value]) => value).join(" & ");
+    g.n = rowsOf(g.states) - g.states[2][2];  // of those without any outcome nothing is known
+    g.cells = cellsOf(g.states);
+    g.others = summed(groups.filter((other) => other !== g));
+  }
+  const kinds = [...without.values()].map((k) => ({ ...k, n: rowsOf(k.states) - k.states[2][2],
+    fits: new Set(groups.filter((g) => k.codes.every((c, i) => c === -1 || c === g.codes[i])).map((g) => g.key)) }));
+  return { columns, names: columns.map((i) => counts.columns[i].name), name: columns.map((i) => counts.columns[i].name).join("*"), groups, unknown: kinds };
+});
+const GRAVEST = ["fail", "inconclusive", "not_evaluated", "pass"];
+const outcomeOf = (low, high, rule) => {
+  const allows = (v) => rule.low <= v && v <= rule.high;
+  return allows(low) && allows(high) ? "pass" : high < rule.low || low > rule.high ? "fail" : "inconclusive";
+};
+const auditOf = (counts, q) => {
+  const features = featuresOf(counts, q.crossed), plainZ = critical(0.05);
+  for (const f of features) {
+    f.known = [...f.groups, ...f.unknown].reduce((a, g) => a + g.n, 0);
+    f.minimum = Math.max(q.minN ?? (q.minShare ? 1 : FEWEST.rows), q.minShare * f.known);
+    f.large = f.groups.filter((g) => g.n >= f.minimum);
+    f.asked = q.minShare || (q.minN ?? 0) > 1;
+  }
+  const favoursLeast = (rate) => rate.directions[q.favourable ?? "positive"].least;
+  const bestOf = (feature, rate) => {
+    // where no group is large enough, one of the largest is
+    const least = favoursLeast(rate), most = Math.max(...feature.groups.map((g) => rowsOf(g.states)));
+    const able = feature.large.length ? feature.large : feature.groups.filter((g) => rowsOf(g.states) === most), value = (g) => plain.valueOf(rate, g.cells);
+    const among = able.map((g) => ({ g, v: value(g) })).filter(({ v }) => !Number.isNaN(v));
+    if (!among.length) among.push(...able.map((g) => ({ g, v: rowsOf(g.states) })));
+    among.sort((a, b) => (Math.abs(b.v - a.v) > 1e-9 ? (least ? a.v - b.v : b.v - a.v) : rowsOf(b.g.states) - rowsOf(a.g.states) || byPoints(a.g.name, b.g.name)));
+    return { best: among[0]?.g ?? null, several: feature.large.length >= 3 ? feature.large.length : 0 };
+  };
+  const measure = (alpha) => features.map((feature) => q.rates.map((rate) => {
+    const { best, several } = q.reference === "best" ? bestOf(feature, rate) : { best: null, several: 0 };
+    const z = several ? tukey(several, alpha) : critical(alpha);
+    return feature.groups.map((group) => {
+      const r = { feature, group, rate, best, several, own: rateOf(rate, group.cells, plainZ, FEWEST), by: {},
+        fewest: Math.min(f_(feature), Math.max(...feature.groups.map((g) => g.n))), isReference: q.reference === "best" && best === group };
+      const against = q.reference === "best" ? (best && best !== group ? best.cells : null) : cellsOf(group.others);
+      if (against && feature.groups.length > 1) {
+        r.reference = against;
+        r.theirs = plain.valueOf(rate, against);
+        if (feature.asked && Math.min(group.n, best ? best.n : Infinity) < feature.minimum) r.small = feature.minimum;
+        for (const by of ["difference", "ratio"]) r.by[by] = compareRates(rate, by, group.cells, against, null, z, FEWEST);
+      }
+      return r;
+    });
+  }));
+  const f_ = (feature) => feature.minimum;
+  const measured = measure(0.05), every = measured.flat(2);
+  const isTested = (r, by) => r.by[by] && !r.by[by].few && !r.small && !Number.isNaN(r.by[by].value) && !Number.isNaN(r.by[by].low);
+  // the family of all that is marked as statistically significant: intervals that hold together (Sidak)
+  const members = new Set(every.filter((r) => isTested(r, "difference") || isTested(r, "ratio")).map((r) =>
+    [r.feature.name, r.rate.at, r.several || (r.feature.groups.length === 2 && q.reference === "others") ? "" : r.group.key].join("|")));
+  const tests = features.reduce((sum, f) => sum + new Set(q.rates.filter((rate, i) => q.rates.findIndex((r) => r.needs === rate.needs) === i
+    && f.large.filter((g) => { const of = rateOf(rate, g.cells, plainZ, FEWEST); return !of.few && !Number.isNaN(of.value); }).length >= 3)).size, 0);
+  const family = Math.max(members.size + 2 * tests, 1), joint = measure(-Math.expm1(Math.log(0.95) / family));
+  measured.forEach((perRate, i) => perRate.forEach((results, k) => results.forEach((r, j) => {
+    for (const by of ["difference", "ratio"]) {
+      if (!r.by[by]) continue;
+      const { low, high } = joint[i][k][j].by[by], neutral = by === "ratio" ? 1 : 0;
+      Object.assign(r.by[by], { joint: [low, high], tested: isTested(r, by), significant: isTested(r, by) && !(low <= neutral && neutral <= high) });
+    }
+  })));
+  const doubt = doubtOf(counts, q, features);
+  const decide = (r, rule) => {
+    const found = r.by[rule.by];
+    if (!found) return r.feature.groups.length < 2 ? { outcome: "not_evaluated", why: { code: "fewer_than_two_groups" } } : null;
+    if (r.small) return { outcome: "not_evaluated", why: { code: "small_group", least: r.small } };
+    if (Number.isNaN(found.value)) return { outcome: "not_evaluated", why: { code: "no_value" } };
+    if (found.few) return { outcome: "not_evaluated", why: { code: "insufficient" } };
+    if (Number.isNaN(found.low)) return { outcome: "not_evaluated", why: { code: "no_interval" } };
+    const outcome = outcomeOf(found.low, found.high, rule);
+    if (outcome === "inconclusive") return { outcome, why: { code: "crosses" } };
+    for (const worst of worstCases(r.feature, r.group, r.rate, rule.by, r.best, r.fewest, favoursLeast(r.rate))) {
+      if (worst.outcomes && outcome === "fail") {
+        if (outcomeOf(...reachedBy(found, worst, rule.by), rule) !== "fail") r.open = worst.rows;
+        continue;
+      }
+      if (outcomeOf(...reachedBy(found, worst, rule.by), rule) !== outcome) return { outcome: "inconclusive", why: { code: worst.outcomes ? "missing_outcomes" : "missing_groups", rows: worst.rows, alone: outcome } };
+    }
+    const why = outcome === "pass" ? doubt(r.feature, r.rate) : null;
+    if (why) return { outcome: "inconclusive", why };
+    return { outcome, why: { code: outcome === "pass" ? "inside" : found.high < rule.low ? "below" : "above" } };
+  };
+  const margin = (r, rule) => {
+    const { value } = r.by[rule.by] ?? {}, scale = rule.by === "ratio" ? Math.log : Number;
+    if (value === undefined || Number.isNaN(value)) return Infinity;
+    const below = scale(value) - scale(rule.low), above = scale(rule.high) - scale(value), m = above < below ? above : below;
+    return Number.isFinite(m) ? Math.round(m * 1e9) / 1e9 : m;
+  };
+  // two groups that mirror each other are one comparison
+  const comparisons = (of, rule) => of.flatMap((perRate) => {
+    const results = perRate[q.rates.indexOf(rule.rate)].map((r) => ({ r, d: decide(r, rule) })).filter(({ d }) => d);
+    const mirrored = q.reference !== "best" && results.length === 2;
+    if (results.length && results.every(({ r }) => r.feature.groups.length < 2)) results.forEach(({ r }) => { r.alone = true; });
+    return (mirrored ? [results] : results.map((each) => [each])).map((several) => {
+      const [first, other] = [...several].sort((a, b) => GRAVEST.indexOf(a.d.outcome) - GRAVEST.indexOf(b.d.outcome)
+        || Boolean(a.r.by[rule.by]?.few || a.r.small) - Boolean(b.r.by[rule.by]?.few || b.r.small) || margin(a.r, rule) - margin(b.r, rule) || a.r.group.n - b.r.group.n);
+      return { rule, r: first.r, ...first.d, interval: first.r.by[rule.by], mirror: other ? other.r : null };
+    });
+  });
+  const byInterval = (v) => v.interval && !v.interval.few && !v.r.small && !Number.isNaN(v.interval.value);
+  const all = (of) => q.rules.flatMap((rule) => comparisons(of, rule));
+  const verdicts = all(measured), judged = verdicts.filter(byInterval).length, fails = (of) => of.filter((v) => byInterval(v) && v.outcome === "fail").length;
+  if (judged > 1 && fails(verdicts)) {
+    let failed = 0, strict;
+    for (;;) {
+      strict = all(measure(0.05 / (judged - failed)));
+      const rejected = fails(strict);
+      if (rejected === failed || rejected === judged) break;
+      failed = rejected;
+    }
+    verdicts.forEach((v, i) => { if (v.outcome === "fail") { v.remains = strict[i].outcome === "fail"; v.together = !v.remains && strict[i].why.code === "missing_groups"; } });
+  }
+  return { features, measured, every, verdicts, family, doubts: doubt.all };
+};
+
+// ---- doubts: rows whose meaning is unclear, where they are many, withhold a pass
+const doubtOf = (counts, q, features) => {
+  const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
+    counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
+  const accepted = (code, ...columns) => [code, ...columns.map((c) => `${code}:${c}`)].some((each) => q.accept.includes(each));
+  const add = (code, what, rows, needs, columns = null, only = false) => { if (!accepted(code, ...(columns ?? []))) doubts.push({ code, what, rows, needs, columns, only }); };
+  counts.columns.forEach((c, i) => {
+    const recoding = q.recode[c.name] ?? {}, held = c.levels.map((_, k) => k).filter((k) => !c.groupless[k] && (sizes[i][k] || !q.count));
+    const missing = new Set([...missingNames(c.names.filter((_, k) => typeof c.levels[k] === "string")), ...codesOfMissing(c.names)]);
+    for (const k of held) {
+      if (!missing.has(c.names[k]) || c.names[k] in recoding) continue;
+      doubted[i].add(k);
+      if (!mayBeValue(c.names[k])) add("missing_marker", `clear ${c.name}`, sizes[i][k], [], [c.name]);
+    }
+    for (const several of alike(held, (k) => c.names[k], (k) => c.names[k])) {
+      if (several.every((k) => Object.hasOwn(recoding, c.names[k]) || Object.values(recoding).some((of) => listOf(of).map(String).includes(c.names[k])))) continue;
+      const most = several.reduce((a, b) => (sizes[i][b] > sizes[i][a] ? b : a)), others = several.filter((k) => k !== most);
+      others.forEach((k) => doubted[i].add(k));
+      add("same_names", `consistent spelling of ${c.name}`, others.reduce((a, k) => a + sizes[i][k], 0), [], [c.name]);
+    }
+  });
+  const roles = q.label ? ["label", "prediction"] : ["prediction"], at = (k) => counts.columns.length + k;
+  const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
+  counts.outcomes.forEach((o, k) => {
+    const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
+    const none = noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]));
+    if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
+    const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
+    if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
+      add(roles[k] === "label" ? "one_label" : "one_decision", "row of their group with another outcome", counts.read, [roles[k]], null, true);
+    // names that are a harm, where nobody stated which outcome is favourable
+    const yes = /^(yes|y|t|true|1|ja|oui|si|s\u00ed)$/i;
+    const harmful = (v) => (yes.test(v) ? isAdverse(o.name) || isHarm(o.name) : isAdverse(v) || isHarm(v, o.name));
+    if (!q.favourable && k === counts.outcomes.length - 1 && o.levels.every((v, code) => !good(code) || harmful(String(v)))) add("unfavourable_positive", "stated favourable outcome", counts.read, []);
+    // a group of one outcome alone, which fewer than half of the others have
+    counts.columns.forEach((c, i) => {
+      const by = c.levels.map((_, code) => [0, 1].map((side) => counts.rows.reduce((a, r) => a + (r.codes[i] === code && r.codes[at(k)] >= 0 && counts.state[k][r.codes[at(k)]] === side ? r.cases : 0), 0)));
+      const totals = [0, 1].map((side) => by.reduce((a, of) => a + of[side], 0)), found = by.flatMap((of, code) => [0, 1].flatMap((side) => {
+        const share = 1 - totals[1 - side] / Math.max(totals[0] + totals[1] - of[side], 1);
+        return !c.groupless[code] && of[1 - side] === 0 && of[side] >= FEWEST.rows && share < 0.5 ? [[of[side], side]] : [];
+      }));
+      if (found.length && new Set(found.map(([, side]) => side)).size === 1 && unlike(by)) found.forEach(([rows]) => add("group_of_one_outcome", "row of their group with another outcome", rows, [roles[k]], [c.name]));
+    });
+  });
+  const text = (level) => typeof level === "string", outcomesAlike = counts.outcomes.flatMap((o, k) => { const n = rowsAt(k); return o.levels.flatMap((level, code) => (text(level) && n[code] ? [{ level, rows: n[code], k, good: counts.state[k][code] === 0 }] : [])); });
+  for (const several of alike(outcomesAlike, (e) => e.level, (e) => e.good)) {
+    const yes = several.filter((e) => e.good).reduce((a, e) => a + e.rows, 0), no = several.filter((e) => !e.good).reduce((a, e) => a + e.rows, 0);
+    new Set(several.map((e) => e.k)).forEach((k) => add("same_names", `clear ${roles[k]}`, Math.min(yes, no), [roles[k]]));
+  }
+  if (q.label) {
+    const [labels, decisions] = counts.outcomes, both = counts.rows.filter((r) => r.codes[at(0)] >= 0 && r.codes[at(1)] >= 0 && r.cases);
+    const same = both.every((r) => meaning(labels.levels[r.codes[at(0)]]) === meaning(decisions.levels[r.codes[at(1)]])), cases = both.reduce((a, r) => a + r.cases, 0);
+    if (same && cases >= FEWEST.rows && new Set(both.map((r) => r.codes[at(0)])).size > 1) add("prediction_is_label", "prediction that differs from the label", cases, ["label", "prediction"]);
+    const none = noOutcomes(decisions.levels), n = rowsAt(1), strange = decisions.levels.map((_, c) => c).filter((c) => !isOneOf(decisions.levels[c], [...labels.levels, ...q.positive, ...none]));
+    const refused = decisions.levels.filter((_, c) => counts.state[1][c] === 1).length, unclear = strange.filter((c) => !isAdverse(decisions.names[c])).reduce((a, c) => a + n[c], 0);
+    if (labels.levels.length > 1 && strange.length < refused && unclear) add("prediction_not_a_label", "clear prediction", unclear, ["prediction"]);
+    const every = cellsOf(counts.cells.reduce((a, c) => plus(a, c.states), zero())), ends = (x, m) => (m ? wilson(x, m, critical(0.05)) : [NaN, NaN]);
+    const [tp, fp, fn, tn] = every, of = [[tp, tp + fn], [fp, fp + tn]], [positives, negatives] = of.map(([x, m]) => ends(x, m));
+    if (positives[1] < negatives[0] && of[1][0] / of[1][1] - of[0][0] / of[0][1] >= 0.1) for (const role of roles) add("reversed_predictions", `clear ${role}`, counts.read, [role]);
+  }
+  const fewest = [counts.read];
+  for (const f of features) for (const g of f.large) if (!g.codes.some((c, i) => doubted[f.columns[i]].has(c))) fewest.push(rowsOf(g.states));
+  const few = MANY * Math.min(...fewest), byWhat = new Map();
+  for (const d of doubts) {
+    const key = JSON.stringify([d.what, d.needs, d.columns, d.only]), held = byWhat.get(key);
+    byWhat.set(key, { ...d, rows: Math.min((held?.rows ?? 0) + d.rows, counts.read) });
+  }
+  const open = [...byWhat.values()].filter((d) => d.rows > few), uncounted = counts.without > MANY * Math.min(counts.fileRows, ...fewest);
+  const find = (feature, rate) => {
+    if (uncounted) return { code: "not_counted", what: "count", rows: counts.without };
+    const needs = rate.needs === 2 ? ["label", "prediction"] : ["prediction"];
+    const concerned = open.filter((d) => (d.only ? d.needs.join() === needs.join() : d.needs.every((n) => needs.includes(n))) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
+    const most = concerned.sort((a, b) => (b.code === "unfavourable_positive") - (a.code === "unfavourable_positive") || b.rows - a.rows)[0];
+    return most ? { code: most.code === "unfavourable_positive" ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
+  };
+  return Object.assign(find, { all: open });
+};
+// whether some shares differ far beyond sampling variation (a chi-squared above its 99.9% point)
+const unlike = (by) => {
+  const sums = [0, 1].map((side) => by.reduce((a, of) => a + of[side], 0)), all = sums[0] + sums[1], held = by.filter(([a, b]) => a + b > 0);
+  const chi = held.reduce((sum, of) => sum + [0, 1].reduce((s, side) => { const e = (of[0] + of[1]) * sums[side] / all; return e ? s + (of[side] - e) ** 2 / e : s; }, 0), 0), df = held.length - 1;
+  const z = ((chi / df) ** (1 / 3) - (1 - 2 / (9 * df))) / Math.sqrt(2 / (9 * df));
+  return df > 0 && normalTail(z) < 1e-3;
+};

@@ -1,0 +1,307 @@
+// the form: six questions make a specification, and its answer is shown; a worker reads and counts
+const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const state = { table: null, question: null, counts: null, q: null, audit: null };
+const WORKER = typeof document === "undefined";
+let worker = null, asking = 0;
+const pending = new Map();
+const local = { table: null };
+const handle = async (what, given, tell) => {
+  if (what === "read") { local.table = await readTable(given.source, given.name, tell, given.pasted); return local.table; }
+  return auditTable(local.table, given, tell);
+};
+if (WORKER) {
+  self.onmessage = async ({ data: { id, what, given } }) => {
+    try { self.postMessage({ id, result: await handle(what, given, (...far) => self.postMessage({ id, far })) }); }
+    catch (error) { self.postMessage({ id, error: error.message, known: error instanceof Refused || error instanceof Unreadable }); }
+  };
+} else {
+  try {
+    worker = new Worker(URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" })));
+    worker.onmessage = ({ data: { id, far, result, error, known } }) => {
+      const { tell, done, failed } = pending.get(id);
+      if (far) return tell(...far);
+      pending.delete(id);
+      if (error !== undefined) failed(known ? new Refused(error) : new Error(error)); else done(result);
+    };
+    worker.onerror = (event) => { event.preventDefault(); worker = null; for (const { again } of pending.values()) again(); pending.clear(); };
+  } catch { worker = null; }
+}
+const behind = (what, given, tell) => (worker ? new Promise((done, failed) => {
+  asking += 1;
+  pending.set(asking, { tell, done, failed, again: () => handle(what, given, tell).then(done, failed) });
+  worker.postMessage({ id: asking, what, given });
+}) : handle(what, given, tell));
+
+// ---- the questions
+const GUESS = {
+  decision: /^(stage|outcome|decision|status|disposition|result|selected|approved|hired|admitted|admit|zusage|entscheidung|ergebnis|prediction|predicted)|(_|\b)(decision|outcome|selected|approved|hired|status)(_|\b)/i,
+  label: /^(repaid|label|actual|truth|y_true|reoffended|default(ed)?|observed|qualified|geeignet)/i,
+  group: /(^|[^a-z])(sex|gender|geschlecht|race|ethnic\w*|herkunft|disab\w*|religion|nationality|marital|veteran)($|[^a-z])/i,
+  count: /^(count|counts|n|freq|frequency|persons|people|number|anzahl|cases|applicants)$/i,
+  good: /^(yes|y|1|true|ja|oui|si|approved?|accepted?|admitted|hired?|selected|advanced?|pass(ed)?|granted|offer(ed)?|invited?|interview(ed)?|repaid|positive)$/i,
+};
+const MOST_GROUPS = 60;
+const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
+const say = (id, ...children) => one(id).replaceChildren(...children);
+const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
+const fail = (error) => {
+  const known = error instanceof Unreadable || error instanceof Refused;
+  say("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
+  one("working").hidden = true;
+};
+const progress = (what) => (part, rows) => { one("bar").value = part; say("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${count(rows)} ${UI.rows}` : ""}`); };
+const load = async (source, name, pasted = false) => {
+  say("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
+  try {
+    if (/\.json$/i.test(name)) return await openCounts(await source.text(), name);
+    state.table = await behind("read", { source, name, pasted }, progress(UI.reading));
+    one("working").hidden = true;
+    ask();
+  } catch (error) { fail(error); }
+};
+const option = (value, text, selected) => make("option", { value, textContent: text, selected });
+const column = (name) => (name ? state.table.columns.find((c) => c.name === name) : undefined);
+const byRows = (c) => c.values.map((v, i) => [v, c.counts[i]]).sort((a, b) => b[1] - a[1]);
+const isCount = (c) => !c.many && c.values.length > 0 && typed(c.values).every((v) => Number.isInteger(v) && v >= 0);
+const given = data.given, isOpen = (...keys) => !keys.every((key) => key in given);
+
+const ask = () => {
+  const { table } = state, able = table.columns.filter(usable), two = able.filter((c) => c.name && (c.values.length > 1 || c.blanks));
+  const looksLikeData = table.header.every((n) => /^(yes|no|true|false|male|female|white|black|asian|\d+([.,]\d+)?)$/i.test(n));
+  if (looksLikeData) return fail(new Unreadable(`The first line, ${listed(table.header)}, looks like data and not like names of columns. Add a line of names above it.`));
+  if (two.length < 2) return fail(new Unreadable(`No two columns have between 2 and ${MOST_GROUPS} different values, which a decision and groups of people need. ${table.header.length} columns were found: ${listed(table.header)}.`));
+  const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
+  const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
+    ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
+  say("read", inWords(UI.read, { name: table.name, rows: count(table.rows), columns: table.columns.length }));
+  const choose = (id, chosen, none) => say(id, ...(none ? [option("", none, !chosen)] : []), ...two.map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
+  choose("decision", decision, decision ? null : UI.choose);
+  choose("label", two.find((c) => GUESS.label.test(c.name) && c !== decision), UI.no_label);
+  const broken = table.columns.find((c) => GUESS.count.test(c.name) && c !== counted && !c.many && c.values.filter((v) => plainNumber(v) !== null).length > c.values.length / 2);
+  say("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) }) : "");
+  say("count", option("", UI.each, !counted), ...table.columns.filter((c) => c.name && isCount(c)).map((c) => option(c.name, inWords(UI.counted, { name: c.name }), c === counted)));
+  say("groups", ...two.map((c) => make("label", { className: "choice" }, make("input", { type: "checkbox", name: "group", value: c.name, checked: GUESS.group.test(c.name) && c !== decision }), " ", bdi(c.name), " ", make("small", {}, inWords(UI.values, { n: c.values.length })))));
+  const apart = table.columns.filter((c) => c.many || c.values.length > MOST_GROUPS);
+  say("apart", apart.length ? inWords(UI.apart, { names: listed(apart.map((c) => c.name), 8) }) : "");
+  [["q-decision", isOpen("prediction", "positive")], ["q-label", isOpen("label")], ["q-groups", isOpen("sensitive")], ["q-unit", isOpen("count")], ["q-rule", !("preset" in given) && isOpen("rules")], ["q-words", isOpen("words") && !("preset" in given)]].forEach(([id, open]) => { one(id).hidden = !open; });
+  one("questions").hidden = false;
+  askDecision(); askLabel(); askGroups();
+  one("questions").scrollIntoView({ block: "start" });
+  one("questions").querySelector("fieldset:not([hidden]) select, fieldset:not([hidden]) input, button.main")?.focus({ preventScroll: true });
+};
+const head = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((t) => make("th", { scope: "col" }, t))));
+const valueTable = (box, c, choices, initial, name) => box.replaceChildren(make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.value, UI.rows, UI.means),
+  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, count(n)), make("td", {}, ...choices.map(([key, text]) => {
+    const input = make("input", { type: "radio", name: `${name}:${v}`, value: key, checked: initial(v) === key });
+    input.setAttribute("aria-label", `${v}: ${text}`);
+    return make("label", {}, input, " ", text);
+  })))), ...emptyRow(c)))));
+const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, count(c.blanks)), make("td", {}, UI.not_known))] : []);
+const likely = (c) => {
+  const values = byRows(c).map(([v]) => v), none = noOutcomes(values), good = values.filter((v) => GUESS.good.test(v.trim()));
+  const others = values.filter((v) => !none.includes(v) && !isAdverse(v) && !/^(no|n|0|false|nein|non)$/i.test(v));
+  return (v) => (none.includes(v) ? "unknown" : good.includes(v) || (!good.length && v === others.at(-1)) ? "yes" : "no");
+};
+const askDecision = () => {
+  const c = column(one("decision").value);
+  if (!c) return say("decided");
+  valueTable(one("decided"), c, [["yes", UI.got], ["no", UI.did_not], ["unknown", UI.nothing]], likely(c), "d");
+  say("undecided", c.values.some(isUndecided) ? UI.undecided : "");
+};
+const askLabel = () => {
+  const c = column(one("label").value);
+  if (!c) return say("labelled");
+  valueTable(one("labelled"), c, [["yes", UI.yes], ["no", UI.no], ["unknown", UI.not_known]], likely(c), "l");
+};
+const askGroups = () => say("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
+  const c = column(box.value), by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
+  const rows = byRows(c).map(([v, n]) => {
+    const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known });
+    Object.assign(input.dataset, { column: c.name, value: v });
+    input.setAttribute("aria-label", `${c.name} ${v} ${UI.counts_as}`);
+    return make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, count(n)), make("td", {}, input));
+  });
+  return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling),
+    make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.in_table, UI.rows, UI.counts_as), make("tbody", {}, ...rows, ...emptyRow(c)))));
+}));
+
+// ---- the question that the answers make
+const picked = (name) => document.querySelector(`[name="${name}"]:checked`)?.value;
+const answered = () => {
+  const read = (prefix, c) => Object.fromEntries(c.values.map((v) => [v, [...document.getElementsByName(`${prefix}:${v}`)].find((r) => r.checked)?.value ?? "no"]));
+  const question = {}, recode = Object.create(null), rule = picked("rule"), preset = given.preset ?? (rule === "law" ? "nyc-ll144" : null);
+  const decision = isOpen("prediction", "positive") ? column(one("decision").value) : null, label = isOpen("label") ? column(one("label").value) : null;
+  const decided = decision && read("d", decision), labelled = label && read("l", label), of = (c, means) => c.values.filter((v) => means[v] === "yes");
+  if (preset) question.preset = preset;
+  if (label) question.label = label.name;
+  if (decision) {
+    if (!of(decision, decided).length) throw new Refused("Which value of the decision means that people got it? None is marked.");
+    if (!decision.values.some((v) => decided[v] === "no")) throw new Refused("Which value means that people did not get it? None is marked, so that nothing can be compared.");
+    question.prediction = decision.name;
+    // decision and label need the same values with the same meaning: else those of the label are called by those of the decision
+    const names = Object.fromEntries(["yes", "no"].map((means) => [means, byRows(decision).find(([v]) => decided[v] === means)[0]])), known = new Map(decision.values.filter((v) => decided[v] !== "unknown").map((v) => [String(meaning(v)), decided[v]]));
+    const alike_ = !label || label.values.every((v) => labelled[v] === "unknown" || known.get(String(meaning(v))) === labelled[v]);
+    question.positive = alike_ ? of(decision, decided) : [names.yes];
+    for (const [c, means] of [[decision, decided], [label, labelled]].filter(([c]) => c)) {
+      const to = Object.create(null);
+      if (!alike_) for (const m of ["yes", "no"]) { const from = c.values.filter((v) => means[v] === m); if (from.some((v) => v !== names[m])) to[names[m]] = from; }
+      const unknown = c.values.filter((v) => means[v] === "unknown");
+      if (unknown.length) to.unknown = unknown;
+      if (Object.keys(to).length) recode[c.name] = to;
+    }
+    if (!alike_) question.words = { label_positive: `${LANGUAGE === "de" ? "" : "had "}${label.name} = ${of(label, labelled).join(" / ")}` };
+    question.favourable = picked("favourable");
+  }
+  if (isOpen("sensitive")) {
+    question.sensitive = [...document.querySelectorAll("[name=group]:checked")].map((box) => box.value);
+    for (const name of question.sensitive) {
+      const to = Object.create(null);
+      for (const input of document.querySelectorAll("#spellings input")) if (input.dataset.column === name) (to[input.value.trim() || "unknown"] ??= []).push(input.dataset.value);
+      const kept = Object.entries(to).filter(([n, from]) => from.length > 1 || from[0] !== n);
+      if (kept.length) recode[name] = to;
+    }
+  }
+  const sensitive = listOf(question.sensitive ?? given.sensitive).map((s) => s.column ?? s), pairs = sensitive.flatMap((a, i) => sensitive.slice(i + 1).map((b) => [a, b]));
+  if (!("intersections" in given) && sensitive.length < 4) question.intersections = sensitive.length === 3 ? [...pairs, sensitive] : pairs;
+  if (isOpen("count") && one("count").value) question.count = one("count").value;
+  const rates = ["selection_rate", ...(question.label || given.label ? ["true_positive_rate"] : [])];
+  if (!preset && !("metrics" in given)) question.metrics = rates.flatMap((rate) => [`${rate}.difference`, `${rate}.ratio`]);
+  if (!preset && isOpen("rules")) {
+    const limit = Number(one("points").value) / 100;
+    question.reference = picked("reference");
+    question.rules = { fifths: ["selection_rate.ratio >= 0.8"], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
+  }
+  if (isOpen("words") && !preset) {
+    const noun = one("noun").value.trim(), positive = one("verb").value.trim();
+    question.words = { ...question.words, ...(noun ? { noun } : {}), ...(positive ? { positive } : {}) };
+  }
+  if (Object.keys(recode).length) question.recode = recode;
+  const both = { ...question, ...given };
+  if (question.recode && given.recode) both.recode = { ...question.recode, ...given.recode };
+  if (preset && both.favourable) delete both.favourable;
+  return both;
+};
+
+// ---- the first page
+const svg = (tag, attributes, ...children) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v); e.append(...children); return e; };
+const dotted = (from, to) => { let d = ""; for (let i = from; i < to;) { const row = Math.floor(i / 10), end = Math.min(to, (row + 1) * 10); d += `M${(i % 10) * 10 + 5} ${row * 10 + 5}h${(end - i - 1) * 10 + 0.01}`; i = end; } return d; };
+const pictured = (s, text, g) => {
+  const c = s.code === "differs" ? F.counted(s) : null;
+  if (!c || c.per !== 100) return null;
+  const rings = s.harm === "worse" ? c.counts[1] - c.counts[0] : 0;
+  const array = (side, filled, ringed) => {
+    const [low, high] = [filled, filled + ringed].sort((a, b) => a - b), whom = `${g.table.page.of_100} ${g.words.joined(F.some(side), s.of.among)}`;
+    const picture = svg("svg", { viewBox: "0 0 100 100", role: "img", "aria-label": `${filled} ${whom}` }, svg("path", { class: "on", d: dotted(0, low) }));
+    if (ringed) picture.append(svg("path", { class: "gap", d: dotted(low, high) }), svg("path", { class: ringed > 0 ? "hole" : "core", d: dotted(low, high) }));
+    picture.append(svg("path", { class: "rest", d: dotted(high, 100) }));
+    return make("div", { className: "array" }, picture, make("p", {}, make("b", {}, String(filled)), ` ${whom}`, make("small", {}, `${F.count(side.hits)} ${g.table.terms.of} ${F.count(side.n)}`)));
+  };
+  return make("div", {}, make("h3", {}, text), make("div", { className: "arrays" }, array(s.who, c.counts[0], rings), array(s.than, c.counts[1], 0)));
+};
+const section = (title, ...children) => make("section", {}, make("h2", {}, title), make("div", {}, ...children));
+const TONES = { fail: "bad", pass: "good" };
+const show = () => {
+  const { q, counts, audit } = state, page = pageOf(counts, q, audit, LANGUAGE), g = page.grammar, title = page.headline ?? page.verdict[0] ?? UI.no_headline, verdict = page.verdict.length ? page.verdict : [UI.no_rule];
+  const list = (texts) => make("ul", {}, ...texts.map((t) => make("li", {}, t)));
+  const sections = page.answers.map(({ place, question, sentences }) => {
+    const texts = sentences.map(({ text }) => text), drawn = place === "found" ? sentences.map(({ s, text }) => pictured(s, text, g)) : [];
+    if (place === "looked" || place === "found") return section(question, ...(drawn.some(Boolean) ? [make("div", { className: "pairs" }, ...drawn.filter(Boolean))] : []), ...texts.filter((_, i) => !drawn[i]).map((t) => make("p", {}, t)));
+    return section(question, list(texts));
+  });
+  one("result").replaceChildren(make("p", { className: "brand" }, make("b", {}, "fairgauge"), ` ${state.table.name} \u00b7 ${UI.computed}`), make("h1", { id: "headline", tabIndex: -1, className: title.length > 110 ? "long" : "" }, title),
+    make("p", { className: `verdict ${TONES[page.overall] ?? (page.overall === "none" ? "" : "unsure")}` }, make("b", {}, verdict[0]), ...verdict.slice(1).map((t) => make("span", {}, " ", t))),
+    make("div", { className: "brief" }, ...sections, ...(audit.verdicts.length ? [make("section", {}, make("div", { className: "across" }, ...grid(page)))] : []), make("section", {}, make("div", { className: "across", id: "tables" }, ...tables(page)))));
+  one("result").hidden = one("take").hidden = false;
+  document.title = `${title} \u2013 fairgauge`;
+  one("headline").focus({ preventScroll: true });
+  one("result").scrollIntoView({ block: "start" });
+};
+const whyText = (v, unit) => (["pass", "fail"].includes(v.outcome) ? "" : inWords(UI.because[v.why.code] ?? v.why.code, { rows: v.why.rows === undefined ? "" : F.of(v.why.rows, unit) }));
+const grid = (page) => {
+  const { audit, q } = state, g = page.grammar, unit = q.count ? "cases" : "rows";
+  return [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].flatMap((rule) => {
+    const of = audit.verdicts.filter((v) => v.rule.text === rule.text), ratio = rule.by === "ratio", limits = [rule.low, rule.high].filter(Number.isFinite), scale = ratio ? Math.log : Number;
+    const far = Math.max(...limits.map((v) => Math.abs(scale(v)) * 1.3), ...of.filter((v) => v.interval && !v.interval.few).flatMap((v) => [v.interval.low, v.interval.high]).map((v) => Math.abs(scale(v))).filter(Number.isFinite));
+    const end = Math.min(far, ratio ? Math.log(10) : 1), at = (v) => 100 * Math.min(Math.max((scale(v) / end + 1) / 2, 0), 1), [from, to] = [rule.low === -Infinity ? 0 : at(rule.low), rule.high === Infinity ? 100 : at(rule.high)];
+    const text = (v) => (ratio ? F.num(v, 3) : `${F.points(v)}`), axis = svg("svg", { class: "axis", "aria-hidden": "true" }, ...[-end, 0, end].map((t) => { const e = svg("text", { x: `${at(ratio ? Math.exp(t) : t)}%`, y: 10, "text-anchor": "middle" }); e.textContent = ratio ? F.num(Math.exp(t), 2) : F.points(t); return e; }));
+    const row = (v) => {
+      const i = v.interval, drawn = i && !Number.isNaN(i.low) && !Number.isNaN(i.value);
+      const plot = svg("svg", { class: v.outcome, "aria-hidden": "true" }, svg("rect", { fill: "var(--allowed)", height: "100%", x: `${from}%`, width: `${to - from}%` }), svg("rect", { fill: "var(--neutral)", opacity: ".55", width: 1, height: "100%", x: "50%" }));
+      if (drawn) plot.append(svg("line", { x1: `${at(i.low)}%`, x2: `${at(i.high)}%`, y1: "50%", y2: "50%" }), svg("circle", { cx: `${at(i.value)}%` }));
+      return make("tr", {}, make("th", { scope: "row" }, F.cap(F.name(sideOf_(v.r, v.r.group))), ...(v.mirror ? [make("small", {}, inWords(UI.mirrors, { name: F.name(sideOf_(v.mirror, v.mirror.group)) }))] : [])),
+        make("td", { className: "n" }, drawn ? `${text(i.value)} (${text(i.low)} \u2026 ${text(i.high)})${ratio ? "" : " pp"}` : UI.no_interval), make("td", { className: "plot" }, plot), make("td", { className: `v ${v.outcome}` }, g.table.terms.word[v.outcome], ...(v.remains === false ? [` (${UI.judged_alone})`] : [])), make("td", { className: "why" }, whyText(v, unit)));
+    };
+    const body = audit.features.filter((f) => of.some((v) => v.r.feature === f)).map((f) => make("tbody", {}, make("tr", { className: "part" }, make("th", { colSpan: 5, scope: "rowgroup" }, F.feature([f.name, f.names]))), ...of.filter((v) => v.r.feature === f).map(row)));
+    const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.say("allowed", "text", rule_)) : rule.text;
+    return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, "95% CI"), make("th", { scope: "col" }, make("span", { className: "unseen" }, "95% CI"), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
+    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? UI.best.replace(/ \(.*/, "") : UI.others }))];
+  }).concat(audit.doubts.map((d) => make("p", { className: "note" }, inWords(UI.doubted, { what: d.what, rows: F.of(d.rows, unit) }))));
+};
+const tables = () => {
+  const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
+  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", UI.got_column, UI.rate, q.reference === "best" ? UI.ratio_best : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
+    make("tbody", {}, ...rows.filter((r) => r.feature === f.names.join(" and ")).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
+  make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? UI.best_note : "" })), make("p", { className: "note" }, UI.see_python)];
+};
+const unknownRow = (f) => { const n = f.unknown.reduce((a, u) => a + u.n, 0); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
+const openCounts = async () => { throw new Unreadable(`This page reads CSV and TSV files and pasted cells. Open counts with fairgauge explore or fairgauge audit.`); };
+
+// ---- events
+const save = (text, name, type) => {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link); link.click(); link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+const sample = () => {
+  let seed = 1973;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, rows = ["Gender,Race,Qualified,Decision"];
+  for (let i = 0; i < 1200; i++) {
+    const woman = random() < 0.48, race = random() < 0.65 ? "White" : random() < 0.5 ? "Black" : "Asian", able = random() < 0.55, got = random() < (able ? 0.6 : 0.2) - (woman ? 0.13 : 0);
+    rows.push(`${random() < 0.03 ? "" : woman ? "Female" : "Male"},${race},${able ? "yes" : "no"},${random() < 0.03 ? "Withdrawn" : got ? "Advance" : "Not selected"}`);
+  }
+  return rows.join("\n");
+};
+const answerForm = async () => {
+  say("wrong");
+  try {
+    one("working").hidden = false;
+    state.question = answered();
+    Object.assign(state, await behind("audit", state.question, progress(UI.counting)));
+    show();
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof Unreadable)) console.error(error);
+    say("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
+  }
+  one("working").hidden = true;
+};
+const same = (a, b) => a === b || (typeof a === "number" && typeof b === "number" && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)));
+const isRight = async () => {
+  const made = await api.audit(data.check.text, data.check.question), row = (e) => [e.metric, e.feature, e.group, e.value, e.low, e.high];
+  const mine = [...(made.estimates ?? []).map(row), ...(made.verdicts ?? []).map((v) => [v.rule, v.feature, v.group, v.outcome, v.low, v.high])];
+  return made.fingerprint === data.check.fingerprint && mine.length === data.check.rows.length
+    && data.check.rows.every((row_) => mine.some((r) => r.every((v, k) => same(v, row_[k]))));
+};
+const start = async () => {
+  if (!(await isRight().catch(() => false))) {
+    api.audit = async () => ({ refused: [UI.check_failed] });
+    one("ask").replaceChildren(alarm(UI.check_failed));
+    return;
+  }
+  const drop = one("drop"), on = (id, event, run) => one(id).addEventListener(event, run), choice = () => { const [file] = one("file").files; if (file) load(file, file.name); one("file").value = ""; };
+  ["dragover", "dragenter"].forEach((e) => document.addEventListener(e, (event) => { event.preventDefault(); drop.classList.add("over"); }));
+  ["dragleave", "drop"].forEach((e) => document.addEventListener(e, () => drop.classList.remove("over")));
+  document.addEventListener("drop", (event) => { event.preventDefault(); const [file] = event.dataTransfer.files; if (file) load(file, file.name); });
+  on("file", "change", choice);
+  on("use", "click", () => { if (one("paste").value.trim()) load(new Blob([one("paste").value]), "pasted cells", true); });
+  on("paste", "paste", () => setTimeout(() => one("use").click()));
+  on("example", "click", () => load(new Blob([sample()]), "example.csv"));
+  on("decision", "change", askDecision); on("label", "change", askLabel); on("groups", "change", askGroups);
+  on("questions", "submit", (event) => { event.preventDefault(); answerForm(); });
+  on("save-table", "click", () => save(publishedCsv(state.audit), "table.csv", "text/csv"));
+  on("save-question", "click", () => save(specification(state.question), "audit.toml", "text/plain"));
+  on("save-counts", "click", () => { if (!state.counts.rows.some((r) => r.cases < 10) || confirm(UI.small_counts)) save(savedCounts(state.counts, state.q).text(), "counts.cube.json", "application/json"); });
+  on("print", "click", () => print());
+  document.documentElement.dataset.ready = "yes";
+};
+if (!WORKER) start();

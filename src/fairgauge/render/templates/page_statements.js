@@ -1,0 +1,256 @@
+// the audit as statements, and the first page in the words of a language: what statements/audit.py and page.py do
+const MOST_PLACES = { looked: 9, found: 9, certain: 9, limits: 4, next: 3 };
+const wordsOf = (q) => {
+  const held = { ...q.preset?.words }, given = { ...q.question.words }, unit = q.count ? "cases" : "rows";
+  if ("unit" in held) held.noun = held.unit;
+  if (given.positive || given.negative) { delete held.positive; delete held.negative; }
+  return { unit, favourable: "positive", groups: {}, ...held, ...given };
+};
+const eventOf = (q, [kind, positive]) => {
+  const column = kind === "decision" ? q.decision.name : q.label?.name ?? "label";
+  if (!q.stated.length) return { kind, positive, column, values: [positive ? "1" : "0"], op: "=", decides: false };
+  return { kind, positive, column, values: q.stated.map((v) => (typeof v === "number" ? significantDigits(v, 6) : String(v))), op: positive ? "=" : "not", decides: false };
+};
+const isSame = (a, b) => a === b || Math.abs(a - b) <= Math.max(1e-9 * Math.max(Math.abs(a), Math.abs(b)), 1e-12);
+const lowerOf = (who, than) => (who?.rate == null || than?.rate == null || Number.isNaN(who.rate) || Number.isNaN(than.rate) || isSame(who.rate, than.rate) ? null : who.rate < than.rate);
+const withLower = (s) => ({ ...s, lower: lowerOf(s.who, s.than) });
+const inverse = (low, high, by) => (by === "difference" ? [-high, -low] : low > 0 ? [1 / high, 1 / low] : null);
+const swapped = (s) => {
+  const ends = s.interval && inverse(s.interval.low, s.interval.high, s.by);
+  return withLower({ ...s, who: s.than, than: s.who, harm: { worse: "better", better: "worse" }[s.harm] ?? null,
+    value: s.value === null ? null : s.by === "difference" ? -s.value : s.value ? 1 / s.value : Infinity, interval: ends ? { ...s.interval, low: ends[0], high: ends[1] } : null });
+};
+const sideOf_ = (r, group) => ({ kind: "group", feature: r.feature.name, values: group.values });
+const countedSide = (rate, cells) => { const [x, n] = rate.sums.map((sum) => dot(sum, cells)); return n ? { rate: x / n, hits: x, n } : { rate: null }; };
+const favouring = (q, audit) => (q.favourable === null && audit.doubts.some((d) => d.code === "unfavourable_positive") ? "neither" : q.favourable ?? "positive");
+const comparison = (q, audit, r, by, code, { turn = true, alone = false, facts = {} } = {}) => {
+  const found = r.by[by], rate = r.rate, of = rate.directions[favouring(q, audit)], others = r.feature.groups.filter((g) => g !== r.group);
+  const other = q.reference === "best" ? r.best : others.length === 1 ? others[0] : null;
+  let who = { ...sideOf_(r, r.group), ...countedSide(rate, r.group.cells) };
+  let than = other ? { ...sideOf_(r, other), ...countedSide(rate, r.reference) } : { kind: "others", feature: r.feature.name, values: [], ...countedSide(rate, r.reference) };
+  const far = r.own.value - r.theirs, turned = turn && of.adverse * far < 0 && than.kind === "group";
+  const [low, high] = alone ? [found.low, found.high] : found.joint;
+  let ends = Number.isNaN(low) || Number.isNaN(found.low) ? null : [low, high], value = Number.isNaN(found.value) ? null : found.value;
+  if (turned) {
+    [who, than] = [than, who];
+    ends = ends && inverse(...ends, by);
+    value = value === null ? null : by === "difference" ? -value : value ? 1 / value : Infinity;
+  }
+  return withLower({ code, who, than, by, value, harm: of.adverse * far === 0 || Number.isNaN(far) ? null : turned || of.adverse * far > 0 ? "worse" : "better",
+    of: { kind: "share", event: eventOf(q, rate.event), among: rate.among && eventOf(q, rate.among), class_: null, threshold: null, classes: false, average: null },
+    interval: ends && { low: ends[0], high: ends[1], level: 0.95, joint: !alone }, shown: found.significant, adjusted_for: [], parts: [], facts: { across: false, worst_class: false, ...facts } });
+};
+const overallOf = (verdicts) => (verdicts.length ? GRAVEST.find((o) => verdicts.some((v) => v.outcome === o)) : "none");
+
+// the comparisons that are reported: one for each feature and rate, the gravest first
+const findingsOf = (q, audit) => {
+  const asks = new Set([...q.metrics, ...q.rules.map((r) => r.metric)]), favourable = favouring(q, audit), chosen = [];
+  const gap = (r) => r.own.value - r.theirs, far = (r) => Number(Math.abs(gap(r)).toFixed(12));
+  audit.features.forEach((feature, i) => q.rates.forEach((rate, k) => {
+    const by = !asks.size || asks.has(`${rate.name}.difference`) ? "difference" : "ratio", of = rate.directions[favourable], two = q.reference === "others" && feature.groups.length === 2;
+    const own = two ? [audit.measured[i][k].reduce((a, b) => (b.group.n < a.group.n ? b : a))] : audit.measured[i][k];
+    const results = own.filter((r) => r.by[by] && r.by[by].significant && Number.isFinite(r.by[by].value)), mirror = (r) => audit.measured[i][k].find((x) => x !== r);
+    const significant = results.map((r) => (two && of.known && gap(r) * of.sign < 0 ? mirror(r) : r)), worse = significant.filter((r) => of.directed && gap(r) * of.sign > 0);
+    const worst = (worse.length ? worse : significant).reduce((a, b) => (!a || far(b) > far(a) || (far(b) === far(a) && gap(b) * of.sign > gap(a) * of.sign) ? b : a), null);
+    if (worst) chosen.push({ worst, by, directed: of.directed, others: two ? [] : results.filter((r) => r !== worst).sort((a, b) => Math.abs(gap(b)) - Math.abs(gap(a))) });
+  }));
+  chosen.sort((a, b) => b.directed - a.directed || Math.abs(gap(b.worst)) - Math.abs(gap(a.worst)));
+  const stated = (r, by) => {
+    const of = r.rate.directions[favourable], own = comparison(q, audit, r, by, "differs"), far_ = gap(r), one = own.than.kind === "group";
+    const turned = of.adverse * far_ < 0 && one, worse = turned || of.adverse * far_ > 0, better = !turned && of.adverse * far_ < 0;
+    const subject = turned ? own.who.values : r.group.values, rules = audit.verdicts.filter((v) => v.rule.rate === r.rate && v.r.feature === r.feature && [v.r.group, v.mirror?.group].includes(r.group));
+    const failed = rules.filter((v) => v.outcome === "fail"), isOwn = (v) => isOfBothSides(v) || JSON.stringify(v.r.group.values) === JSON.stringify(subject) || !worse;
+    const mine = failed.filter(isOwn), beside = failed.filter((v) => !isOwn(v)), remains = (of_) => of_.some((v) => v.remains !== false);
+    const made = { r, by, turned, worse, better, judged: rules.length > 0, fails: mine.length > 0, remains: remains(mine), s: own, far: far_,
+      people: JSON.stringify([r.feature.name, own.who.values, own.than.values, own.lower]), beside: null };
+    return beside.length ? { ...made, beside: { ...made, fails: true, remains: remains(beside) } } : made;
+  };
+  const worstOf = (every, first) => {
+    const pick = every.slice(0, first).find((e) => e.worse) ?? every[0], harmed = every.filter((e) => e.worse && !e.turned);
+    return !harmed.length || (pick.worse && !pick.turned) ? pick : harmed.reduce((a, b) => (Math.abs(b.far) > Math.abs(a.far) ? b : a));
+  };
+  const found = chosen.map(({ worst, by, others }) => {
+    const every = [worst, ...others].map((r) => stated(r, by)), failing = every.filter((e) => e.fails);
+    let of;
+    if (failing.every((e) => e.better) && every.some((e) => e.worse)) {
+      const first = worstOf(every, 1), beside = [...failing, ...every.map((e) => e.beside).filter(Boolean)];
+      of = { ...first, beside: first.beside ?? beside.reduce((a, b) => (!a || (b.remains - a.remains || Math.abs(b.far) - Math.abs(a.far)) > 0 ? b : a), null) };
+    } else of = failing.length ? worstOf(failing, failing.length) : worstOf(every, 1);
+    return { ...of, every: [worst, ...others] };
+  });
+  const gravity = (e) => { const f = e.beside ?? e; return [!(e.remains && e.worse), !(e.fails && e.worse), !f.remains, !f.fails, !e.worse].map(Number); };
+  let ranked = found.map((e, i) => [e, gravity(e), i]).sort((a, b) => a[1].reduce((d, v, k) => d || v - b[1][k], 0) || a[2] - b[2]).map(([e]) => e);
+  const isSomeIn = (some, whole) => some.people === whole.people && whole.r.rate.among === null && some.r.rate.among !== null;
+  for (const other of ranked.slice(1)) {
+    const [first] = ranked;
+    if (!isSomeIn(other, first) && !isSomeIn(first, other)) continue;
+    const pair = isSomeIn(first, other) && other.fails >= first.fails ? [other, first] : [first, other];
+    ranked = [...pair, ...ranked.filter((e) => !pair.includes(e))];
+    break;
+  }
+  ranked.forEach((e) => { e.s.facts.judged = e.judged; e.s.facts.fails = e.fails; });
+  return { ranked, isSomeIn };
+};
+const isOfBothSides = (v) => Boolean(v.mirror) && (v.rule.by === "ratio" ? Math.abs(v.rule.low * v.rule.high - 1) < 1e-9 : v.rule.low === -v.rule.high);
+const ONE_SIDED = ["not_counted", "unclear_values", "favourable_unstated"];
+
+const pageOf = (counts, q, audit, language = data.language) => {
+  const statements = [], words = wordsOf(q), favourable = favouring(q, audit), overall = overallOf(audit.verdicts), unit = q.count ? "cases" : "rows";
+  words.values = Object.create(null);
+  for (const f of audit.features) for (const g of f.groups) for (const [c, v] of g.values) if (!(words.values[c] ??= []).includes(v)) words.values[c].push(v);
+  const add = (code, facts = {}, more = {}) => statements.push({ code, who: null, than: null, of: null, by: "difference", value: null, lower: null, harm: null, interval: null, parts: [], adjusted_for: [], facts, ...more });
+  const { ranked, isSomeIn } = findingsOf(q, audit), led = ranked.slice(0, 2);
+  const judged = (v, own) => {
+    const facts = { alone: v.remains === false, limits: [v.rule.low, v.rule.high], rule: v.rule.text, why: ONE_SIDED.filter((c) => v.why.code === c), feature: v.r.feature.name, of_all: false };
+    if (!v.interval) return { code: "judged", who: v.why.code === "fewer_than_two_groups" ? null : sideOf_(v.r, v.r.group), than: null, of: null, by: "difference", value: null, lower: null, harm: null, interval: null, parts: [], verdict: v.outcome, facts };
+    const s = comparison(q, audit, v.r, v.rule.by, "judged", { turn: !own && isOfBothSides(v), alone: true, facts });
+    return { ...s, verdict: v.outcome, facts: { ...s.facts, than_all: s.harm === "better" && s.than.kind === "others" } };
+  };
+  // outcomes that groups lack unevenly, and rows without one, may qualify what is shown: the page then leaves it to Python
+  const lacks = (f, role) => f.large.map((g) => { const m = range(3).reduce((a, i) => a + (role === "label" ? g.states[2][i] : g.states[i][2]), 0); return [m, rowsOf(g.states) - m]; });
+  const unsettled = (e) => (q.label ? ["label", "prediction"] : ["prediction"]).some((role) => {
+    const by = lacks(e.r.feature, role), shares = by.map(([m, n]) => m / (m + n));
+    return by.length && Math.max(...shares) >= MANY && by.length > 1 && unlike(by);
+  });
+  const couldReverse = (s, r) => {
+    if (r.rate.among) return false;
+    const rows = [s.who, s.than].map((side) => (side.kind === "group" ? r.feature.groups.filter((g) => JSON.stringify(g.values) === JSON.stringify(side.values)) : r.feature.groups.filter((g) => g !== r.group)).reduce((a, g) => a + rowsOf(g.states), 0));
+    const ends = [s.who, s.than].map((side, i) => [side.rate, side.hits / rows[i], 1 - (side.n - side.hits) / rows[i]]).sort((a, b) => a[0] - b[0]);
+    return ends[0][2] > ends[1][1];
+  };
+  const missing = { label: q.label ? counts.cells.reduce((a, c) => a + c.states[2][0] + c.states[2][1] + c.states[2][2], 0) : 0, prediction: counts.cells.reduce((a, c) => a + c.states[0][2] + c.states[1][2] + c.states[2][2], 0) };
+  const known = (s, r) => (counts.without > MANY * counts.fileRows ? { counted: unit } : { unit, known: missing.prediction && couldReverse(s, r) ? ["prediction"] : [] });
+  let headed = null, nothing = null;
+  const head = (s) => { headed = s; statements.push(s); };
+  // ---- headline
+  const failing = overall === "fail" ? audit.verdicts.filter((v) => v.outcome === "fail" && v.interval).map((v) => [judged(v, false), v]).filter(([s]) => s.lower !== null) : [];
+  const first = ranked[0], betterOff = first && (first.beside !== null || (first.fails && first.better)), coveredByFinding = first && ((first.fails && !first.better) || (betterOff && !failing.some(([s]) => s.harm === "worse")));
+  if (failing.length && !coveredByFinding) {
+    const [s, v] = failing.reduce((a, b) => ((b[0].harm !== "worse") - (a[0].harm !== "worse") || b[0].facts.alone - a[0].facts.alone) < 0 ? b : a);
+    const turned = s.harm === "better" && s.than.kind === "group" ? swapped(s) : s;
+    if (!unsettled({ r: v.r })) head({ ...turned, code: "headline", facts: { ...turned.facts, ...known(comparison(q, audit, v.r, v.rule.by, "differs", { turn: false }), v.r), after: null } });
+  } else if (first && !(audit.verdicts.length ? led.some(unsettled) : ranked.some(unsettled))) {
+    const s = first.s, same = (e) => e.r.by[e.by].tested, of = audit.every.filter((r) => r.rate === first.r.rate && r.by[first.by] && !(q.reference === "others" && r.feature.groups.length === 2 && r.group !== r.feature.groups[0]));
+    const decided = of.filter((r) => !r.by[first.by].few && !r.small && !Number.isNaN(r.by[first.by].low)), lacking = of.filter((r) => !decided.includes(r));
+    const facts = { after: null, ...known(comparison(q, audit, first.r, first.by, "differs", { turn: false }), first.r) };
+    if (!audit.verdicts.length && decided.length >= 2) {
+      const far = (r) => (first.by === "ratio" ? (r.by.ratio.value ? Math.abs(Math.log(r.by.ratio.value)) : Infinity) : Math.abs(r.own.value - r.theirs)), small = lacking.length > 0 && lacking.every((r) => r.small);
+      Object.assign(facts, { chosen_of: decided.length, lacking: lacking.length > 0, sufficient: !small, least: small ? leastOf(q, unit) : null, largest: isSame(far(first.r), Math.max(...decided.map(far))), over: {} });
+    }
+    head({ ...s, code: "headline", parts: led.slice(1).filter((e) => isSomeIn(e, first)).map((e) => e.s), facts: { ...s.facts, ...facts } });
+  } else if (!first) {
+    const sized = { sufficient: audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.few && !r.small && !Number.isNaN(r.by[by].value))), least: audit.every.some((r) => r.small) ? leastOf(q, unit) : null, conditions: [], within: null, both: false, strata: [] };
+    const tested = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.tested)), several = audit.features.some((f) => f.large.length >= 3);
+    const significant = audit.every.some((r) => ["difference", "ratio"].some((by) => r.by[by]?.significant));
+    nothing = { ...sized, tested, several, significant };
+    if (!tested) add("nothing_tested", { ...sized, one_group: audit.features.filter((f) => f.groups.length === 1).map((f) => [f.name, f.groups[0].name]) });
+    else if (significant) add("other_differences", sized);
+    else if (!several && overall === "pass") add("none_differs", sized);
+    else if (!several && overall !== "fail" && overall !== "none") add("undecided", { ...sized, n: q.rules.length, outcomes: undecidedOf(q, audit) });
+    else if (!several && !audit.every.some((r) => Object.values(r.by).some((e) => !Number.isNaN(e.low) && e.value === e.low && e.value === e.high))) add("nothing_shown", sized);
+    if (statements.length && statements[0].code !== "nothing_tested" && several) statements.length = 0;
+  }
+  // ---- verdict
+  const rules = [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].map((rule, i) => ({ rule, number: i + 1, verdicts: sortedByGravity(audit.verdicts.filter((v) => v.rule.text === rule.text), q, favourable) })).filter((e) => e.verdicts.length);
+  rules.forEach((e) => { e.outcome = overallOf(e.verdicts); });
+  const noLimit = () => q.preset?.no_limit && add("no_limit", { text: q.preset.no_limit, rules: rules.length });
+  if (rules.length) {
+    const outcomes = overall === "fail" ? { fail: rules.filter((e) => e.outcome === "fail").length } : overall === "pass" ? { pass: rules.length } : undecidedOf(q, audit);
+    const remain = new Set(audit.verdicts.map((v) => v.remains ?? null));
+    add("rules", { n: rules.length, outcomes, alone: remain.has(false) && !remain.has(true) }, { verdict: overall });
+    noLimit();
+    const decisive = overall === "inconclusive" ? ["inconclusive", "not_evaluated", "none"] : [overall];
+    for (const e of rules.filter((each) => decisive.includes(each.outcome)).slice(0, 2)) {
+      const own = e.verdicts.map((v) => judged(v, ["inconclusive", "not_evaluated"].includes(e.outcome))), like = own.find((s) => s.of);
+      add("rule", { text: e.rule.text, limits: [e.rule.low, e.rule.high], number: rules.length > 1 ? e.number : null, others: e.verdicts.some((v) => v.interval) && q.reference === "others", each_class: false, counts_as: 0, ignored: false, significant: false },
+        { verdict: e.outcome, of: like?.of ?? null, by: like?.by ?? "difference", parts: own.filter((s) => s.verdict === e.outcome) });
+    }
+    if (overall === "pass" && !led.every((e) => e.judged)) add("not_asked", { n: rules.length });
+    const tally = {};
+    audit.verdicts.forEach((v) => { tally[v.outcome] = (tally[v.outcome] ?? 0) + 1; });
+    if (audit.verdicts.length > 1 && !(tally.pass === audit.verdicts.length)) {
+      const remaining = audit.verdicts.filter((v) => v.remains !== undefined);
+      add("counted", { n: audit.verdicts.length, outcomes: tally, remaining: remaining.length ? remaining.filter((v) => v.remains).length : null, open_by_groups: audit.verdicts.filter((v) => v.together).length, several: false, each_of: null });
+    }
+  } else noLimit();
+  // ---- what was looked at
+  const inAny = (c) => q.features.some((_, i) => c.codes[i] >= 0), complete = (s) => (q.label ? s[0][0] + s[0][1] + s[1][0] + s[1][1] : rowsOf(s) - s[0][2] - s[1][2] - s[2][2]);
+  const used = counts.cells.filter(inAny).reduce((a, c) => a + complete(c.states), 0), every = unit === "rows" ? counts.fileRows : counts.read;
+  const partly = counts.cells.some((c) => c.codes.includes(-1)) || missing.prediction > 0 || (q.label && missing.label > 0);
+  add("rows", { n: counts.read, used: used === every ? null : used, least: false, known: used === every ? [] : ["label", "prediction"].filter((w) => missing[w]), several: q.features.length > 1, partly });
+  add("question", { task: "binary", features: audit.features.map((f) => [f.name, f.names]), within: null, decision: eventOf(q, ["decision", true]), outcome: q.label && eventOf(q, ["outcome", true]), prediction: q.decision.name, label: q.label?.name, classes: [] });
+  if (favourable !== "neither" && q.stated.length) add("taken_as_better", { event: eventOf(q, ["decision", true]), assumed: false, asked: true, side: favourable });
+  const sizes = counts.outcomes[0].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[counts.columns.length] === code ? r.cases : 0), 0));
+  const refused = counts.outcomes[0].names.map((name, code) => [sizes[code], name]).filter(([n], code) => n && counts.state[0][code]);
+  if (refused.length > 1) add("not_favourable", { values: refused.sort((a, b) => b[0] - a[0]), side: favourable });
+  // ---- what was found, and how certain
+  for (const e of led) {
+    statements.push(e.s);
+    if (e.beside) {
+      const s = e.beside.s.harm === "better" ? e.beside.s : swapped(e.beside.s);
+      statements.push({ ...s, code: "better_off", facts: { ...s.facts, same: e.beside.r === e.r } });
+    } else if (e.fails && e.better) add("they_are_better_off");
+  }
+  const unjudged = led.flatMap((e, i) => (rules.length && !e.judged ? [i] : []));
+  if (unjudged.length) add("unjudged", { which: unjudged, of: led.length });
+  const listedKeys = new Set(ranked.flatMap((e) => e.every.map((r) => `${r.feature.name}|${r.group.key}|${r.rate.name}`))).size, statedHere = led.reduce((a, e) => a + 1 + (e.beside !== null && e.beside.r !== e.r), 0);
+  if (listedKeys > statedHere) add("more", { n: listedKeys - statedHere });
+  if (!ranked.length && nothing && !nothing.several && !nothing.significant) add("none_beyond_variation", { ...nothing, over_all: false });
+  const intervals = led.filter((e) => e.s.interval);
+  if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: true } });
+  const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
+  for (const code of ONE_SIDED) { const n = openCodes.filter((c) => c === code).length; if (n) add("open_because", { n, why: code, beside: false }); }
+  if (openCodes.some((c) => !ONE_SIDED.includes(c))) add("inconclusive");
+  // ---- what it does not show
+  if (q.question.document?.caveat) add("caveat", { text: q.question.document.caveat });
+  add("why_not", { limits: rules.length > 0, own: rules.length > 0 && !q.preset?.options?.rules });
+  if (q.label) add("outcome_known", { refused: eventOf(q, ["decision", favourable === "negative"]), outcome: eventOf(q, ["outcome", true]) });
+  add("other_groups", { columns: q.features.map((c) => c.name), period: q.question.document?.period ?? null });
+
+  const shownWords = language === "en" ? words : { values: words.values, favourable: words.favourable, ...q.question.words };
+  const g = grammarOf(language, shownWords), said = (place) => {
+    const made = new Map();
+    for (const s of statements) { const text = g.say(s.code, place, s); if (text && !made.has(text)) made.set(text, s); }
+    return [...made].slice(0, MOST_PLACES[place] ?? 99);
+  };
+  const shown = statements.filter((s) => ["differs", "headline"].includes(s.code) && s.shown), titles = g.table.page;
+  const title = (place) => (place === "found" ? TEXTS[language].texts.found_title.audit({ neutral: shown.length > 0 && !shown.some((s) => s.harm === "worse") }) : titles[place]);
+  return { grammar: g, statements: statements.map(({ code, who, than, by, value, harm, verdict }) => ({ code, who, than, by, value, harm, verdict })), all: statements, headed, headline: said("headline")[0]?.[0] ?? null, verdict: said("verdict").map(([t]) => t), overall,
+    answers: ["looked", "found", "certain", "limits"].map((place) => ({ place, question: title(place), sentences: said(place).map(([text, s]) => ({ text, s })) })).filter((a) => a.sentences.length) };
+};
+const leastOf = (q, unit) => ({ rows: (q.minN ?? 0) > 1 ? q.minN : null, share: q.minShare || null, unit });
+const undecidedOf = (q, audit) => {
+  const found = {};
+  for (const text of new Set(q.rules.map((r) => r.text))) {
+    const of = audit.verdicts.filter((v) => v.rule.text === text);
+    if (!of.length) continue;
+    const outcome = overallOf(of), key = outcome === "not_evaluated" && of.some((v) => v.outcome !== outcome) ? "not_evaluated_for_some" : outcome;
+    if (!["fail", "pass"].includes(key)) found[key] = (found[key] ?? 0) + 1;
+  }
+  return found;
+};
+const sortedByGravity = (verdicts, q, favourable) => {
+  const scale = (v) => (v.rule.by === "ratio" ? (x) => (x > 0 ? Math.log(x) : -Infinity) : Number), value = (v) => v.interval?.value ?? NaN;
+  const better = (v) => !Number.isNaN(value(v)) && !isOfBothSides(v) && v.rule.rate.directions[favourable].adverse * (value(v) - (v.rule.by === "ratio" ? 1 : 0)) < 0;
+  const outside = (v) => { if (Number.isNaN(value(v))) return -Infinity; const s = scale(v), at = s(value(v)), d = Math.max(Number.isFinite(v.rule.low) ? s(v.rule.low) - at : -Infinity, Number.isFinite(v.rule.high) ? at - s(v.rule.high) : -Infinity); return Number.isFinite(d) ? Number(d.toFixed(9)) : d; };
+  const order = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
+  return [...verdicts].sort((a, b) => GRAVEST.indexOf(a.outcome) - GRAVEST.indexOf(b.outcome) || better(a) - better(b) || order(outside(b), outside(a)));
+};
+// what the form does, for programs: the text of a table and a specification as an object
+const auditTable = async (table, question, tell) => {
+  const q = asked(question, table), counts = await countRows(q, table, tell);
+  const features = featuresOf(counts, q.crossed), empty = features.find((f) => f.columns.length === 1 && !f.groups.length);
+  if (empty) throw new Refused(`Nobody has a known ${empty.name}: every value of it is empty or counts as not known.`);
+  if (Math.max(...features.map((f) => f.groups.length)) > 200) throw new Refused(`These columns make more than 200 groups. Join some of them, or choose fewer columns. ${COMMAND}`);
+  return { q, counts, audit: auditOf(counts, q) };
+};
+const api = { audit: async (text, question) => {
+  try {
+    const { q, counts, audit } = await auditTable(await readTable(new Blob([text]), "table.csv", () => {}), question);
+    return answer(counts, q, audit);
+  } catch (error) {
+    if (error instanceof Refused || error instanceof Unreadable) return { refused: [error.message] };
+    throw error;
+  }
+} };
+globalThis.fairgaugePage = api;

@@ -1,0 +1,76 @@
+// values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
+const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
+const MARKERS = new Set(data.markers);
+const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
+const parted = (text) => text.replace(/(?<=[a-z])(?=[A-Z])/g, " ").replace(/[\s_-]+/g, " ");
+const unaccented = (text) => text.toLowerCase().replaceAll("\u00df", "ss").normalize("NFKD").replace(/\p{M}/gu, "");
+const plainText = (text) => bare(unaccented(parted(text)));
+const OWN = "(race|ethnicity|sex|gender|age)";
+const withoutOwn = (text) => bare(plainText(text).replace(new RegExp(`^(${OWN}\\W+)+|(\\W+${OWN})+$`, "gu"), ""));
+const noOutcomeWord = (value) => typeof value === "string" && (MARKERS.has(bare(value)) || PATTERNS.not_known.test(plainText(value)));
+const meansMissing = (value) => typeof value === "string" && (PATTERNS.not_known.test(withoutOwn(value)) || PATTERNS.not_told.test(withoutOwn(value))
+  || noOutcomeWord(value) || /^(refused|withheld|not selected)$/.test(withoutOwn(value)));
+const mayBeValue = (name) => /^(-|none|nil|new|no[\s_-]?show|open(ed)?)$/.test(bare(name));
+const isAdverse = (name) => PATTERNS.adverse.test(plainText(name)) || PATTERNS.adverse_elsewhere.test(plainText(name));
+const isHarm = (name, column = "") => {
+  const text = plainText(name);
+  return PATTERNS.harm.test(/^((very )?high|(muy )?alto|(sehr )?hoch|eleve)$/.test(text) ? `${text} ${plainText(column)}` : text);
+};
+const isUndecided = (value) => {
+  if (typeof value !== "string") return false;
+  const text = plainText(value).replace(new RegExp(PATTERNS.declined_offer.source, "gu"), "offer");
+  return PATTERNS.withdrew.test(text) || (PATTERNS.undecided.test(text) && !isAdverse(value)) || noOutcomeWord(value);
+};
+const CODE = /^(-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,}))$/;
+const codesOfMissing = (values) => {
+  const numbers = values.filter((v) => /^-?\d{1,9}$/.test(v)), amongNames = numbers.length < values.length;
+  if (amongNames && numbers.length === 1) {
+    const words = values.filter((v) => !/\d/.test(v)), short = words.length === values.length - 1 && words.length >= 2;
+    return numbers.filter((n) => CODE.test(String(Number(n))) || (short && ["0", "9", "99"].includes(n)));
+  }
+  if (values.length > 20 && !amongNames) return [];
+  const codes = numbers.filter((n) => (amongNames ? CODE : /^(-\d+|7{2,}|8{2,}|9+)$/).test(n));
+  const others = numbers.filter((n) => !codes.includes(n)).map(Number);
+  return others.length < 2 ? [] : codes.filter((n) => Number(n) < Math.min(...others) || Number(n) > Math.max(...others) + 1);
+};
+const missingNames = (values) => {
+  const text = (v) => plainText(v), exempt = (v) => /^exempt(ed)?$/.test(text(v));
+  const others = values.filter((v) => !meansMissing(v) && !exempt(v)), quantities = 2 * others.filter((v) => /\d/.test(text(v))).length > others.length;
+  return values.filter((v) => meansMissing(v) || (quantities && exempt(v)));
+};
+// outcomes of no decision, or often codes of missing ones; values as they are typed
+const noOutcomes = (values) => {
+  const known = values.filter((v) => !isUndecided(v)), names = known.map(String), has = (n) => known.some((v) => meaning(v) === meaning(n));
+  let codes = codesOfMissing(names);
+  const first = has(0) ? 0 : has(1) ? 1 : 2, successive = [0, 1, 2].map((i) => has(first + i));
+  if (successive[0] && successive[1] && !successive[2]) codes = names.filter((v) => ![first, first + 1].some((n) => meaning(v) === meaning(n)));
+  else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
+  return values.filter((v) => codes.includes(String(v)) || isUndecided(v));
+};
+// what spellings of one value share
+const compact = (name) => {
+  const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
+  const text = spelt.replace(/\.+$/, "") || spelt;
+  return meaning(text.replace(/(?<!\d)\s|\s(?!\d)/g, "").replace(/[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)/g, "-"));
+};
+const alike = (items, nameOf, meaningOf) => {
+  const sets = new Map();
+  for (const item of items) { const key = compact(nameOf(item)); sets.set(key, [...(sets.get(key) ?? []), item]); }
+  return [...sets.values()].filter((several) => new Set(several.map(meaningOf)).size > 1);
+};
+// the name that each value of a column of people is proposed to count as; null is "not known"
+const suggestions = (values) => {
+  const by = new Map(), sets = new Map(), names = values.map(([text]) => text), missing = [...missingNames(names), ...codesOfMissing(names)];
+  for (const [text, rows] of values) {
+    if (missing.includes(text)) { by.set(text, null); continue; }
+    sets.set(compact(text), [...(sets.get(compact(text)) ?? []), [text, rows]]);
+  }
+  for (const [short, long] of [["f", "female"], ["m", "male"], ["w", "weiblich"], ["m", "mannlich"]]) {
+    if (sets.has(short) && sets.has(long)) { sets.set(long, [...sets.get(long), ...sets.get(short)]); sets.delete(short); }
+  }
+  for (const several of sets.values()) {
+    const [best] = [...several].sort((a, b) => b[1] - a[1])[0];
+    several.forEach(([text]) => by.set(text, best));
+  }
+  return by;
+};

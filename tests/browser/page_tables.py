@@ -1,0 +1,106 @@
+"""Random tables and questions for the page that audits a file, and its script in Node."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from random import Random
+
+from tests.needs import missing
+
+from fairgauge.api.paging import page_data
+from fairgauge.render.writers.audit_page import script_of
+
+_SEX = (
+    ["Female", "Male"], ["Female", "Male", "Non-binary"], ["F", "M"], ["1", "2"], ["1.0", "2"],
+    ["weiblich", "männlich"],
+)  # fmt: skip
+_RACE = (
+    "White", "Black", "Asian", "Hispanic", "Native American", "Two or more", "Decline to answer",
+    "N/A", "white",
+)  # fmt: skip
+_OUTCOMES = (("yes", "no"), ("1", "0"), ("TRUE", "FALSE"), ("Hired", "Rejected"))
+_WORDS = (
+    {"noun": "applicants", "positive": "selected"},
+    {"positive": "hired", "negative": "rejected"},
+    {"noun": "candidates"},
+)
+_RULES = (
+    ["selection_rate.ratio >= 0.8"],
+    ["-0.1 <= selection_rate.difference <= 0.1"],
+    ["selection_rate.difference <= 0.05", "selection_rate.ratio >= 0.8"],
+    [],
+)
+_RUN = """
+import fs from "node:fs"; import vm from "node:vm";
+const [script, asked, answers] = process.argv.slice(2);
+vm.runInThisContext(fs.readFileSync(script, "utf8"));
+const made = [];
+for (const { text, question } of JSON.parse(fs.readFileSync(asked, "utf8")))
+  made.push(await fairgaugePage.audit(text, question));
+fs.writeFileSync(answers, JSON.stringify(made));
+"""
+
+
+def random_case(random: Random) -> dict[str, object]:
+    """Return a table as the text of a file, and a question about it."""
+    columns = {"Sex": random.choice(_SEX)}
+    columns["Race"] = random.sample(_RACE, random.randint(2, 5))
+    columns["Region"] = ["N", "S", "E"]
+    names = list(columns)[: random.choice([1, 2, 2, 2, 3])]
+    labelled, counted = random.random() < 0.6, random.random() < 0.2
+    blank, open_ = random.choice([0, 0, 0.002, 0.01, 0.05]), random.choice([0, 0, 0.003, 0.06])
+    spelt = columns["Sex"][0] == "Female" and random.random() < 0.3
+    base, gap = random.choice([0.03, 0.2, 0.5, 0.9]), random.choice([0, 0.05, 0.15, 0.3])
+    yes, no = random.choice(_OUTCOMES)
+    header = [*names, "Decision", *["Qualified"] * labelled, *["Freq"] * counted]
+    text = io.StringIO()
+    table = csv.writer(text, delimiter=random.choice(",;\t"))
+    table.writerow(header)
+    for _ in range(random.choice([40, 90, 200, 500, 1500, 4000])):
+        groups = [random.choice(columns[name]) for name in names]
+        able = random.random() < 0.55
+        chance = base * (1.2 if able else 0.8) - gap * (groups[0] == columns["Sex"][0])
+        got = yes if random.random() < min(max(chance, 0.01), 0.99) else no
+        if random.random() < open_:
+            got = random.choice(["", "Withdrawn", "pending"])
+        if spelt and groups[0] == "Female" and random.random() < 0.1:
+            groups[0] = random.choice(["female", "FEMALE"])
+        groups = ["" if random.random() < blank else each for each in groups]
+        label = ("" if random.random() < blank else yes if able else no,) * labelled
+        table.writerow([*groups, got, *label, *[random.choice([1, 2, 3, 7])] * counted])
+    rates = ["selection_rate", "true_positive_rate"][: 1 + labelled]
+    question = {
+        "prediction": "Decision", "positive": [yes], "sensitive": names,
+        "metrics": [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")],
+        "rules": random.choice(_RULES), "reference": random.choice(["others", "others", "best"]),
+        "favourable": random.choice(["positive", "positive", "negative"]),
+    }  # fmt: skip
+    if random.random() < 0.15:
+        question = {key: question[key] for key in ("prediction", "positive", "sensitive")}
+        question |= {"preset": "nyc-ll144", "metrics": ["selection_rate.ratio"]}
+        labelled = False
+    if len(names) > 1:
+        question["intersections"] = [names[:2], *[names] * (len(names) > 2)]
+    question |= {"label": "Qualified"} if labelled else {}
+    question |= {"count": "Freq"} if counted else {}
+    if "Withdrawn" in text.getvalue() and "pending" in text.getvalue() and random.random() < 0.7:
+        question["recode"] = {"Decision": {"unknown": ["Withdrawn", "pending"]}}
+    if random.random() < 0.5 and "preset" not in question:
+        question["words"] = random.choice(_WORDS)
+    return {"text": text.getvalue(), "question": question}
+
+
+def answers(cases, folder, language="en"):
+    """Return what the script of the page answers in Node."""
+    if shutil.which("node") is None:
+        missing("node", "apt-get install nodejs")
+    paths = [folder / name for name in ("run.mjs", "page.js", "asked.json", "answers.json")]
+    contents = (_RUN, script_of(page_data(), language, form=False), json.dumps(cases))
+    for path, content in zip(paths, contents, strict=False):
+        path.write_text(content, encoding="utf-8")
+    subprocess.run(["node", *map(str, paths)], check=True, timeout=280)
+    return json.loads(paths[-1].read_text("utf-8"))

@@ -1,0 +1,164 @@
+"""What the page answers about a file is what `fairgauge.audit` answers, or less, never more."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import warnings
+
+import pytest
+from page_tables import answers, random_case
+from tests.needs import EVERY_CASE
+
+import fairgauge as fg
+from fairgauge.render.language import in_language
+from fairgauge.render.page import told
+
+TABLES = int(os.environ.get("FAIRGAUGE_TABLES", "1000" if EVERY_CASE else "30"))
+NOT_FINITE = {None: math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+USUAL = {"prediction": "ok", "positive": ["yes"], "sensitive": ["sex"]}
+FILES = {
+    "crlf": "sex,ok\r\n" + "F,yes\r\nM,no\r\n" * 30,
+    "lone_cr": "sex,ok\r" + "F,yes\rM,no\r" * 30,
+    "blank_lines": "sex,ok\n" + "F,yes\n\nM,no\n" * 30,
+    "space_line": "sex,ok\n" + "F,yes\nM,no\n" * 30 + " \n",
+    "no_end": "sex,ok\n" + "F,yes\nM,no\n" * 30 + "F,yes",
+    "trailing_delimiter": "sex,ok,x\n" + "F,yes,\nM,no,\n" * 30,
+    "inner_quote": "sex,ok\n" + 'F,yes\nM "x",no\n' * 30,
+    "quoted_break": "sex,note,ok\n" + 'F,"a\nb, ""c""",yes\nM,"d\r\ne",no\n' * 30,
+    "byte_order_mark": "\ufeffsex,ok\n" + "F,yes\nM,no\n" * 30,
+    "numbers": "sex,ok\n" + "1.0,yes\n2,no\n1,yes\n2.0,no\n" * 20,
+    "negative_zero": "sex,ok\n" + "0,yes\n-0,no\n1,yes\n0.0,no\n" * 20,
+    "exponent": "sex,ok\n" + "1e3,yes\n1000,no\n2,yes\n" * 20,
+    "leading_zero": "sex,ok\n" + "01,yes\n1,no\n" * 30,
+    "long_identifier": "sex,ok\n" + "12345678901234567,yes\n12345678901234568,no\n" * 30,
+    "quoted_empty": "sex,ok\n" + 'F,yes\n"",no\nM,no\n' * 30,
+    "trailing_space": "sex,ok\n" + "F ,yes\nF,no\nM,no\n" * 30,
+    "letters": "sex,ok\n" + "Française,yes\nAméricain,no\n\U0001f600,yes\n\uffee,no\n" * 30,
+    "line_separator": "sex,ok\n" + "F\u2028x,yes\nM,no\n" * 30,
+    "tabs": "sex\tok\n" + "F\tyes\nM\tno\n" * 30,
+    "bars": "sex|ok\n" + "F|yes\nM|no\n" * 30,
+    "blank_header": ",sex,ok\n" + "1,F,yes\n2,M,no\n" * 30,
+    "ragged": "sex,ok\n" + "F,yes\nM,no,x\n" * 30,
+    "open_quote": "sex,ok\n" + "F,yes\nM,no\n" * 30 + '"F,yes\n',
+    "named_twice": "sex,sex,ok\n" + "F,F,yes\nM,M,no\n" * 30,
+    "no_rows": "sex,ok\n",
+    "fraction_as_count": "sex,ok,n\nF,yes,10.5\nF,no,20\nM,yes,30\nM,no,12.25\n",
+    "negative_count": "sex,ok,n\nF,yes,10\nF,no,-3\nM,yes,30\nM,no,12\n",
+}
+
+
+def close(mine, theirs):
+    mine, theirs = (NOT_FINITE.get(each, each) for each in (mine, theirs))
+    if math.isnan(mine) or math.isnan(theirs):
+        return math.isnan(mine) and math.isnan(theirs)
+    return mine == theirs or abs(mine - theirs) <= 1e-9 * max(1.0, abs(theirs))
+
+
+def audited(case, path):
+    path.write_text(case["text"], encoding="utf-8", newline="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fg.audit(path, **case["question"])
+
+
+def compare(made, report):
+    """Fail where an answer of the page is not that of a report."""
+    plain = report.to_dict()
+    assert made["fingerprint"] == plain["data"]["fingerprint"]
+    known = {(e["metric"], e["feature"], e["group"]): e for e in plain["estimates"]}
+    assert {(e["metric"], e["feature"], e["group"]) for e in made["estimates"]} == set(known)
+    for each in made["estimates"]:
+        other = known[each["metric"], each["feature"], each["group"]]
+        for key in ("value", "low", "high"):
+            assert close(each[key], other[key]), (key, each, other)
+        assert (each["status"] == "ok") == (other["status"] == "ok"), (each, other)
+        if other["simultaneous"] and each["status"] == "ok":
+            ends = (other["simultaneous"]["low"], other["simultaneous"]["high"])
+            assert all(map(close, each["simultaneous"], ends)), (each, other)
+    verdicts = {(v["rule"], v["feature"], v["group"], v["mirror"]): v for v in plain["verdicts"]}
+    made_verdicts = [(v["rule"], v["feature"], v["group"], v["mirror"]) for v in made["verdicts"]]
+    assert set(made_verdicts) == set(verdicts)
+    for key, each in zip(made_verdicts, made["verdicts"], strict=True):
+        theirs = verdicts[key]
+        assert (each["outcome"], each["remains"]) == (theirs["outcome"], theirs["remains"])
+
+
+def sentences(made, report):
+    """Yield each place of the first page with the sentences of the page and of Python."""
+    page = told(report)
+    theirs = {place: [text for text, _ in said] for place, _, said in page.answers}
+    yield [made["headline"]] if made["headline"] else [], [page.headline]
+    yield made["verdict"], [text for text, _ in page.verdict]
+    for answer in made["answers"]:
+        yield [each["text"] for each in answer["sentences"]], theirs.get(answer["place"], [])
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_random_tables_have_the_numbers_verdicts_and_sentences_of_python(tmp_path, language):
+    seeded = random.Random(f"{language} {TABLES}")
+    cases = [random_case(seeded) for _ in range(TABLES if language == "en" else TABLES // 3)]
+    stated = refused = 0
+    for case, made in zip(cases, answers(cases, tmp_path, language), strict=True):
+        if "refused" in made:
+            refused += 1
+            continue
+        report = audited(case, tmp_path / "table.csv")
+        compare(made, report)
+        with in_language(language, case["question"].get("words")):
+            for mine, theirs in sentences(made, report):
+                assert set(mine) <= set(theirs)
+                stated += len(mine)
+    assert refused <= len(cases) / 5
+    assert stated >= 5 * (len(cases) - refused)
+
+
+def test_small_files_are_read_alike_or_refused_by_both(tmp_path):
+    counted = ("fraction_as_count", "negative_count")
+    asked = USUAL | {"metrics": ["selection_rate.difference"]}
+    cases = [
+        {"text": text, "question": asked | ({"count": "n"} if name in counted else {})}
+        for name, text in FILES.items()
+    ]
+    read = []
+    for case, made, name in zip(cases, answers(cases, tmp_path), FILES, strict=True):
+        try:
+            theirs = audited(case, tmp_path / "small.csv").data.fingerprint
+        except fg.FairgaugeError:
+            theirs = None
+        assert made.get("fingerprint") == theirs, name
+        assert theirs or len(made["refused"][0]) > 30
+        read += [name] if theirs else []
+    assert len(read) >= 20
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ({"weight": "w"}, "weight"),
+        ({"sensitive": ["nowhere"]}, "nowhere"),
+        ({"rules": ["selection_rate.ratio > 0.8"]}, "selection_rate.ratio > 0.8"),
+        ({"metrics": ["f1.difference"]}, "f1.difference"),
+        ({"confidence": 0.9}, "95%"),
+        ({"reference": "F"}, "best group"),
+        ({"preset": "none-such"}, "none-such"),
+        ({"positive": ["maybe"]}, "got it"),
+    ],
+)
+def test_what_the_page_cannot_answer_is_refused_by_name(tmp_path, question, names):
+    made = answers([{"text": FILES["crlf"], "question": USUAL | question}], tmp_path)
+    assert names in made[0]["refused"][0]
+
+
+def test_no_pass_stands_on_a_group_that_may_be_no_group(tmp_path):
+    rows = [f"{sex},{'yes' if i % 2 else 'no'}" for sex in ("F", "M", "N/A") for i in range(400)]
+    text = "\n".join(["sex,ok", *rows])
+    usual = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.7"]}
+    accepted = usual | {"accept": ["missing_marker"]}
+    cases = [{"text": text, "question": each} for each in (usual, accepted)]
+    doubted, stated = answers(cases, tmp_path)
+    assert {v["outcome"] for v in doubted["verdicts"]} == {"inconclusive"}
+    assert {d["code"] for d in doubted["doubts"]} == {"missing_marker"}
+    assert {v["outcome"] for v in stated["verdicts"]} == {"pass"}
+    assert not stated["doubts"]

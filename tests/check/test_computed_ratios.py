@@ -1,0 +1,204 @@
+"""Ratios, intervals, tests and bounds of published tables: worked numbers from the sources."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+from stated_headers import check
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.stats.significance import fisher
+from fairgauge.stats.unknown_people import ratio_bounds
+
+NEW_YORK = """sex,race,applicants,selected
+Male,Hispanic,205,90
+Male,White,412,215
+Male,Black,226,95
+Male,NHPI,87,37
+Male,Asian,321,167
+Male,AIAN,24,11
+Male,Two or more,115,52
+Female,Hispanic,190,82
+Female,White,385,197
+Female,Black,164,75
+Female,NHPI,32,15
+Female,Asian,295,135
+Female,AIAN,17,7
+Female,Two or more,98,44
+"""
+LIMIT = "selection_rate.ratio >= 0.8"
+
+
+def groups(text, **options):
+    (table,) = check(text, **options).tables
+    return {group.name: group for group in table.groups}
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio", "low", "high"),
+    [("Male & Black", 0.806, 0.671, 0.959), ("Female & AIAN", 0.789, 0.412, 1.241)],
+)
+def test_new_yorks_example(name, ratio, low, high):
+    """6 RCNY 5-301, the worked example of the rule."""
+    found = groups(NEW_YORK)[name]
+    assert found.ratio == pytest.approx(ratio, abs=5e-4)
+    assert tuple(found.interval) == pytest.approx((low, high), abs=5e-4)
+
+
+def test_the_four_fifths_cases_of_the_uniform_guidelines():
+    """29 CFR 1607.4 D and its questions and answers 21 and 22."""
+    large = groups("group,n,hired\nA,80,48\nB,40,12\n", rules=LIMIT)["B"]
+    assert large.ratio == pytest.approx(0.5)
+    assert large.p_value == pytest.approx(0.0034, abs=5e-5)
+    assert tuple(large.interval) == pytest.approx((0.295, 0.795), abs=5e-4)
+    assert large.verdict.outcome is Outcome.FAIL
+    small = groups("group,n,hired\nA,20,3\nB,10,1\n", rules=LIMIT)["B"]
+    assert small.ratio == pytest.approx(0.667, abs=5e-4)
+    assert small.p_value == 1.0
+    assert small.verdict.outcome is Outcome.NOT_EVALUATED
+
+
+def test_fisher_agrees_with_scipy():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        n1, n2 = rng.integers(1, 60, 2)
+        x1, x2 = rng.integers(0, n1 + 1), rng.integers(0, n2 + 1)
+        expected = stats.fisher_exact([[x1, n1 - x1], [x2, n2 - x2]]).pvalue
+        assert fisher(x1, n1, x2, n2) == pytest.approx(expected)
+
+
+def ratios_anywhere(selected, n, unknown, chosen, fewest=0):
+    """Return the extreme ratios over every place and outcome of the unknown, by enumeration."""
+
+    def places(people):
+        ways = product(range(people + 1), repeat=len(n))
+        return (each for each in ways if sum(each) == people)
+
+    found = []
+    for k in [chosen] if chosen is not None else range(unknown + 1):
+        for yes, no in product(places(k), places(unknown - k)):
+            people = np.add(n, yes) + no
+            rates = np.add(selected, yes) / people
+            highest = rates[people >= min(fewest, people.max())].max()
+            if highest > 0:
+                found.append(rates / highest)
+    return np.min(found, axis=0), np.max(found, axis=0)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_hold_wherever_the_unknown_belong(seed):
+    """Also where these make a category large enough to be the reference."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(2, 24, rng.integers(2, 4))
+    selected = rng.integers(1, n + 1)
+    unknown, fewest = int(rng.integers(0, 5)), int(rng.integers(0, 16)) * (seed % 3 > 0)
+    chosen = None if seed % 2 else int(rng.integers(0, unknown + 1))
+    low, high = ratio_bounds(selected, n, unknown, chosen, fewest)
+    least, most = ratios_anywhere(selected, n, unknown, chosen, fewest)
+    assert (low <= least + 1e-9).all()
+    assert (high >= most - 1e-9).all()
+    if not fewest:  # people may be split between categories: no more than one person away
+        assert (least - low <= 2 / n.min()).all()
+        assert (high - most <= 2 / n.min()).all()
+
+
+def test_people_of_unknown_category_bound_every_ratio():
+    found = groups(NEW_YORK + "Unknown,Unknown,250,\n")
+    for group in found.values():
+        low, high = group.possible
+        assert low <= min(group.ratio, 1) <= high
+    assert found["Male & Black"].possible[0] < 0.8
+    assert groups(NEW_YORK)["Male & Black"].possible is None
+    impossible = groups(NEW_YORK + "Unknown,Unknown,38,47\n")
+    assert {group.possible for group in impossible.values()} == {None}
+
+
+def test_the_limit_gives_three_outcomes_that_never_contradict_the_interval():
+    text = "group,n,hired\nA,1000,500\nB,1000,480\nC,1000,300\nD,100,41\n"
+    found = groups(text, rules=LIMIT)
+    outcomes = {name: group.verdict and group.verdict.outcome for name, group in found.items()}
+    assert outcomes == {
+        "A": None, "B": Outcome.PASS, "C": Outcome.FAIL, "D": Outcome.INCONCLUSIVE,
+    }  # fmt: skip
+    for group in found.values():
+        if group.verdict is not None:
+            low, high = group.deciding
+            assert low <= group.interval.low <= group.interval.high <= high
+
+
+def test_a_small_category_is_never_the_reference():
+    table = check("group,n,hired\nA,5000,2500\nB,4000,1800\nC,60,48\n", rules=LIMIT).tables[0]
+    assert table.reference == "A"
+    assert table.groups[2].decision == "not_evaluated"
+
+
+def test_a_category_without_counts_that_may_have_the_highest_rate_leaves_no_verdict():
+    text = "group,n,hired,rate\nA,1000,500,50%\nB,1000,480,48%\nC,900,*,{}\n"
+    for rate, decided in (("60%", False), ("30%", True)):
+        found = check(text.format(rate), rules=LIMIT)
+        assert bool(found.verdicts) is decided
+        assert found.exit_code == 3
+
+
+def test_a_specification_file_is_shared_with_audits(tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        f'label = "y"\nsensitive = "sex"\nrules = ["{LIMIT}"]\n'
+        "min_n = 50\nmin_share = 0.1\nconfidence = 0.9\n"
+    )
+    text = "group,n,hired\nA,80,48\nB,40,12\n"
+    found = check(text, config=tmp_path / "audit.toml")
+    asked = {"min_n": 50, "min_share": 0.1, "confidence": 0.9}
+    assert found.tables == check(text, rules=LIMIT, **asked).tables
+    assert (found.limit, found.level) == (0.8, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rules": "selection_rate.ratio >= 2"}, "with a limit above 0 and at most 1"),
+        ({"rules": "accuracy >= 0.8"}, "published tables decide one rule"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"reference": "Whit"}, "reference: no table has counts of a category 'Whit'"),
+    ],
+)
+def test_options_out_of_range_are_named(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        check(NEW_YORK, **options)
+
+
+def test_rates_without_counts_have_ratios_and_no_interval():
+    found = check("Category,Scoring Rate\nMale,52%\nFemale,30%\n", rules=LIMIT)
+    male, female = found.tables[0].groups
+    assert (male.is_reference, female.ratio, female.interval) == (
+        True, pytest.approx(0.30 / 0.52), None,
+    )  # fmt: skip
+    assert found.verdict is Outcome.INCONCLUSIVE
+    assert "NO VERDICT WITHOUT COUNTS" in str(found)
+
+
+def test_nobody_selected_and_a_category_that_stands_twice():
+    nobody = check("group,n,hired\nA,80,0\nB,40,0\n", rules=LIMIT).tables[0].groups
+    assert [group.ratio for group in nobody] == [None, None]
+    found = check("group,n,hired\nA,100,45\nB,100,64\nB,100,40\n").tables[0].groups
+    assert [group.is_reference for group in found] == [False, True, False]
+    assert found[2].ratio is None
+
+
+def test_a_named_reference_is_compared_with_and_is_no_fault():
+    text = "race,n,hired,ratio\nWhite,400,200,1.000\nBlack,300,120,0.800\nAsian,300,180,1.200\n"
+    assert "reference_not_highest" in [str(f.code) for f in check(text).tables[0].faults]
+    for table in (
+        check(text, reference="White", rules=LIMIT).tables[0],
+        check(text.replace("ratio", "AIR"), rules=LIMIT).tables[0],  # which means a chosen group
+    ):
+        assert table.reference == "White"
+        assert [str(fault.code) for fault in table.faults] == ["unknown_not_stated"]
+        assert [round(group.ratio, 3) for group in table.groups] == [1.0, 0.8, 1.2]
+        asian = table.groups[2]
+        assert asian.verdict.outcome is Outcome.PASS
+        assert tuple(asian.verdict.interval) == tuple(asian.interval)  # no choice to allow for
+    assert check(text.replace("ratio", "AIR"), preset="ugesp").exit_code == 1

@@ -1,0 +1,242 @@
+"""The same people in files of many programs: one digest, labels as names, missing ones named."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import re
+import shutil
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+
+openpyxl = pytest.importorskip("openpyxl")
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pyreadstat = pytest.importorskip("pyreadstat")
+
+N = 1_000
+RNG = np.random.default_rng(1)
+CODES = pd.DataFrame(
+    {
+        "sex": RNG.choice([1.0, 2.0, 8.0, 9.0], N, p=[0.45, 0.48, 0.03, 0.04]),
+        "ok": RNG.choice([0.0, 1.0], N),
+        "score": RNG.random(N).round(3),
+    }
+)
+LABELS = {"sex": {1: "Male", 2: "Female", 8: "Don't know", 9: "Refused"}, "ok": {0: "no", 1: "yes"}}
+NAMED = pd.DataFrame(
+    {
+        "sex": CODES["sex"].map({1: "Male", 2: "Female"}),
+        "ok": CODES["ok"].map(LABELS["ok"]),
+        "score": CODES["score"],
+    }
+)
+ASKED = {"prediction": "ok", "positive": "yes", "sensitive": "sex", "score": None}
+
+
+def compressed(path, kind):
+    plain = path.with_suffix("")
+    NAMED.to_csv(plain, index=False)
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(plain, "folder/people.csv")
+            archive.writestr("__MACOSX/people.csv", "x")
+            archive.writestr("readme.pdf", "x")
+    elif kind == "bz2":
+        path.write_bytes(bz2.compress(plain.read_bytes()))
+    else:
+        with pa.CompressedOutputStream(str(path), "zstd") as held:
+            held.write(plain.read_bytes())
+
+
+WRITERS = {
+    "a.csv": lambda p: NAMED.to_csv(p, index=False),
+    "a.parquet": lambda p: NAMED.to_parquet(p),
+    "a.jsonl": lambda p: NAMED.to_json(p, orient="records", lines=True),
+    "a.xlsx": lambda p: NAMED.to_excel(p, index=False),
+    "a.sav": lambda p: pyreadstat.write_sav(
+        CODES, p, variable_value_labels=LABELS, missing_ranges={"sex": [{"lo": 8, "hi": 9}]}
+    ),
+    "a.zsav": lambda p: pyreadstat.write_sav(
+        CODES, p, variable_value_labels=LABELS, missing_ranges={"sex": [8, 9]}, compress=True
+    ),
+    "a.dta": lambda p: pyreadstat.write_dta(
+        CODES.assign(sex=CODES["sex"].astype(object).where(CODES["sex"] < 8, "r")),
+        p,
+        variable_value_labels=LABELS,
+        missing_user_values={"sex": ["r"]},
+    ),
+    "a.csv.zip": lambda p: compressed(p, "zip"),
+    "a.csv.bz2": lambda p: compressed(p, "bz2"),
+    "a.csv.zst": lambda p: compressed(p, "zst"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_same_people_have_one_digest_in_every_format(name, tmp_path):
+    WRITERS[name](tmp_path / name)
+    found = fg.count(tmp_path / name, **ASKED)
+    assert found.digest == fg.count(NAMED, **ASKED).digest
+    assert found.rows == N
+
+
+def test_what_a_file_declares_missing_is_named_with_its_reason(tmp_path):
+    WRITERS["a.sav"](tmp_path / "a.sav")
+    report = fg.audit(tmp_path / "a.sav", **ASKED)
+    (note,) = [each for each in report.diagnostics if each.code == "declared_missing"]
+    held = CODES["sex"].map(LABELS["sex"]).value_counts()
+    assert dict(zip(note["reasons"], note["rows_of"], strict=True)) == {
+        each: held[each] for each in ("Don't know", "Refused")
+    }
+    assert f"Refused {held['Refused']}" in note.message
+
+
+def test_labels_of_two_codes_and_codes_without_a_label_stay_groups(tmp_path):
+    codes = pd.DataFrame({"g": [1.0, 8.0, 9.0, 5.0] * 50, "ok": [0.0, 1.0] * 100})
+    pyreadstat.write_sav(
+        codes, tmp_path / "a.sav",
+        variable_value_labels={"g": {1: "One", 8: "Other", 9: "Other"}},
+    )  # fmt: skip
+    report = fg.audit(tmp_path / "a.sav", prediction="ok", positive=1, sensitive="g")
+    assert {each.group for each in report.groups} == {"One", "Other (8)", "Other (9)", "5"}
+
+
+def test_numbers_of_which_a_few_have_labels_stay_numbers(tmp_path):
+    rows = pd.DataFrame({"age": [20.0 + i % 60 for i in range(600)], "ok": [0.0, 1.0, 1.0] * 200})
+    pyreadstat.write_sav(
+        rows, tmp_path / "a.sav", variable_value_labels={"age": {79: "79 or more"}}
+    )
+    report = fg.audit(
+        tmp_path / "a.sav",
+        prediction="ok",
+        positive=1,
+        sensitive={"column": "age", "cuts": [40, 60]},
+    )
+    assert sum(each.n for each in report.groups) == 600
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".sas7bdat", ".xpt", ".xlsx", ".zip", ".bz2"])
+def test_a_damaged_file_is_one_error(suffix, tmp_path):
+    path = tmp_path / f"rows.csv{suffix}"
+    path.write_bytes(b"not what it should be" * 40)
+    with pytest.raises(fg.DataError, match=r"cannot (read|unpack) "):
+        fg.count(path, **ASKED)
+
+
+def test_archives_of_no_table_or_several_name_what_they_hold(tmp_path):
+    for names, message in ((["a.csv", "b.csv"], "2 tables"), (["a.pdf"], "no table")):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            for name in names:
+                archive.writestr(name, "x")
+        with pytest.raises(fg.DataError, match=f"{message} .*{names[0]}"):
+            fg.count(tmp_path / "a.zip", **ASKED)
+
+
+def test_a_workbook_with_several_sheets_names_them_and_one_is_chosen(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"note": ["x"]}).to_excel(book, sheet_name="About", index=False)
+        NAMED.to_excel(book, sheet_name="People", index=False, startrow=3)
+    with pytest.raises(fg.DataError, match="2 sheets with rows, 'About', 'People'"):
+        fg.count(path, **ASKED)
+    expected = fg.count(NAMED, **ASKED).digest
+    assert fg.count(f"{path}#People", **ASKED).digest == expected
+    with pytest.raises(fg.DataError, match="no sheet 'Peple'"):
+        fg.count(f"{path}#Peple", **ASKED)
+    asked = ["audit", str(path), "--sheet", "People", "--prediction", "ok", "--positive", "yes"]
+    done = CliRunner().invoke(main, [*asked, "--sensitive", "sex", "--quiet"])
+    assert done.exit_code == 0, done.output
+
+
+def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
+    """Programs write that a sheet ends at A1, and openpyxl then reads one row in silence."""
+    NAMED.to_excel(tmp_path / "a.xlsx", index=False)
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="A1"', parts[sheet])
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    assert fg.count(tmp_path / "a.xlsx", **ASKED).rows == N
+
+
+def test_a_formula_that_failed_has_no_value(tmp_path):
+    book = openpyxl.Workbook()
+    for row in [("g", "ok"), *[("a", 1), ("#N/A", 0), ("b", 0)] * 50]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
+    assert {each.group: each.n for each in report.groups} == {"a": 50, "b": 50}
+
+
+def test_a_text_of_several_lines_above_a_header_is_refused(tmp_path):
+    """A row was lost: DuckDB skips the lines of a text otherwise."""
+    (tmp_path / "a.csv").write_text('"A title\nof two lines"\n\ng,ok\n' + "a,1\nb,0\n" * 50)
+    with pytest.raises(fg.FairgaugeError):
+        fg.count(tmp_path / "a.csv", prediction="ok", positive=1, sensitive="g")
+
+
+def test_cells_keep_their_types(tmp_path):
+    book = openpyxl.Workbook()
+    for row in [("zip", "ok"), *[("01", 1), ("1", 0)] * 50]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="zip")
+    assert {each.group for each in report.groups} == {"01", "1"}
+
+
+ABOVE = ["sep=;\n", "# made on Monday\n# by us\n", "Applicants of 2026\n\n", "\n\n", "A title,,\n",
+         '"A title, with a comma"\n']  # fmt: skip
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_lines_above_a_header_are_no_rows_and_are_stated(above, tmp_path):
+    path = tmp_path / "a.csv"
+    NAMED.to_csv(path, index=False, sep=";" if above.startswith("sep") else ",")
+    path.write_text(above + path.read_text())
+    report = fg.audit(path, **ASKED)
+    (note,) = [each for each in report.diagnostics if each.code == "lines_above"]
+    assert note["lines"] == above.count("\n")
+    assert report.data.fingerprint == fg.audit(NAMED, **ASKED).data.fingerprint
+
+
+@pytest.mark.parametrize("text", ["a\n1\n2\n", "a,b\n1,2\n", '"x, y",b\n1,2\n', "1,2\n3,4\n"])
+def test_a_header_in_its_place_stays_there(text, tmp_path):
+    from fairgauge.scan import open_source
+
+    (tmp_path / "a.csv").write_text(text)
+    header = pl.read_csv(tmp_path / "a.csv").columns
+    assert list(open_source(tmp_path / "a.csv").columns) == header
+
+
+def test_keys_inside_objects_are_columns_with_dots(tmp_path):
+    rows = [{"doc": {"cat": "ab"[i % 2], "more": {"x": i % 3}}, "ok": i % 5 == 0, "doc.own": "k"}
+            for i in range(300)]  # fmt: skip
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    asked = {"prediction": "ok", "positive": True}
+    report = fg.audit(path, **asked, sensitive=["doc.cat", "doc.more.x"])
+    assert {each.group for each in report.groups if each.feature == "doc.cat"} == {"a", "b"}
+    assert {each.n for each in report.groups if each.feature == "doc.more.x"} == {100}
+    own = [{"a.b": "own", "a": {"b": "inside"}, "ok": 1}, {"a.b": "own", "a": {"b": "y"}, "ok": 0}]
+    path.write_text("\n".join(map(json.dumps, own * 60)))
+    assert {g.group for g in fg.audit(path, **asked | {"positive": 1}, sensitive="a.b").groups} == {
+        "own"
+    }
+
+
+def test_without_pyreadstat_an_error_names_the_extra(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    shutil.copy(__file__, tmp_path / "a.sav")
+    with pytest.raises(fg.FairgaugeError, match=r"fairgauge\[survey\]"):
+        fg.count(tmp_path / "a.sav", **ASKED)
