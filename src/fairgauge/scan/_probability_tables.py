@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, cells, listing, nearest, quote, refuse
 from fairgauge.question.probabilities import Probabilities
-from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._sql import identifier
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.row_access import numbers_of, read_rows
+
+if TYPE_CHECKING:
+    from fairgauge.scan._duckdb_files import DuckFiles
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +95,8 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
     assert feature.table is not None
     assert feature.on is not None
     source, columns = open_files(feature.table), tuple(column for _, column in feature.columns)
+    from fairgauge.scan._duckdb_files import DuckFiles
+
     if not (isinstance(source, DuckFiles) and source.plain):
         raise DataError(
             f"the table of probabilities {quote(feature.table)} is neither a CSV nor a Parquet file"

@@ -21,7 +21,6 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.specification import Spec
-from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
@@ -71,6 +70,8 @@ def _names(feature: Probabilities) -> list[str]:
 
 
 def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTable | None) -> Source:
+    from fairgauge.scan._duckdb_files import DuckFiles
+
     if isinstance(source, DuckFiles) and source.plain:
         written, relation = _written(source.written, feature), source.relation
         stages = _stages(source.written, feature)
