@@ -92,7 +92,7 @@ def _escape_bars(_app: Sphinx, _context: click.Context, lines: list[str]) -> Non
 
 
 def _write_explored(app: Sphinx, failure: Exception | None) -> None:
-    """Write the live examples of the page on `explore` beside the other files of the site."""
+    """Write the page that audits a file, and examples of `explore`, beside the other files."""
     if failure is not None or app.builder.format != "html":
         return
     import tempfile
@@ -125,6 +125,8 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
         sensitive=columns[:2],
         exact=True,
     ).save(Path(app.outdir, "_static", "explore-models.html"))
+    fairgauge.page().save(Path(app.outdir, "_static", "audit.html"))
+    fairgauge.page(preset="nyc-ll144").save(Path(app.outdir, "_static", "audit-nyc.html"))
 
 
 def _write_reference(app: Sphinx) -> None:

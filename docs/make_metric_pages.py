@@ -14,7 +14,7 @@ from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.cube.build import confusion
 from fairgauge.enums import Status
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

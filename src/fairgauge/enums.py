@@ -376,7 +376,6 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     STRATUM_OF_MISSING = "stratum_of_missing"  # column, values, line: their recoding
-    FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
     MISSING_GROUPS = "missing_groups"
@@ -444,8 +443,7 @@ class DiagnosticCode(StrEnum):
     # strata, share, minimum, controls; columns, cuts: of each that can be cut; coarser: cut columns
     MISSING_MARKER = "missing_marker"  # value, rows, excluded, condition; unsure: as often a value
     CODED_NUMBERS = "coded_numbers"
-    # column, value, line: the recoding that makes it missing; of a count or weight, which is its
-    # role, the condition that excludes it
+    # column, value, rows, line: the recoding that makes it missing
     SAME_NAMES = "same_names"
     # values, rows, columns, others: all but the largest, line: a recoding; classes or strata
     UNMATCHED = "unmatched"
@@ -481,7 +479,6 @@ class DiagnosticCode(StrEnum):
     KNOWN_RATES = "known_rates"  # rate, group, known, share, low, high, p
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
-    PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
 
 

@@ -1,7 +1,7 @@
 """Reasons: why a number is undefined, has no confidence interval, or decides nothing.
 
 A reason is a code with parameters. The sentence that a person reads is made from them in
-`fairgauge.render.words.reason_sentences`, and nowhere else.
+`fairgauge.render.grammar`, and nowhere else.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ _ROLES = {
 @click.option(
     "--table",
     "csv_table",
-    type=click.Choice(["ratios", "tables", "faults"]),
-    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+    type=click.Choice(["ratios", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio or fault.",
 )
 @click.option(
     "--reference",
@@ -115,7 +115,6 @@ def command(
 
 
 def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the paths, or the text of standard input."""
     if "-" not in tables:
         return tables
     from fairgauge.errors import DataError
@@ -133,7 +132,6 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
 def _stated(
     columns: Mapping[str, Any], group: tuple[str, ...], mapping: str | None
 ) -> str | dict[str, str | tuple[str, ...]] | None:
-    """Return what the columns are stated to be."""
     stated: dict[str, str | tuple[str, ...]] = {
         role: header for role, header in columns.items() if header is not None
     }

@@ -15,7 +15,6 @@ from fairgauge.plugins import (
     Interval,
     Json,
     Key,
-    Nullable,
     Outcome,
     Parameter,
     Plain,
@@ -174,31 +173,13 @@ class Findings:
 
 
 class Decision(StrEnum):
-    """What is known of a ratio; every ratio has one."""
+    """What is known of a ratio by a limit."""
 
     PASS = "pass"  # noqa: S105 - an outcome
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    BELOW_SHARE = "below_share"  # a category of a smaller share than the smallest reference
-    FEW_PEOPLE = "few_people"  # too few for a verdict
-    SMALL_REFERENCE = "small_reference"  # too few people in the reference for a verdict
+    NOT_EVALUATED = "not_evaluated"  # too few people in the category, or in the reference
     NOT_COMPUTED = "not_computed"  # no counts, or nobody is selected
-
-
-@dataclass(frozen=True, slots=True)
-class FaultKind:
-    """How often a kind of fault was found.
-
-    Attributes
-    ----------
-    code, level : the kind, and whether it is an error or a note.
-    faults, tables : how many there are, and in how many tables.
-    """
-
-    code: FaultCode
-    level: FaultLevel
-    faults: int
-    tables: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +234,8 @@ class CheckedGroup:
         None without such people.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
         the data; None without a limit, and of the reference.
+    decision : what is known of the ratio, where there is a limit; None of the reference.
     """
-
-    DERIVED: ClassVar = ("decision",)
 
     name: str
     n: int | None
@@ -268,6 +248,7 @@ class CheckedGroup:
     possible: tuple[float, float] | None = None
     is_reference: bool = False
     verdict: Verdict | None = None
+    decision: Decision | None = None
 
     @property
     def deciding(self) -> Interval | None:
@@ -278,24 +259,6 @@ class CheckedGroup:
     def shown_interval(self) -> Interval | None:
         """Return the interval that is shown: the one that decides, where there is a limit."""
         return self.deciding or self.interval
-
-    @property
-    def decision(self) -> Decision | None:
-        """Return what a limit comes to for the ratio; None of a reference without a verdict."""
-        if self.verdict is None:
-            return None if self.is_reference else Decision.NOT_COMPUTED
-        match self.verdict.outcome:
-            case Outcome.PASS:
-                return Decision.PASS
-            case Outcome.FAIL:
-                return Decision.FAIL
-            case Outcome.INCONCLUSIVE:
-                return Decision.INCONCLUSIVE
-        reason = self.verdict.reason
-        if reason.side == "reference":
-            return Decision.SMALL_REFERENCE
-        by_share = reason.get("share") is not None
-        return Decision.BELOW_SHARE if by_share else Decision.FEW_PEOPLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,8 +277,6 @@ class CheckedTable:
     groups, faults : its categories, and what is wrong with it.
     numbers_checked : how many printed numbers were held against others that they follow from.
     """
-
-    DERIVED: ClassVar = ("ratios", "decisions")
 
     source: str | None
     name: str
@@ -350,32 +311,6 @@ class CheckedTable:
         """Return the faults that are errors."""
         return tuple(fault for fault in self.faults if fault.level is FaultLevel.ERROR)
 
-    @property
-    def ratios(self) -> int:
-        """Return how many categories are compared with the reference, or what may be one."""
-        return sum(group.decision is not None for group in self.groups)
-
-    @property
-    def decisions(self) -> Nullable[Mapping[Decision, int]]:
-        """Return how many of its ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions([self])
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSummary:
-    """What a check of many tables comes to.
-
-    Attributes
-    ----------
-    ratios : how many categories are compared with the reference.
-    decisions : how many of them pass the limit, fail it, or are undecided, and why.
-    faults : the kinds of faults, errors first and the most frequent of them.
-    """
-
-    ratios: int
-    decisions: Nullable[Mapping[Decision, int]]
-    faults: tuple[FaultKind, ...]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(ShownResult):
@@ -401,7 +336,7 @@ class Check(ShownResult):
         package="fairgauge_check",
     )
     DERIVED: ClassVar = (
-        "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "decisions", "_brief"
     )  # fmt: skip
 
     version: Version
@@ -432,24 +367,9 @@ class Check(ShownResult):
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
-        """Return how many ratios pass the limit, fail it, or are undecided, and why."""
-        return _decisions(self.tables)
-
-    @property
-    def fault_kinds(self) -> tuple[FaultKind, ...]:
-        """Return the kinds of faults of all tables, errors first and the most frequent of them."""
-        codes = [[fault.code for fault in table.faults] for table in self.tables]
-        faults = Counter(code for table in codes for code in table)
-        affected = Counter(code for table in codes for code in set(table))
-        levels = {fault.code: fault.level for table in self.tables for fault in table.faults}
-        kinds = [FaultKind(code, levels[code], faults[code], affected[code]) for code in faults]
-        return tuple(sorted(kinds, key=lambda kind: (kind.level is FaultLevel.NOTE, -kind.faults)))
-
-    @property
-    def summary(self) -> CheckSummary:
-        """Return what all tables together come to."""
-        ratios = sum(table.ratios for table in self.tables)
-        return CheckSummary(ratios, self.decisions, self.fault_kinds)
+        """Return how many ratios pass the limit, fail it, or are undecided, if there is one."""
+        groups = (group for table in self.tables for group in table.groups)
+        return Counter(group.decision for group in groups if group.decision is not None)
 
     @property
     def counted(self) -> bool:
@@ -477,16 +397,6 @@ class Check(ShownResult):
         undecided = unread or any(table.leaves_open for table in self.tables)
         return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 
-    def amend(self, written: Plain) -> None:
-        """Leave out the decisions where no limit was asked for."""
-        if self.limit is not None:
-            return
-        written["summary"]["decisions"] = None
-        for table in written["tables"]:
-            table["decisions"] = None
-            for group in table["groups"]:
-                group["decision"] = None
-
     @property
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
@@ -504,9 +414,3 @@ class Check(ShownResult):
 
     def __repr__(self) -> str:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
-
-
-def _decisions(tables: Iterable[CheckedTable]) -> Mapping[Decision, int]:
-    """Return how many ratios of some tables have each decision; all decisions are listed."""
-    counted = Counter(group.decision for table in tables for group in table.groups)
-    return {decision: counted[decision] for decision in Decision}

@@ -17,12 +17,17 @@ from fairgauge.plugins import (
     page,
     step,
 )
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Fault, FaultCode
+from fairgauge_check.check_result import (
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Decision,
+    Fault,
+    FaultCode,
+)
 
 _MOST_ERRORS = 3
 _SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)
-_PLAIN = re.compile(r"\d{4,}")
-_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+")
 
 
 def check_page(check: Check) -> Page:
@@ -33,7 +38,6 @@ def check_page(check: Check) -> Page:
 def fault_statement(fault: Fault) -> Statement:
     """Return a fault with its numbers in the form in which its table prints them."""
     p = dict(fault.parameters)
-    like = {"parts": p.get("n"), "count": ""}
     numbers: dict[str, Any] = {k: v for k, v in p.items() if isinstance(v, (int, float))}
     facts = {
         "fault": str(fault.code),
@@ -41,11 +45,7 @@ def fault_statement(fault: Fault) -> Statement:
         "row": fault.row,
         "in_unit": {name: _in_unit(value, p) for name, value in numbers.items()},
         "short": {name: _short(value) for name, value in numbers.items()},
-        "counts": {
-            name: _count(value, str(like.get(name, p.get("printed", ""))))
-            for name, value in numbers.items()
-        },
-        "dotted": bool(_THOUSANDS.fullmatch(str(p.get("printed")))),
+        "counts": {name: f"{value:,.10g}" for name, value in numbers.items()},
     }
     return Statement(code="fault", facts=facts | p)
 
@@ -56,11 +56,6 @@ def _in_unit(share: float, p: dict[str, Any]) -> str:
         return _short(share)
     digits = 3 if round(1e4 * share) % 10 == 5 else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
-
-
-def _count(value: float, printed: str) -> str:
-    """Return a count with a comma between its thousands, unless a printed one goes without."""
-    return f"{value:.0f}" if _PLAIN.fullmatch(printed) else f"{value:,.0f}"
 
 
 def _short(value: float) -> str:
@@ -101,9 +96,9 @@ def _statements(check: Check) -> Iterator[Statement]:
         },
     )
     if check.limit is not None:
-        decisions = {str(d): n for d, n in check.decisions.items() if n}
+        decisions = {str(d): check.decisions[d] for d in Decision if d in check.decisions}
         facts = {"decisions": decisions, "share": check.smallest_reference.share}
-        yield Statement(code="decided_ratios", facts=facts, sources=("summary.decisions",))
+        yield Statement(code="decided_ratios", facts=facts, sources=("decisions",))
     yield Statement(
         code="published",
         sources=("tables",),
@@ -140,7 +135,6 @@ def _statements(check: Check) -> Iterator[Statement]:
 
 
 def _lowest(check: Check) -> Iterator[Statement]:
-    """Yield the lowest ratio that has an interval, of large categories before others."""
     shown = [
         (_is_small(check, table, group), group.ratio, i, j)
         for i, table in enumerate(check.tables)
@@ -177,7 +171,6 @@ def _lowest(check: Check) -> Iterator[Statement]:
 
 
 def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
-    """Return whether a category has a smaller share of the people than the smallest reference."""
     return group.n is not None and group.n < check.smallest_reference.share * table.people
 
 

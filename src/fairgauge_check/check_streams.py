@@ -18,7 +18,7 @@ from fairgauge.plugins import (
     published_range,
 )
 from fairgauge.plugins import document_tree as tree
-from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, Decision, FaultLevel
+from fairgauge_check.check_result import Check, CheckedGroup, CheckedTable, FaultLevel
 from fairgauge_check.check_statements import fault_statement, holds_together, table_place
 
 _FEW = 3
@@ -80,7 +80,6 @@ def _p(value: float) -> str:
 
 
 def _bar(group: CheckedGroup) -> tree.ChartRow:
-    """Return the bar of a ratio, with the reason where it has no verdict by its interval."""
     low, high = group.shown_interval or (None, None)
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
@@ -100,23 +99,6 @@ def _bar(group: CheckedGroup) -> tree.ChartRow:
 
 def _tables(check: Check) -> list[_Table]:
     return [_Table(check, each) for each in check.tables]
-
-
-def _counted(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield a row for every table of several, and one for all: ratios by decision, and faults."""
-    if len(check.tables) < 2:
-        return
-    decided = check.decisions if check.limit is not None else {}
-    rows = [(each.name, (each.of,), False) for each in _tables(check)]
-    for name, tables, total in (*rows, ("All tables", check.tables, True)):
-        row: dict[str, Any] = {"name": name, "total": total}
-        row["ratios"] = sum(each.ratios for each in tables)
-        for decision in Decision:
-            count = sum((each.decisions or {}).get(decision, 0) for each in tables)
-            row[decision] = count if decided.get(decision) else None
-        row["errors"] = sum(len(each.errors) for each in tables)
-        row["notes"] = sum(len(each.faults) for each in tables) - row["errors"]
-        yield row
 
 
 def _facts(check: Check) -> dict[str, Any]:
@@ -143,14 +125,6 @@ def _frame(check: Check, *, full: bool) -> dict[str, Any]:
     return frame if full or len(check.tables) > _FEW else frame | {"not_shown": ["method"]}
 
 
-def _published(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every published table."""
-    for table in check.to_dict()["tables"]:
-        levels = [fault["level"] for fault in table["faults"]]
-        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
-        yield row | {"errors": levels.count("error"), "notes": levels.count("note")}
-
-
 def _faults(check: Check) -> Iterator[dict[str, Any]]:
     for table in check.to_dict()["tables"]:
         for fault in table["faults"]:
@@ -158,7 +132,6 @@ def _faults(check: Check) -> Iterator[dict[str, Any]]:
 
 
 def _ratios(check: Check) -> Iterator[dict[str, Any]]:
-    """Yield every category of every published table."""
     for table in check.to_dict()["tables"]:
         for group in table["groups"]:
             low, high = group["possible"] or (None, None)
@@ -176,8 +149,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "frame": _frame,
     "every": _tables,
     "few": lambda check: _tables(check) if len(check.tables) <= _FEW else [],
-    "counted": _counted,
-    "kinds": lambda check: check.fault_kinds if len(check.tables) > 1 else (),
     "all_errors": lambda check: [
         f"{each.name}. {text}"
         for each in _tables(check)
@@ -189,7 +160,6 @@ STREAMS: Mapping[str, Callable[..., Any]] = {
     "drawn": _Table.drawn,
     "categories": _Table.categories,
     "not_read": lambda check: [f"{called(e.source)}: {e.reason}." for e in check.unread],
-    "published": _published,
     "faults": _faults,
     "ratios": _ratios,
 }

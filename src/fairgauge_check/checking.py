@@ -51,6 +51,7 @@ from fairgauge_check.check_result import (
     Check,
     CheckedGroup,
     CheckedTable,
+    Decision,
     Findings,
     SmallestReference,
 )
@@ -185,7 +186,6 @@ class CheckOptions:
 
 
 def _asked(options: Mapping[str, object], references: tuple[str, ...]) -> CheckOptions:
-    """Read the options that a check shares with audits."""
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
     chosen = str(options.get("preset"))
     if chosen in preset_names() and chosen not in names:
@@ -216,9 +216,9 @@ def _checked(
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
     of_group = _CHOSEN_GROUP.search(table.columns.get(ColumnRole.RATIO, "")) and not asked.best
-    if named is None and of_group and printed is not None and printed.name in counted:
-        named = printed.name
-        table = replace(table, references=(named,))
+    if named is None and of_group and printed is not None:
+        named = printed.name if printed.name in counted else None
+        table = replace(table, references=(printed.name,))
     arithmetic = check_arithmetic(table, asked.smallest.share)
     ratios = None
     if len(counted) > 1:
@@ -236,7 +236,7 @@ def _checked(
         printed_reference=None if printed is None else printed.name,
         is_chosen=named is not None,
         unknown=table.unknown,
-        groups=tuple(_group(row, ratios, top) for row in table.groups),
+        groups=tuple(_decided(_group(row, ratios, top), asked.limit) for row in table.groups),
         faults=(*arithmetic.faults, *between.faults),
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
@@ -359,7 +359,6 @@ class TableRatios:
 
     @property
     def _of_share(self) -> int:
-        """Return the people that are the smallest share of all."""
         return math.ceil(self._people * self._asked.smallest.share)
 
     def _with_share(self, verdict: Verdict) -> Verdict:
@@ -435,6 +434,13 @@ def _group(row: PublishedRow, ratios: TableRatios | None, top: PublishedRow | No
         possible=possible,
         verdict=ratios.verdict(row, given.value),
     )
+
+
+def _decided(group: CheckedGroup, limit: float | None) -> CheckedGroup:
+    if limit is None or (group.is_reference and group.verdict is None):
+        return group
+    known = Decision.NOT_COMPUTED if group.verdict is None else Decision(str(group.verdict.outcome))
+    return replace(group, decision=known)
 
 
 def _whole(printed: Printed | None) -> int | None:

@@ -95,7 +95,6 @@ def _not_stated(grids: Sequence[Grid], stated: Stated, name: str | None) -> Data
 
 
 def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> Stated:
-    """Read which columns are stated."""
     if columns is None or (isinstance(columns, Mapping) and not columns):
         return OWN
     if not isinstance(columns, Mapping):
@@ -126,7 +125,6 @@ def _stated(columns: str | Path | Mapping[str, str | Sequence[str]] | None) -> S
 def _grids(
     source: str | Path | Iterable[str | Path], unread: list[UnreadTable]
 ) -> Iterator[tuple[str | None, bool, list[Grid]]]:
-    """Yield the name of every source, whether it is of a folder, and its grids."""
     if isinstance(source, str) and "\n" in source.strip():
         found = grids_of_text(source)
         if not found:
@@ -157,7 +155,6 @@ def _grids(
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield every file, and whether it was found in a folder or in one of its folders."""
     for path in map(local_path, paths):
         if not path.is_dir():
             yield path, False

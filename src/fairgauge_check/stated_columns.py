@@ -308,7 +308,6 @@ def _is_impossible(row: PublishedRow, role: ColumnRole) -> bool:
 
 
 def _is_numeric(grid: Grid, place: int) -> bool:
-    """Return whether most cells of a column that are not blank are numbers."""
     cells = [row[place] for row in grid.rows if not is_blank(row[place])]
     return sum(read_ratio(cell) is not None for cell in cells) * 2 > len(cells)
 

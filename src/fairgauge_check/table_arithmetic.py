@@ -85,7 +85,6 @@ def _counts(row: PublishedRow) -> Iterator[Finding]:
 
 
 def _rate(row: PublishedRow) -> Iterator[Finding]:
-    """Hold a printed rate, and one of denials, against the counts of a row."""
     denied = row.of_denials
     for printed, of, word in (
         (row.rate, row, "rate"),
@@ -109,7 +108,6 @@ def _rate(row: PublishedRow) -> Iterator[Finding]:
 
 
 def _totals(table: PublishedTable) -> Iterator[Finding]:
-    """Hold totals against their rows, with the people of unknown category or without."""
     for row in table.of(RowKind.TOTAL):
         groups = [each for each in table.groups if row.includes(each)]
         unknown = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
@@ -196,7 +194,6 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
 
 
 def _fitting(table: PublishedTable, reference: PublishedRow) -> int:
-    """Return how many printed ratios of other rows compare with a row."""
     return sum(_fits(row, reference) for row in table.groups if row is not reference)
 
 

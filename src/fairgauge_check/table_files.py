@@ -36,8 +36,8 @@ _TOO_LARGE = (
 )
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
-_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
-"""A footnote's mark in Markdown."""
+_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>)[^<]{0,20}</sup>", re.IGNORECASE)
+"""A footnote's mark in Markdown and HTML."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TEXT_CELLS = ("td", "th")
 _DECIMALS = re.compile(r"(#,##)?0\.0+")
@@ -113,7 +113,7 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     html = _kind(text[:MOST_BYTES], [], suffix) == ".html"
-    text = _BLANKS.sub(" ", _NO_TEXT.sub("", text)) if html else text
+    text = _BLANKS.sub(" ", _NO_TEXT.sub("", _RAISED.sub("", text))) if html else text
     _check_width(text, html=html)
     published = tables_to_publish(text)
     if published is None:
@@ -144,7 +144,6 @@ def _check_width(text: str, *, html: bool) -> None:
 
 
 def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
-    """Return the suffix of what a text is like."""
     if suffix in (".html", ".htm") or "<table" in text[:200_000].casefold():
         return ".html"
     if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
@@ -216,7 +215,6 @@ def _delimiter(lines: Sequence[str], suffix: str) -> str:
 
 
 def _of_csv(text: str, delimiter: str) -> list[Grid]:
-    """Return the tables of a CSV text, which empty lines separate."""
     try:
         rows = [*csv.reader(io.StringIO(text), delimiter=delimiter)]
     except csv.Error as error:
@@ -243,17 +241,14 @@ def _pipe_cells(line: str) -> list[str]:
     cells = _PIPE.split(
         _BREAK.sub(" ", _RAISED.sub("", line)).strip().removeprefix("|").removesuffix("|")
     )
-    return [_without_emphasis(_unescaped(cell).strip()) for cell in cells]
+    plain = (_unescaped(cell).strip() for cell in cells)
+    # asterisks alone are the mark of a footnote
+    return [cell.strip("*_") or cell.strip("_") for cell in plain]
 
 
 def _unescaped(text: str) -> str:
     """Return a text of Markdown without backslashes in front of marks, and entities as marks."""
     return html.unescape(_ESCAPED.sub(r"\1", text))
-
-
-def _without_emphasis(cell: str) -> str:
-    """Return a cell of Markdown without emphasis; asterisks alone are the mark of a footnote."""
-    return cell.strip("*_") or cell.strip("_")
 
 
 class _Tables(HTMLParser):
@@ -266,7 +261,6 @@ class _Tables(HTMLParser):
         self._span, self._cells = (1, 1), 0
         self._pending: dict[tuple[int, int], str] = {}
         self._heading, self._in_cell = "", False
-        self._raised: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in (*_TEXT_CELLS, "tr"):
@@ -286,20 +280,14 @@ class _Tables(HTMLParser):
                 raise DataError(f"a table has more than {MOST_CELLS:,} cells; {_TOO_LARGE}")
         elif tag in _TITLES and not self._in_cell:
             self._text = []
-        elif tag == "sup" and self._text is not None:
-            self._raised = []
         elif tag in ("br", "p", "div"):
             self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
-        if self._raised is not None:
-            self._raised.append(data)
-        elif self._text is not None:
+        if self._text is not None:
             self._text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "sup":
-            self._end_raised()
         if tag in (*_TEXT_CELLS, "tr", "table"):
             self._end_cell()
         elif tag in _TITLES and self._text is not None and not self._in_cell:
@@ -308,14 +296,7 @@ class _Tables(HTMLParser):
             else:
                 self._heading = self._taken()
 
-    def _end_raised(self) -> None:
-        """Drop raised text, which is the mark of a footnote, unless it ends an ordinal."""
-        raised, self._raised = "".join(self._raised or ()), None
-        if self._text is not None and raised.strip().casefold() in _ORDINALS:
-            self._text.append(raised)
-
     def _taken(self) -> str:
-        self._end_raised()
         text = " ".join("".join(self._text or ()).split())
         self._text = None
         return text
@@ -355,7 +336,6 @@ def _of_html(text: str) -> list[Grid]:
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
-    """Return the tables of a workbook."""
     found: list[Grid] = []
     sheets = _workbook(content, path).worksheets
     for sheet in sheets:
@@ -419,7 +399,6 @@ def _cells_of_sheets(content: bytes, path: Path) -> Iterator[tuple[str, int]]:
 
 
 def _unpacked(content: bytes, path: Path) -> int:
-    """Return the bytes that a workbook has when it is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return sum(each.file_size for each in archive.infolist())

@@ -17,7 +17,6 @@ import numpy as np
 from fairgauge_cloud._coded_column import CodedColumn, Kind, Mask, as_float, as_int
 
 UNIQUENESS_THRESHOLD = 0.05
-_FEW_CATEGORIES = 20
 
 NO_THRESHOLD = "Threshold values must be provided for continuous features"
 NOT_A_THRESHOLD = (
@@ -167,32 +166,6 @@ def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
         if "invalid literal for int()" in str(error):
             return [as_float(value) for value in values]
         raise ValueError(NO_POSITIVE) from None
-
-
-def looks_misread(
-    column: CodedColumn, values: Sequence[object] | None, found: DataType
-) -> str | None:
-    """Describe why the guess is probably not what was meant, if so."""
-    distinct = len(column.used)
-    if found is DataType.CONTINUOUS and values:
-        few = distinct <= 2 or (distinct <= _FEW_CATEGORIES and equal_mask(column, values).any())
-        if few:
-            return (
-                f"column {column.name!r} has {distinct} distinct values and is read as numbers "
-                f"above {values[0]!r}, not as categories"
-            )
-    if (
-        found is DataType.CATEGORICAL
-        and column.kind is Kind.INTEGER
-        and values is not None
-        and len(values) == 1
-        and distinct > _FEW_CATEGORIES
-    ):
-        return (
-            f"column {column.name!r} has {distinct} distinct whole numbers and is read as "
-            f"categories: {values[0]!r} means equal to it, not above it"
-        )
-    return None
 
 
 def is_missing(value: object) -> bool:

@@ -90,7 +90,6 @@ class ServiceMetrics:
         return float((ratios**2 - 1).sum() / (2 * len(benefits)))
 
     def _flip(self, facet: int, block: int) -> MetricEntry:
-        """Return the flip test, which compares rows."""
         assert self.asked.prediction is not None
         inside = self.asked.facets[facet].codes == block
         positive = self.asked.prediction.states == 1

@@ -111,7 +111,6 @@ def _config(path: Path, flags: Flags) -> str | None:
 
 
 def _json(path: Path) -> dict[str, object]:
-    """Return the object of a JSON file; an empty one where it holds anything else."""
     from fairgauge_cloud._files import json_document
 
     found = json_document(path)
@@ -125,7 +124,6 @@ def _places(path: Path, flags: Flags) -> Places:
 
 
 def _run(text: str, path: Path, folder: Path, flags: Flags) -> Saved:
-    """Run a configuration, write its results, and return them."""
     from fairgauge_cloud.clarify.analysis import analyse
     from fairgauge_cloud.clarify.analysis_files import ADDITIONS, ANALYSIS, as_json
     from fairgauge_cloud.clarify.clarify_config import read_config

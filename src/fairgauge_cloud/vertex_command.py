@@ -66,7 +66,6 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
 
 
 def _write(found: Iterable[Mapping[str, object]], folder: Path) -> None:
-    """Write an artifact for every component that ran."""
     for part, name in ARTIFACTS.items():
         entries = [
             {key: each[key] for key in ("slice_a", "slice_b", "labels", part)}

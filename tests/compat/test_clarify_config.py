@@ -301,31 +301,6 @@ def test_a_configuration_nested_too_deeply_is_an_error(folder: Any) -> None:
     assert "nested too deeply" in folder.fails("clarify", "deep.json")
 
 
-@pytest.mark.parametrize(
-    ("more", "note"),
-    [
-        (
-            {"facet": [{"name_or_index": "facet", "value_or_threshold": ["D"]}]},
-            "facet facet: no row has 'D'",
-        ),
-        ({"label_values_or_threshold": [7]}, "label: no row is positive"),
-    ],
-)
-def test_the_check_names_a_value_that_no_row_has(folder: Any, more: Any, note: str) -> None:
-    """The first row of "d" may be far down: the check reads all rows."""
-    folder.csv("data.csv", ROWS)
-    result = folder.run("clarify", folder.json("bad.json", config(**more)), "--check")
-    assert note in result.stderr
-
-
-def test_the_check_names_guesses_of_types(folder: Any) -> None:
-    folder.csv("data.csv", ROWS)
-    facet = [{"name_or_index": "age", "value_or_threshold": [40]}]
-    result = folder.run("clarify", folder.json("good.json", config(facet=facet)), "--check")
-    assert result.exit_code == 0
-    assert "is read as categories: 40 means equal to it" in result.stderr
-
-
 def test_a_group_without_rows_has_no_interval_and_keeps_its_name(folder: Any) -> None:
     folder.csv("data.csv", ROWS)
     facet = [{"name_or_index": "facet", "value_or_threshold": ["D"]}]

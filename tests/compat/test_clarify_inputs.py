@@ -84,20 +84,6 @@ def test_without_predictions_the_first_stage_is_measured(folder: Any) -> None:
     assert "not computed, because there are no predictions" in note
 
 
-def test_a_facet_value_that_no_row_has_is_noticed(folder: Any) -> None:
-    folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
-    folder.clarify(config(facet=[{"name_or_index": "facet", "value_or_threshold": ["d", "D"]}]))
-    assert "facet facet: no row has 'D'; it has 'a', 'd'" in folder.ours()["notices"]
-
-
-def test_a_threshold_that_no_row_exceeds_is_noticed(folder: Any) -> None:
-    folder.csv(
-        "data.csv", [("facet", "x", "label"), *((f, i / 3, y) for i, (f, y, _) in enumerate(ROWS))]
-    )
-    folder.clarify(config(facet=[{"name_or_index": "x", "value_or_threshold": [1000]}]))
-    assert "facet x: no row lies above '1000'" in folder.ours()["notices"]
-
-
 @pytest.mark.parametrize("name", ["2024-report", "my.report", "loans 2026"])
 def test_report_names(folder: Any, monitored: dict[str, Any], name: str) -> None:
     monitored["methods"]["report"] = {"name": name, "title": "Analysis Report"}
@@ -147,10 +133,3 @@ def test_the_data_named_beside_take_the_place_of_the_configurations(folder: Any)
     found = folder.clarify(config(dataset_uri="s3://elsewhere/data.csv"), "--dataset", "here.csv")
     assert found["pre_training_bias_metrics"]["facets"]["facet"][0]["value_or_threshold"] == "d"
     assert folder.ours()["rows"] == 120
-
-
-def test_labels_that_are_all_positive_are_noticed(folder: Any) -> None:
-    rows = [("facet", "label"), *[("d", 1), ("a", 0), ("d", 0), ("a", 1)] * 30]
-    folder.csv("data.csv", rows)
-    folder.clarify(config(label_values_or_threshold=[0, 1]))
-    assert "label: every row is positive, by '0,1'" in folder.ours()["notices"]

@@ -169,13 +169,6 @@ def test_performance_stands_beside_the_results(folder: Any, monitored: dict[str,
     assert performance["Accuracy"] == pytest.approx((34 + 75) / 334)
 
 
-def test_labels_that_the_service_misreads_are_noted(folder: Any) -> None:
-    folder.csv("data.csv", [("facet", "label", "predicted"), ("d", 0, 0), ("a", 1, 1)])
-    folder.clarify(config(predicted_label="predicted", methods=after()))
-    # one distinct label for each row: the service reads 2 rows of 0 and 1 as numbers above 1
-    assert any("read as numbers" in note for note in folder.ours()["notices"])
-
-
 def test_several_facets_and_all_values(folder: Any) -> None:
     rows = [("a", 30, 1), ("b", 50, 0), ("c", 70, 1), ("b", 41, 0)] * 30
     folder.csv("data.csv", [("group", "age", "label"), *rows])

@@ -6,7 +6,6 @@ import json
 from fractions import Fraction
 from typing import Any
 
-import polars as pl
 import pytest
 from clarify_cases import cases
 
@@ -210,34 +209,6 @@ def test_several_positive_labels_add_their_scores(folder: Any) -> None:
     assert found["model_bias"][0]["confusion"]["slice_a"] == {"tp": 2, "fn": 0, "fp": 1, "tn": 0}
 
 
-def test_bigquery_exports(folder: Any) -> None:
-    rows = [
-        {
-            "state": state,
-            "admitted": ANSWER[label],
-            "predicted_admitted": [
-                {"value": "no", "score": 0.1 if predicted else 0.8},
-                {"value": "yes", "score": 0.9 if predicted else 0.2},
-            ],
-        }
-        for state, label, predicted in cases(STATES)
-    ]
-    pl.DataFrame(rows).write_parquet(folder.path / "export.parquet")
-    source = {"predictions_gcs_source": None, "predictions_bigquery_source": "export.parquet"}
-    (found,) = run(folder, asked(**source))
-    assert_printed(found)
-    folder.csv(
-        "export.csv",
-        [
-            ("state", "admitted", "predicted_admitted"),
-            *((r["state"], r["admitted"], json.dumps(r["predicted_admitted"])) for r in rows),
-        ],
-    )
-    source["predictions_bigquery_source"] = "export.csv"
-    (found,) = run(folder, asked(**source, predictions_format="bigquery"))
-    assert_printed(found)
-
-
 def test_data_and_predictions_of_their_own(applicants: Any) -> None:
     applicants.csv("data.csv", [("CA", "yes"), ("FL", "no"), ("CA", "no")])
     config = asked(
@@ -370,7 +341,7 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         (
             {"predictions_bigquery_source": "x"},
             "predictions_bigquery_source",
-            "give either predictions_gcs_source",
+            "export it as JSON lines",
         ),
     ],
 )
@@ -464,36 +435,16 @@ def test_probabilities_beside_a_class_decide_by_the_threshold(folder: Any) -> No
 
 
 def test_thresholds_without_effect_are_noticed(folder: Any) -> None:
-    folder.csv("people.csv", [("age", "y", "predicted_y"), (20, 1, 1), (50, 0, 1)])
+    rows = [{"age": 20, "y": 1, "predicted_y": 1}, {"age": 50, "y": 0, "predicted_y": 1}]
+    folder.lines("people.jsonl", rows)
     config = {
         "target_field_name": "y",
-        "predictions_bigquery_source": "people.csv",
-        "predictions_format": "bigquery",
+        "predictions_gcs_source": "people.jsonl",
         "bias_configs": [{"slices": [{"age": 20}], "labels": ["1"]}],
         "thresholds": [0.9],
     }
     (found,) = run(folder, config)
     assert any("thresholds: have no effect" in note for note in found["notices"])
-
-
-def test_predictions_of_tables_in_bigquery(folder: Any) -> None:
-    folder.lines(
-        "tables.jsonl",
-        [
-            {
-                "state": state,
-                "admitted": ANSWER[label],
-                "predicted_admitted": [
-                    {"tables": {"score": 0.9, "value": ANSWER[predicted]}},
-                    {"tables": {"score": 0.1, "value": ANSWER[1 - predicted]}},
-                ],
-            }
-            for state, label, predicted in cases(STATES)
-        ],
-    )
-    source = {"predictions_gcs_source": None, "predictions_bigquery_source": "tables.jsonl"}
-    (found,) = run(folder, asked(**source))
-    assert_printed(found)
 
 
 def test_a_prediction_of_unknown_keys_is_refused(folder: Any) -> None:

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.question.probabilities import recognised
 from fairgauge.stats.group_mixture import GroupMixture
 
 STORED = (0.69962424, 0.64246699, 0.60866083, 0.38952153, 0.23241639, 0.73094122)
@@ -26,9 +25,10 @@ GAP = "selection_rate.difference"
 @pytest.fixture(scope="module")
 def voters(shared: Any) -> tuple[pl.DataFrame, dict[str, str]]:
     data = pl.read_csv(shared.data("pseudo_vf_probabilities.csv"))
-    program, groups = recognised(data.columns) or ("", {})
-    assert program == "birdie"
-    return data, groups
+    return data, {
+        "White": "pr_white", "Black": "pr_black", "Hispanic": "pr_hisp", "Asian": "pr_asian",
+        "American Indian or Alaska Native": "pr_aian", "other": "pr_other",
+    }  # fmt: skip
 
 
 def prior_of(data, groups):

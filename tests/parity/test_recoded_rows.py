@@ -134,33 +134,6 @@ def test_values_left_by_a_list_of_unknown_ones_are_read_as_in_a_file_without_the
     assert found.digest == read.digest
 
 
-def test_numbers_at_the_ends_that_may_be_codes_are_known(rows_as):
-    rows = loans(rate_spread=[0.5, -99.0, 3.0, None] * 3)
-    asked = {"label": "rate_spread", "task": "regression", "sensitive": "g"}
-    strata = [{"column": "age", "cuts": [45]}]
-    source = open_source(rows_as(rows))
-    found = source.count(plan(ask(**asked, strata=strata)), 1_000)
-    assert found.ends == {("age", 9999), ("rate_spread", -99)}
-    listed = {"age": {"unknown": [9999]}, "rate_spread": {"unknown": [-99]}}
-    found = source.count(plan(ask(**asked, strata=strata, recode=listed)), 1_000)
-    assert found.ends == {("age", 8888)}
-
-
-def test_rows_of_codes_in_groups_of_numbers_are_counted(rows_as):
-    rows = loans()
-    asked = {"label": "g", "positive": "a", "sensitive": {"column": "age", "cuts": [45]}}
-    held = rows["age"].to_pylist()
-    assert fg.count(rows_as(rows), **asked).coded == (("age", 9999.0, held.count(9999)),)
-
-
-@pytest.mark.parametrize("asked", [{"positive": fg.above(45)}, {"task": "regression"}])
-def test_rows_of_codes_in_outcomes_are_counted(rows_as, asked):
-    rows = loans()
-    held = rows["age"].to_pylist()
-    found = fg.count(rows_as(rows), label="age", sensitive="g", **asked)
-    assert found.coded == (("age", 9999.0, held.count(9999)),)
-
-
 def test_polars_without_pyarrow(monkeypatch):
     """Its rows are values of Python then, and make the same cube."""
     rows = pa.table({

@@ -209,12 +209,6 @@ def test_where_every_row_weighs_something_a_row_is_a_case(rows_as):
     assert "n" not in cube.tables[0].sums
 
 
-def test_codes_among_counts_and_weights(rows_as):
-    rows = table(g=["a", "b"], y=[1, 0], n=[1, 9999], w=[0.5, 8888.0])
-    cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")
-    assert cube.ends == {("n", 9999), ("w", 8888)}
-
-
 def test_counts_and_weights_together(rows_as):
     rows = table(
         g=["a", "b", "b", "c", "a", "c"], y=[1, 0, 1, 1, 1, 1], n=[3, 0, None, 2, 5, None],

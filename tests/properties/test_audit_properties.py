@@ -26,7 +26,7 @@ from fairgauge.api.loading import load
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import POOLED
 

@@ -22,7 +22,7 @@ from fairgauge.catalogue.cells import Cells, ConfusionCounts
 from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import Better, Profile, Task
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Status
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 CELLS = st.tuples(*[st.integers(0, 60)] * 4)
 COMPOSITES = ["average_odds", "balanced_accuracy", "average_absolute_odds"]

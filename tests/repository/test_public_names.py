@@ -15,6 +15,7 @@ import pytest
 import fairgauge as fg
 
 PUBLIC = [
+    "AuditPage",
     "Comparison",
     "Cube",
     "CubeError",
@@ -59,6 +60,7 @@ PUBLIC = [
     "monitor",
     "monitor_doctor",
     "ordered",
+    "page",
     "pairs",
     "plan",
     "probabilities",

@@ -13,7 +13,6 @@ from fairgauge.checks.favourable import assumed_positive
 from fairgauge.checks.identifier_checks import alike_identifiers, never_repeats
 from fairgauge.checks.names import doubtful_names
 from fairgauge.checks.open_doubts import with_accepted, withhold
-from fairgauge.checks.outcome_checks import undecided_outcomes
 from fairgauge.checks.rows import likely_mistakes
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
@@ -41,7 +40,6 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
-from fairgauge.question.recoding import Recodings
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, labels_come_later, with_config, without_baselines
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
@@ -65,14 +63,12 @@ from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.adverse_impact import AdverseImpact
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
-from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
-from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.far_numbers import about_centre
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
@@ -462,18 +458,6 @@ def check_groups(
     )
 
 
-def propose_recodings(data: object, **options: Unpack[Options]) -> Recodings:
-    """Return which values are probably spellings of one, no decision, or mean that it is unknown.
-
-    Raises
-    ------
-    SpecError, DataError
-        As for `count`.
-    """
-    cube, _, spec = counted(data, (), options)
-    return proposed_recodings([*doubtful_names(cube, spec), *undecided_outcomes(cube, spec)])
-
-
 def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
@@ -496,7 +480,7 @@ def counted(
         rows = source.count(made, spec.max_groups)
         return {"": count_people(rows, asked, spec) if spec.of_people else rows}
 
-    cube = with_coded(about_centre(count(plan(spec, _median(source, spec))), count), count)[""]
+    cube = about_centre(count(plan(spec, _median(source, spec))), count)[""]
     check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
@@ -531,7 +515,7 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
     def count(asked: Plan) -> dict[str, Cube]:
         return count_by(source, asked, column, spec.max_groups)
 
-    cubes = with_coded(about_centre(count(plan(spec)), count), count)
+    cubes = about_centre(count(plan(spec)), count)
     for cube in cubes.values():
         check_cells(cube, source, spec)
     hidden = cluster_key()

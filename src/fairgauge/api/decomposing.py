@@ -29,7 +29,7 @@ from fairgauge.cube.quantile_cuts import (
     too_few_numbers,
     with_fewer_cuts,
 )
-from fairgauge.enums import DiagnosticCode, Level, ReferenceRule, Role, Task
+from fairgauge.enums import Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps
@@ -134,11 +134,10 @@ def why(
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
     refuse(problems)
-    by_quantiles: set[str] = set()
     if not isinstance(data, Cube) and any(
         each.quantiles for each in read_strata(asked.get("strata"), "strata", [], quantiles=True)
     ):
-        cut, asked, by_quantiles = _cut_at_quantiles(data, asked)
+        cut, asked = _cut_at_quantiles(data, asked)
     else:
         cut = data
     cube, source, spec = counted(cut, (), cast("Options", asked))
@@ -191,15 +190,6 @@ def why(
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
             *found,
-            *(
-                Diagnostic.note(
-                    DiagnosticCode.FEW_INTERVALS,
-                    column=each.column,
-                    intervals=len(each.cuts) + 1,
-                )
-                for each in strata
-                if each.cuts and len(each.cuts) < _FEW_CUTS and each.column not in by_quantiles
-            ),
             *missing_values(cube, spec, names),
             *(
                 note
@@ -285,8 +275,6 @@ _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 """The options of audits alone, which a specification file may hold."""
 
 
-_FEW_CUTS = 4
-"""Cut points by hand below which it is stated what remains within intervals."""
 _INTERVALS = 10
 """Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
@@ -299,9 +287,7 @@ def _streams(source: Source) -> TypeGuard[Streamed]:
     return isinstance(source, Streamed) and source.streams
 
 
-def _cut_at_quantiles(
-    data: object, asked: Mapping[str, Any]
-) -> tuple[object, dict[str, Any], set[str]]:
+def _cut_at_quantiles(data: object, asked: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
     problems: list[Problem] = []
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
     plain = [replace(each, quantiles=False) for each in strata]
@@ -311,7 +297,7 @@ def _cut_at_quantiles(
     rows = chosen_rows(source, spec)
     cuts = _cuts(rows, [each.column for each in strata if each.quantiles], spec)
     cut = tuple(replace(each, cuts=cuts.get(each.column, each.cuts)) for each in plain)
-    return Opened(source), {**named, "strata": cut}, set(cuts)
+    return Opened(source), {**named, "strata": cut}
 
 
 def _cuts(rows: Source, columns: Sequence[str], spec: Spec) -> dict[str, tuple[float, ...]]:

@@ -14,6 +14,7 @@ from fairgauge.enums import Better, Favourable, Uncounted
 from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.measure.exploration import compared, rate_data
 from fairgauge.question.presets import preset as preset_of
+from fairgauge.question.presets import presets
 from fairgauge.question.spec_file import Config, read_options
 from fairgauge.render.language import in_language
 from fairgauge.results.disadvantage import (
@@ -27,8 +28,6 @@ from fairgauge.statements.compared import measure
 _HEIGHT = 900
 
 
-PRESETS = ("nyc-ll144",)
-"""Presets whose every option the page can answer."""
 _RATES = ("selection_rate", "true_positive_rate")
 _FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
@@ -112,11 +111,16 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
     if preset is not None:
         given["preset"] = preset_of(preset).name
     odd = [key for key in given if key not in KEYS]
-    if given.get("preset") not in (None, *PRESETS):
+    if given.get("preset") not in (None, *page_presets()):
         odd.append(f"preset {given['preset']}")
     known = f"but {listing(KEYS)}; use fairgauge audit for it"
     refuse([Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd])
     return AuditPage(given, lang)
+
+
+def page_presets() -> tuple[str, ...]:
+    """Return the presets whose every option the page can answer."""
+    return tuple(each.name for each in presets() if each.page)
 
 
 def page_data() -> dict[str, Any]:
@@ -129,7 +133,7 @@ def page_data() -> dict[str, Any]:
         "asked": list(saved["plan"]["asked"]),
         "no_count": str(Uncounted.NO_COUNT),
         "rates": list(map(_rate, _RATES)),
-        "presets": {name: _preset(name) for name in PRESETS},
+        "presets": {name: _preset(name) for name in page_presets()},
         "check": _check(),
     }
 

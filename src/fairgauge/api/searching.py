@@ -48,7 +48,7 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.question_checks import unmatched_groups
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.searched_features import most_cells, searched_rows, with_ends_of_fifths
+from fairgauge.resolve.searched_features import most_cells, searched_rows
 from fairgauge.results.counted import CountedData
 from fairgauge.results.disadvantage import (
     better_of,
@@ -63,7 +63,6 @@ from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSe
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.coded_groups import with_coded
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import is_number
@@ -215,7 +214,7 @@ def find(
     found = find_subgroups(rows_searched, question)
     task = decide_task(cube, spec)
     found_names = [
-        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec),
+        *doubtful_names(cube, spec),
         *doubtful_conditions(cube, spec),
     ]
     of_outcomes = likely_mistakes(cube, spec, task, OF_OUTCOMES)
@@ -426,7 +425,7 @@ def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counte
     def count(asked: Plan) -> dict[str, Cube]:
         return {"": source.count(asked, _MOST_VALUES)}
 
-    apart = replace(with_coded(count(_apart(joint)), count)[""], question=spec)
+    apart = replace(source.count(_apart(joint), _MOST_VALUES), question=spec)
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
             raise SpecError(Problem(
@@ -436,7 +435,7 @@ def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counte
                 "each person, with the decision that counts, and search that",
             ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        people = replace(count_people(rows, joint, spec), question=spec, coded=apart.coded)
+        people = replace(count_people(rows, joint, spec), question=spec)
         _check_people(people, columns)
         return _Counted(people, source, spec)
     cells = most_cells(apart)
@@ -448,7 +447,7 @@ def _counted(data: object, features: Any, options: Mapping[str, Any]) -> _Counte
     if cells > _MOST_JOINT_CELLS:
         raise SpecError(Problem("features", _too_many(cells)))
     every_cell = source.count(joint, _MOST_VALUES)
-    return _Counted(replace(every_cell, question=spec, coded=apart.coded), source, spec)
+    return _Counted(replace(every_cell, question=spec), source, spec)
 
 
 def _check_people(people: Cube, columns: Sequence[str]) -> None:

@@ -204,8 +204,12 @@ def _better_outcomes(
 
 
 def _word_of_preset(spec: Spec) -> str | None:
-    """Return what a preset calls the positive outcome."""
-    return preset(spec.preset).words.get("positive") if spec.preset else None
+    """Return what a preset calls the positive outcome: favourable, where it has no other word."""
+    if not spec.preset:
+        return None
+    about = preset(spec.preset)
+    stated = about.options.get("favourable") == Favourable.POSITIVE
+    return about.words.get("positive", "favourable" if stated else None)
 
 
 def _refuse_denials(spec: Spec, word: str | None, column: str, better: Sequence[Value]) -> None:

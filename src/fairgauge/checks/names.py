@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -14,18 +13,15 @@ import numpy as np
 from fairgauge.checks._hmda import no_groups
 from fairgauge.checks.stratum_checks import axes_of
 from fairgauge.cube.cube import Cube, levels_with_cases
-from fairgauge.cube.levels import is_of_scale
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Ends, Level, Role, Task
+from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.errors import closest, refuse
 from fairgauge.question.category_words import (
-    CODE_OF_FACTORS,
-    NEARBY,
     codes_of_missing,
+    may_be_no_number,
     may_be_value,
     missing_words,
 )
-from fairgauge.question.conditions import Range, RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
@@ -43,9 +39,11 @@ from fairgauge.values import (
 )
 
 _BLANKS = re.compile(r"(?<!\d)\s|\s(?!\d)")
+_FAR_BELOW = -99
+"""A code that no scale with other negative numbers ends at."""
+_NEARBY = 7 / 8
+"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 _DASHES = re.compile(r"[\u2010-\u2015\u2212]|(?<=\d)_(?=\d)")
-_TIMES_THE_MEAN = 5
-"""How far a code of two digits is above the mean of counts or weights, itself included."""
 
 Levels = Mapping[Axis, list[tuple[Value, int]]]
 """The values of columns, each with its rows."""
@@ -75,7 +73,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     for each in (
         *_missing_markers(cube, spec, groups),
         *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
-        *_coded_numbers(cube, spec),
+        *_coded_scores(cube, spec),
         *_groups_alike(spec, groups),
         *_outcomes_alike(cube, spec, to_nearest),
         *_unseen_values(cube, spec),
@@ -166,68 +164,41 @@ def _missing_markers(
                 )  # fmt: skip
 
 
-def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of numbers at the ends of columns that are often codes of missing ones.
+def _coded_scores(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of a least or greatest score that is often a code of a missing one.
 
-    Where a condition ends at such a number, or names it, its rows are meant to be without it. The
-    ends are those of all rows: of other columns of numbers a condition may have chosen others.
-    Of scores it is known which rows have them, and whether they are of a scale.
-    """
-    conditions = {each.column: each for each in spec.where}
-    scores, coded = _coded_scores(cube), {each[:2]: each[2] for each in cube.coded}
-    for column, end in sorted(cube.ends):
-        value, condition = canonical(end), conditions.get(column)
-        if not scores.get((column, end), 1):
-            continue
-        if condition and (end in condition.cuts or is_one_of(value, condition.values)):
-            continue
-        more: dict[str, Any] = {}
-        if rows := scores.get((column, end)) or coded.get((column, end)):
-            more["rows"] = rows
-        if role := {spec.count: "count", spec.weight: "weight"}.get(column):  # not to be recoded
-            if end == CODE_OF_FACTORS and end < _TIMES_THE_MEAN * _mean(cube, role):
-                continue
-            more = {"role": role}
-            line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
-        else:
-            line = spec.recoding_line(column, {UNKNOWN: [value]})
-        if condition:
-            more |= {"condition": condition.to_text()}
-        yield Diagnostic.warning(
-            DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, **more
-        )
-
-
-def _coded_scores(cube: Cube) -> dict[tuple[str, float], int]:
-    """Return the rows of the ends of scores that are often codes of missing ones.
-
-    None are of an end that is part of their scale.
+    Not where other scores show that it is part of their scale: of a negative one, others beside it
+    or its opposite alone, of one far from 0, others nearby. Where a condition ends at such a score,
+    or names it, its rows are meant to be without it.
     """
     axis = cube.plan.axis(Role.SCORE)
-    ends = [each for each in sorted(cube.ends) if axis and axis.grid and each[0] == axis.column]
-    if axis is None or axis.bounds is None or not ends:
-        return {}
+    if axis is None or axis.bounds is None or not axis.grid:
+        return
+    condition = next((each for each in spec.where if each.column == axis.column), None)
     table = cube.marginal([axis])
     rows = np.zeros(axis.bins + 1)
     rows[table.codes[:, 0]] = table.cases
-    found = {}
-    for column, end in ends:
-        points = np.clip([end, -end, 0.0, NEARBY * end], *axis.bounds)
-        at, opposite, zero, near = axis.bins_of(points).tolist()
+    held = np.flatnonzero(rows[:-1])
+    for at in {*held[:1].tolist(), *held[-1:].tolist()}:
+        end = axis.edge(at // 2)
+        if at % 2 == 0 or not may_be_no_number(end):  # between two edges
+            continue
+        if condition and (end in condition.cuts or is_one_of(canonical(end), condition.values)):
+            continue
+        points = np.clip([-end, 0.0, _NEARBY * end], *axis.bounds)
+        opposite, zero, near = axis.bins_of(points).tolist()
         others = rows[:-1] > 0
         others[at] = False
-        nearby = slice(min(at, near), max(at, near) + 1)
-        of_scale = is_of_scale(end, others, opposite, zero, nearby)
-        found[column, end] = 0 if of_scale else int(rows[at])
-    return found
-
-
-def _mean(cube: Cube, role: str) -> float:
-    """Return the mean count of a row, or the mean weight of a case."""
-    sums = cube.tables[0].sums
-    if role == "count":
-        return float(sums[cube.plan.cases].sum() / sums["rows"].sum())
-    return float(sums["w"].sum() / cube.tables[0].cases.sum())
+        if _FAR_BELOW < end < 0:
+            of_scale = others[:zero].any() or not np.delete(others, opposite).any()
+        else:
+            of_scale = others[min(at, near) : max(at, near) + 1].any()
+        if not of_scale:
+            value = canonical(end)
+            yield Diagnostic.warning(
+                DiagnosticCode.CODED_NUMBERS, column=axis.column, value=value, rows=int(rows[at]),
+                line=spec.recoding_line(axis.column, {UNKNOWN: [value]}),
+            )  # fmt: skip
 
 
 def _groups_alike(spec: Spec, groups: Levels) -> Iterator[Diagnostic]:

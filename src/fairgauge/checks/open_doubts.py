@@ -92,13 +92,6 @@ def _spelt(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
         yield from _of_outcome(of_outcome, asked)
 
 
-def _coded(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
-    column, spec, rows = note["column"], asked.spec, note.get("rows") or 0
-    if rows and column in (spec.label, spec.prediction, spec.score):
-        yield from _of_outcome(note, asked)
-    yield from _of_group(column, "clear {}", rows, spec)
-
-
 def _copied(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
     of_score, spec = bool(note.get("score")), asked.spec
     needs = ["score"] * of_score + ["prediction"] * (not of_score or not spec.prediction)
@@ -140,7 +133,7 @@ def _people(note: Diagnostic, asked: _Question) -> Iterator[Doubt]:
 _CONCERNS: dict[DiagnosticCode, Callable[[Diagnostic, _Question], Iterator[Doubt]]] = {
     DiagnosticCode.MISSING_MARKER: _missing_group,
     DiagnosticCode.SAME_NAMES: _spelt,
-    DiagnosticCode.CODED_NUMBERS: _coded,
+    DiagnosticCode.CODED_NUMBERS: _of_outcome,
     DiagnosticCode.UNDECIDED_OUTCOMES: _of_outcome,
     DiagnosticCode.APPROVED_AS_REFUSED: _of_outcome,
     DiagnosticCode.CLASSES_OF_MISSING: _of_outcome,

@@ -10,7 +10,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import Problem, listing, nearest, quote, refuse
-from fairgauge.question.probabilities import recognised
 from fairgauge.question.spec_file import toml_value
 from fairgauge.values import Json
 
@@ -410,9 +409,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     keys |= asked or {}
-    recognised_by_name = _recognised(keys)
-    keys |= recognised_by_name
-    unrecorded = bool(recognised_by_name or keys.get("probabilities"))
+    unrecorded = bool(keys.get("probabilities"))
     named = keys.get("sensitive")
     recorded = isinstance(named, list) and any(isinstance(each, str) for each in named)
     lines = [
@@ -436,18 +433,6 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "]",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _recognised(keys: Mapping[str, Json]) -> dict[str, Json]:
-    """Return features of probabilities in place of the columns that a common program writes."""
-    named = keys.get("sensitive")
-    columns = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
-    found = recognised(columns)
-    if found is None or not isinstance(named, list):
-        return {}
-    _, by_group = found
-    rest = [each for each in named if each not in by_group.values()]
-    return {"sensitive": [*rest, {"name": "race", "probabilities": dict(by_group)}]}
 
 
 def _answers(found: Recommendation) -> Iterator[str]:

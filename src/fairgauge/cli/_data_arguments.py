@@ -167,7 +167,7 @@ def with_late_labels(source: Source, spec: Spec) -> Source:
 
 def warn_of_files(data: object) -> None:
     """Warn of files that are copies or skipped, where the result has no place for it."""
-    from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+    from fairgauge.render.grammar import describe_diagnostic
     from fairgauge.rowwise.file_notes import notes_of_files
 
     for note in notes_of_files(data):

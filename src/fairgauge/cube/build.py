@@ -56,7 +56,6 @@ def build(
     texts: Collection[str] = (),
     limit: int = 1_000,
     known: Mapping[str, Sequence[Value]] | None = None,
-    ends: frozenset[tuple[str, float]] = frozenset(),
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
@@ -74,8 +73,6 @@ def build(
         The most values that an axis may have.
     known : mapping of columns to values, optional
         Values that a column is known to have, though no row may have them.
-    ends : set of column and number
-        See `Cube`.
 
     Raises
     ------
@@ -117,7 +114,7 @@ def build(
         for i, positions in zip(of_table, plan.tables, strict=True)
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen), ends=ends)
+    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
 
 
 def _encode(

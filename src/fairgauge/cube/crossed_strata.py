@@ -43,24 +43,17 @@ class CrossedStrata:
         """Return the counts of the rows that have a value in every column."""
         if not self.cases_without:
             return self
-        tables = []
-        for table in self.cube.tables:
-            at = [i for i, axis in enumerate(table.axes) if axis.role is Role.STRATUM]
-            held = (table.codes[:, at] >= 0).all(axis=1)
-            sums = {measure: values[held] for measure, values in table.sums.items()}
-            tables.append(CountTable(table.axes, table.codes[held], sums))
+        tables = (
+            table.known([axis for axis in table.axes if axis.role is Role.STRATUM])
+            for table in self.cube.tables
+        )
         return replace(self, cube=replace(self.cube, tables=tuple(tables)))
 
     @property
     def without(self) -> Cube:
         """Return the counts of the same rows, over all strata."""
         kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
-        tables = []
-        for table in self.cube.tables:
-            places = [i for i, axis in enumerate(table.axes) if axis in kept]
-            axes = tuple(table.axes[i] for i in places)
-            tables.append(aggregate(axes, table.codes[:, places], table.sums))
-        return _with_tables(self.cube, kept, tables)
+        return _with_tables(self.cube, kept, [_over_kept(each, kept) for each in self.cube.tables])
 
     @property
     def cases_without(self) -> int:
@@ -124,7 +117,7 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
             f"these counts do not hold {listing(columns)} together; count the data "
             "again with them as strata"
         )
-    every = np.concatenate([_codes(table, crossed) for table in having])
+    every = np.concatenate([table.codes_of(crossed) for table in having])
     width = tuple((every.max(axis=0, initial=0) + 1).tolist())
     keys = np.unique(np.ravel_multi_index(tuple(every[(every >= 0).all(axis=1)].T), width))
     combinations = np.stack(np.unravel_index(keys, width), axis=1)
@@ -133,7 +126,7 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     tables = [
         _crossed_table(table, crossed, kept, axis, keys, width)
         if table in having
-        else _summed(table, kept)
+        else _over_kept(table, kept)
         for table in cube.tables
         if table in having or not set(crossed) & set(table.axes)
     ]
@@ -150,10 +143,6 @@ def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Itera
     return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
-def _codes(table: CountTable, axes: Sequence[Axis]) -> NDArray[np.int64]:
-    return table.codes[:, [table.axes.index(axis) for axis in axes]]
-
-
 def _crossed_table(
     table: CountTable,
     crossed: Sequence[Axis],
@@ -162,17 +151,16 @@ def _crossed_table(
     keys: NDArray[np.int64],
     width: tuple[int, ...],
 ) -> CountTable:
-    codes = _codes(table, crossed)
+    codes = table.codes_of(crossed)
     known = (codes >= 0).all(axis=1)
     stratum = np.full(len(codes), -1)
     stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
     axes = tuple(each for each in table.axes if each in kept)
-    return aggregate((*axes, axis), np.column_stack([_codes(table, axes), stratum]), table.sums)
+    return aggregate((*axes, axis), np.column_stack([table.codes_of(axes), stratum]), table.sums)
 
 
-def _summed(table: CountTable, kept: Sequence[Axis]) -> CountTable:
-    axes = tuple(axis for axis in table.axes if axis in kept)
-    return aggregate(axes, _codes(table, axes), table.sums)
+def _over_kept(table: CountTable, kept: Sequence[Axis]) -> CountTable:
+    return table.over([axis for axis in table.axes if axis in kept])
 
 
 def _with_tables(cube: Cube, axes: Sequence[Axis], tables: Sequence[CountTable]) -> Cube:

@@ -88,6 +88,31 @@ class CountTable:
         """Return the cases of every cell: what its rows stand for, those of weight 0 apart."""
         return self.sums.get("n", self.sums["rows"])
 
+    def codes_of(self, axes: Sequence[Axis]) -> Codes:
+        """Return the columns of some axes."""
+        return self.codes[:, [self.axes.index(axis) for axis in axes]]
+
+    def over(self, axes: Sequence[Axis]) -> CountTable:
+        """Return the counts by some axes alone."""
+        return aggregate(tuple(axes), self.codes_of(axes), self.sums)
+
+    def recoded(self, axis: Axis, place: Codes, to: Axis | None = None) -> CountTable:
+        """Return the counts with other codes of an axis, or of the axis in its place.
+
+        ``place`` states the new code of each; its last entry is that of missing values.
+        """
+        if axis not in self.axes:
+            return self
+        at, codes = self.axes.index(axis), self.codes.copy()
+        codes[:, at] = place[codes[:, at]]
+        axes = tuple((to or axis) if each == axis else each for each in self.axes)
+        return aggregate(axes, codes, self.sums)
+
+    def known(self, axes: Sequence[Axis]) -> CountTable:
+        """Return the cells that have a value of some axes."""
+        held = np.asarray((self.codes_of(axes) >= 0).all(axis=1))
+        return CountTable(self.axes, self.codes[held], {m: s[held] for m, s in self.sums.items()})
+
 
 def _first_bits(sums: Sums) -> Sums:
     """Return sums that are not whole to 16 bits, in a unit in which none is between two steps.
@@ -119,10 +144,6 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
-    ends : the least and greatest numbers of columns that are cut or summed, and of scores, counts
-        and weights, each with its column, that are often codes of missing values; of all rows that
-        were read.
-    coded : of columns that are cut into groups, such a number with its column and its cases.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
@@ -146,8 +167,6 @@ class Cube:
     question: Spec | None = None
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
-    ends: frozenset[tuple[str, float]] = frozenset()
-    coded: tuple[tuple[str, float, int], ...] = ()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
@@ -227,9 +246,7 @@ class Cube:
         if not having:
             wanted = " x ".join(f"{axis.role} {axis.column}" for axis in axes)
             raise CubeError(f"this cube does not hold {wanted}; count the data again with it")
-        table = min(having, key=lambda each: len(each.codes))
-        columns = [table.axes.index(axis) for axis in axes]
-        return aggregate(tuple(axes), table.codes[:, columns], table.sums)
+        return min(having, key=lambda each: len(each.codes)).over(axes)
 
     @cached_property
     def cases_by_level(self) -> dict[Axis, Sums]:
@@ -280,8 +297,6 @@ class Cube:
         """Return the cube as plain values."""
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
-            "ends": [list(each) for each in sorted(self.ends)],
-            "coded": [list(each) for each in self.coded],
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
@@ -383,7 +398,11 @@ def values_together(counted: Iterable[Iterable[tuple[Any, ...]]]) -> tuple[tuple
 
 def pooled(one: Cube, other: Cube) -> Cube:
     """Add the counts of two cubes, as `Cube.add` does: people who are in both count in each."""
-    one, other = _about_one_centre(one, other)
+    # sums are about the centre that is furthest from 0
+    centre = max((centre_of(each.plan) for each in (one, other)), key=lambda c: (abs(c), c))
+    one, other = (
+        each if centre_of(each.plan) == centre else _about(each, centre) for each in (one, other)
+    )
     difference = one.plan.difference(other.plan)
     pairs = [with_cases(both) for both in zip(one.tables, other.tables, strict=False)]
     if not difference and any(mine.sums.keys() != theirs.sums.keys() for mine, theirs in pairs):
@@ -416,19 +435,12 @@ def pooled(one: Cube, other: Cube) -> Cube:
     held = Counter(dict(one.placeholders)) + Counter(dict(other.placeholders))
     return replace(
         one, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-        unseen=unseen, ends=one.ends | other.ends, conflicts=(),
-        coded=values_together(each.coded for each in (one, other)),
+        unseen=unseen, conflicts=(),
         orders=tuple(orders.items()),
         spellings=max(one.spellings, other.spellings),
         placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         undecided=values_together(each.undecided for each in (one, other)),
     )  # fmt: skip
-
-
-def _about_one_centre(*cubes: Cube) -> list[Cube]:
-    """Return cubes whose sums are about the centre that is furthest from 0."""
-    centre = max((centre_of(cube.plan) for cube in cubes), key=lambda each: (abs(each), each))
-    return [cube if centre_of(cube.plan) == centre else _about(cube, centre) for cube in cubes]
 
 
 def _about(cube: Cube, centre: float) -> Cube:
@@ -519,8 +531,6 @@ def _from_dict(found: Saved) -> Cube:
         question,
         min_cell,
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
-        ends=frozenset((column, float(end)) for column, end in found.get("ends", ())),
-        coded=tuple((column, float(end), rows) for column, end, rows in found.get("coded", ())),
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
         spellings=found.get("spellings", 0),
@@ -753,8 +763,6 @@ def cube_schema() -> Schema:
         "min_cell": _WHOLE,
         "clusters": _STRING,
         "unseen": _list(_list(_STRING)),
-        "ends": _list(_list({"type": ["string", "number"]})),
-        "coded": _list(_list({"type": ["string", "number"]})),
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),

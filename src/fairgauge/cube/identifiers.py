@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
@@ -57,7 +57,7 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
         return cube
     names, ranks = _hashed(cube.levels[axis], key) if key else _numbered(cube, axis)
     new = np.append(ranks, -1)  # code -1, a missing value, reads the last entry
-    tables = tuple(_recoded(table, axis, new) for table in cube.tables)
+    tables = tuple(table.recoded(axis, new) for table in cube.tables)
     how = f"key:{_hash(key, 'fairgauge')[:_OF_KEY]}" if key else NUMBERED
     return replace(
         cube,
@@ -104,7 +104,11 @@ def placeholders(
         for i in np.flatnonzero(rows > 1).tolist()
         if name_of(identifiers[i]) not in stated
     ]
-    words = [each for each in repeated if _is_word_of_missing(each[0])]
+    words = [
+        each
+        for each in repeated
+        if means_missing(each[0]) and not re.search(r"[\d@]", str(each[0]))
+    ]
     others = [each for each in repeated if each not in words]
     codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
     names = sorted((each for each in others if each not in codes), key=lambda each: each[1])
@@ -117,10 +121,6 @@ def placeholders(
         words.append(("", most))
     typical = second if outlying else most
     return (*words, *(each for each in codes if is_outlying(each[1], typical)))
-
-
-def _is_word_of_missing(identifier: Value) -> bool:
-    return means_missing(identifier) and not re.search(r"[\d@]", str(identifier))
 
 
 def _hash(key: bytes, text: str) -> str:
@@ -191,12 +191,3 @@ def clusters_alone(cube: Cube) -> int:
     if axis is None:
         return 0
     return int((np.bincount(_content(cube, axis, by_rows=True)) == 1).sum())
-
-
-def _recoded(table: CountTable, axis: Axis, new: NDArray[np.int64]) -> CountTable:
-    if axis not in table.axes:
-        return table
-    at = table.axes.index(axis)
-    codes = table.codes.copy()
-    codes[:, at] = new[codes[:, at]]
-    return aggregate(table.axes, codes, table.sums)

@@ -7,11 +7,8 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, TooManyValues, form_of, quote
-from fairgauge.question.category_words import FAR_BELOW
 from fairgauge.question.options import flag_of
 from fairgauge.values import (
     Value,
@@ -25,8 +22,6 @@ from fairgauge.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
 
     from fairgauge.cube.plan import Axis
 
@@ -162,7 +157,7 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
         # some may be codes of missing ones, such as NA
-        if axis.role is Role.LABEL and _has_number(levels):
+        if axis.role is Role.LABEL and any(plain_number(name_of(v)) is not None for v in levels):
             cut += ", or, without a score, compare its mean (task='regression', --task regression)"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"
@@ -173,10 +168,6 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
         options = cut_options(axis.column, map(name_of, cuts), flag)
         return f"cut its numbers into intervals, such as {options}"
     return f"choose a column of fewer {few}"
-
-
-def _has_number(levels: Iterable[Value]) -> bool:
-    return any(plain_number(name_of(each)) is not None for each in levels)
 
 
 def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> str:
@@ -210,16 +201,3 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
                 "make the column one type"
             )
         names[name] = level
-
-
-def is_of_scale(
-    code: float, others: NDArray[np.bool_], opposite: int, zero: int, near: slice
-) -> bool:
-    """Return whether other numbers show that one that is often a code is part of their scale.
-
-    Of negative numbers, one beside others or beside its opposite alone is; of those far from 0, one
-    with others nearby. ``others`` states which intervals have other numbers.
-    """
-    if FAR_BELOW < code < 0:
-        return bool(others[:zero].any() or not np.delete(others, opposite).any())
-    return bool(others[near].any())

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.levels import identity, sorted_levels
@@ -69,7 +68,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
         levels = sorted_levels([*levels, *read[candidate]])
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
     recoded = [_recoded(table, read, levels) for table in tables]
-    known = [_decided(table, both) for table in recoded]
+    known = [table.known(both) for table in recoded]
     first = tables[0]
     rows = int(known[0].cases.sum())
     others = _without_models(cube)
@@ -123,25 +122,13 @@ def _recoded(
     table: CountTable, read: Mapping[Axis, tuple[Value, ...]], levels: tuple[Value, ...]
 ) -> CountTable:
     """Return the cells with both decisions in common codes."""
-    codes = table.codes.copy()
+    codes, position = table.codes.copy(), {identity(level): i for i, level in enumerate(levels)}
     for axis, own in read.items():
         column = table.axes.index(axis)
         if not axis.bins:
-            codes[:, column] = _positions(own, levels)[codes[:, column]]
+            place = np.array([*(position[identity(level)] for level in own), -1])  # of -1: missing
+            codes[:, column] = place[codes[:, column]]
     return CountTable(table.axes, codes, table.sums)
-
-
-def _decided(table: CountTable, axes: tuple[Axis, Axis]) -> CountTable:
-    """Return the cells that both models decide."""
-    both = [table.axes.index(axis) for axis in axes]
-    kept = (table.codes[:, both] >= 0).all(axis=1)
-    return CountTable(table.axes, table.codes[kept], {m: s[kept] for m, s in table.sums.items()})
-
-
-def _positions(old: tuple[Value, ...], new: tuple[Value, ...]) -> NDArray[np.int64]:
-    """Return the position of each old level among the new ones; the last, of -1, is missing."""
-    position = {identity(level): i for i, level in enumerate(new)}
-    return np.array([*(position[identity(level)] for level in old), -1], dtype=np.int64)
 
 
 def _view(
@@ -163,8 +150,8 @@ def _view(
     made = []
     for table in tables:
         kept = [(read, named[stands]) for read, stands in columns if read in table.axes]
-        places = [table.axes.index(read) for read, _ in kept]
-        made.append(aggregate(tuple(axis for _, axis in kept), table.codes[:, places], table.sums))
+        codes = table.codes_of([read for read, _ in kept])
+        made.append(aggregate(tuple(axis for _, axis in kept), codes, table.sums))
     positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in made)
     levels = {named[stands]: cube.levels[read] for read, stands in columns}
     plan = replace(cube.plan, axes=axes, tables=positions, moments=(), asked=asked)

@@ -429,7 +429,12 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     outcome = [_axis_of(Role.STRATUM, column) for column in spec.strata] + _outcome_axes(
         spec, median
     )
-    candidates = _candidate_axes(spec, median)
+    candidates = [  # read as the decisions of the model in use are
+        replace(axis, role=Role.CANDIDATE, column=column)
+        for axis in outcome
+        if axis.role is Role.PREDICTION
+        for column in spec.candidate
+    ]
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
     features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in dict.fromkeys(columns)}
@@ -502,16 +507,6 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     elif spec.score:
         axes.append(_decision_axis(spec, spec.score, median))
     return axes
-
-
-def _candidate_axes(spec: Spec, median: float | None) -> list[Axis]:
-    """Return the axes of the decisions of candidates, read as those of the model in use are."""
-    own = [axis for axis in _outcome_axes(spec, median) if axis.role is Role.PREDICTION]
-    return [
-        replace(axis, role=Role.CANDIDATE, column=column)
-        for axis in own
-        for column in spec.candidate
-    ]
 
 
 def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:

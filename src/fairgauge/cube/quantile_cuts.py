@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.errors import DataError, quote
 from fairgauge.question.features import Feature
@@ -136,12 +136,6 @@ def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
         levels[fewer] = tuple(range(fewer.bins))
         # an interval is in the one that holds its upper end
         place = np.append(np.searchsorted(np.array(kept), np.array([*axis.cuts, np.inf])), -1)
-        for j, table in enumerate(tables):
-            if axis in table.axes:
-                at = table.axes.index(axis)
-                codes = table.codes.copy()
-                codes[:, at] = place[codes[:, at]]
-                named = tuple(fewer if each == axis else each for each in table.axes)
-                tables[j] = aggregate(named, codes, table.sums)
+        tables = [table.recoded(axis, place, fewer) for table in tables]
     plan = replace(cube.plan, axes=tuple(axes))
     return replace(cube, plan=plan, levels=levels, tables=tuple(tables))

@@ -125,8 +125,6 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
         min_cell=min_cell,
         unseen=frozenset(),
-        ends=frozenset(),
-        coded=(),
         conflicts=(),
         spellings=0,
         placeholders=(),

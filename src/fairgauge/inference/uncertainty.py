@@ -158,7 +158,7 @@ class Uncertainty:
             if compared.group.clusters is None or robust:
                 made = interval(metric, compared, how)
             else:
-                from fairgauge.inference.two.jackknife_intervals import jackknife_interval
+                from fairgauge.inference.one.omitted_clusters import jackknife_interval
 
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
@@ -188,7 +188,7 @@ class Uncertainty:
         if compared.group.clusters is None:
             pooled = partial(pooled_interval, metric, compared, weights)
         else:
-            from fairgauge.inference.two.jackknife_intervals import pooled_jackknife_interval
+            from fairgauge.inference.one.omitted_clusters import pooled_jackknife_interval
 
             pooled = partial(pooled_jackknife_interval, metric, compared, weights, value)
         try:
@@ -248,10 +248,8 @@ class Uncertainty:
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Intervals:
         """Return the interval of groups' shares of the rows against given shares."""
-        from fairgauge.inference.one.statistic_intervals import (
-            representation_interval,
-            share_jackknife_interval,
-        )
+        from fairgauge.inference.one.omitted_clusters import share_jackknife_interval
+        from fairgauge.inference.one.statistic_intervals import representation_interval
 
         try:
             if ours.clusters is None:

@@ -829,8 +829,6 @@ def _parts(
     confidence: float,
 ) -> Iterator[GapPart]:
     metric = _contrast(estimate)
-    low, high = estimate.interval or (metric.neutral, metric.neutral)
-    shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.INFLUENCE
     bounded = sides.squares is None and metric.by == "difference"
@@ -848,20 +846,12 @@ def _parts(
         defined = math.isfinite(value)
         known = defined and math.isfinite(low) and math.isfinite(high)
         enough = known and not found.sparse
-        share = [float(each) for each in part.share] if shown and enough and part.share else []
-        divided = bool(share) and all(map(math.isfinite, share))
         return GapPart(
             part=kind,
             column=column,
             weights=weights,
             value=value if defined else None,
             interval=Interval(low, high, confidence, (method,)) if known else None,
-            share=share[0] if divided else None,
-            share_interval=(
-                Interval(share[1], share[2], confidence, (IntervalMethod.STUDENT_T,))
-                if divided
-                else None
-            ),
             status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
             reason=None if enough else few,
         )
@@ -924,7 +914,7 @@ def _strata(
         widest = score_difference(*sides.counts, together)
     else:
         means, _ = mean_differences(*sides.counts, sides.squares)
-        _, low, high, _ = means.part(z)
+        _, low, high = means.part(z)
         widest = means.part(together)[1:3]
         method = IntervalMethod.INFLUENCE
     rates = [

@@ -18,20 +18,16 @@ from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
 from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
-    Funnel,
-    FunnelMark,
-    FunnelPoint,
     Largest,
     OverallRate,
     SearchQuestion,
     Subgroup,
 )
-from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.arrays import Mask
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
     both_ends,
     detectable_gap,
-    fewest_exceeding,
     largest_upper_end,
     signed_root,
 )
@@ -44,10 +40,6 @@ POWER = 0.8
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 _LARGE = 0.1
 _MOST_ROWS = 1e12
-_MOST_MARKS = 400
-_BY_SIZE, _BY_DIFFERENCE = 40, 40
-"""Steps of the sizes, on a logarithmic scale, and of the differences, that are kept apart."""
-_EDGE_POINTS = 40
 
 
 def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str, Any]:
@@ -82,7 +74,6 @@ def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str
         "other_critical_value": found.other_c,
         "largest": found.largest(),
         "detectable": tuple(found.detectable()),
-        "funnel": Funnel(found.marks(), tuple(found.edge())),
     }
 
 
@@ -160,26 +151,6 @@ class _Tested:
                 continue
             gap = detectable_gap(n, self.total, rate, self.c, self.question.tolerance, POWER)
             yield Detectable(share=share, n=n, difference=gap)
-
-    def _sign(self) -> float:
-        return -1.0 if self.question.worse is Worse.LOWER else 1.0
-
-    def marks(self) -> tuple[FunnelMark, ...]:
-        """Return the subgroups by size and difference, those that are alike together."""
-        apart = (self.x / self.n - self.others_x / self.others_n) * self._sign()
-        return funnel_marks(self.n, apart, self.status)
-
-    def edge(self) -> Iterator[FunnelPoint]:
-        """Yield the smallest difference that is shown to be worse, for groups of several sizes."""
-        if not len(self.at):
-            return
-        sizes = edge_sizes(self.n)
-        tolerances = np.full(len(sizes), self.question.tolerance)
-        fewest = fewest_exceeding(sizes, self.events, self.total, self.c, tolerances)
-        apart = fewest / sizes - (self.events - fewest) / (self.total - sizes)
-        possible = fewest <= np.minimum(sizes, self.events)
-        for n, gap in zip(sizes[possible], apart[possible], strict=True):
-            yield FunnelPoint(int(n), float(gap * self._sign()))
 
     def _listed(self) -> NDArray[np.intp]:
         undecided = np.flatnonzero(self.status == UNDECIDED)
@@ -268,36 +239,6 @@ def name_of_conditions(conditions: Mapping[str, str]) -> str:
         for name, value in conditions.items()
     )
     return " & ".join(parts)
-
-
-def edge_sizes(n: Array) -> Array:
-    """Return some sizes between the smallest and the largest."""
-    return np.unique(np.geomspace(n.min(), n.max(), _EDGE_POINTS).round())
-
-
-def funnel_marks(n: Array, apart: Array, status: Index) -> tuple[FunnelMark, ...]:
-    """Return subgroups by size and difference, those that are alike together."""
-    if not len(n):
-        return ()
-    bins = np.arange(len(n))
-    if len(bins) > _MOST_MARKS:
-        sizes, differences = _steps(np.log(n), _BY_SIZE), _steps(apart, _BY_DIFFERENCE)
-        keys = (sizes * _BY_DIFFERENCE + differences) * len(STATUS) + status
-        bins = np.unique(keys, return_inverse=True)[1].ravel()
-    number = np.bincount(bins)
-    size, difference = np.bincount(bins, n) / number, np.bincount(bins, apart) / number
-    of_bin = np.zeros(len(number), dtype=int)
-    of_bin[bins] = status
-    columns = (size.tolist(), difference.tolist(), of_bin.tolist(), number.tolist())
-    return tuple(
-        FunnelMark(each, gap, STATUS[shown], held)
-        for each, gap, shown, held in zip(*columns, strict=True)
-    )
-
-
-def _steps(values: Array, number: int) -> Index:
-    low, high = float(values.min()), float(values.max())
-    return ((values - low) / max(high - low, 1e-9) * (number - 1)).round().astype(np.int64)
 
 
 def _unclear(text: str, *separators: str) -> str:

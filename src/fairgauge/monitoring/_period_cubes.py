@@ -142,7 +142,6 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         tables=tuple(tables),
         rows=rows,
         excluded=dict(sorted(excluded.items())),
-        coded=values_together(cube.coded for cube in cubes),
         undecided=values_together(cube.undecided for cube in cubes),
     )
 
@@ -159,6 +158,4 @@ def without_rows(cube: Cube) -> Cube:
         of_features = [axis.role is Role.FEATURE for axis in table.axes]
         nothing = {m: np.zeros_like(sums) for m, sums in table.sums.items()}
         tables.append(aggregate(table.axes, np.where(of_features, table.codes, -1), nothing))
-    return replace(
-        cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, coded=(), undecided=()
-    )
+    return replace(cube, levels=levels, tables=tuple(tables), rows=0, excluded={}, undecided=())

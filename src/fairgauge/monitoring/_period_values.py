@@ -17,7 +17,7 @@ from fairgauge.errors import ValuesError, cells, listing, quote
 from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcomes import decide_task, ways_of_writing
-from fairgauge.values import Value, canonical, is_one_of, meaning, name_of
+from fairgauge.values import Value, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
@@ -184,7 +184,7 @@ class _OddPeriods:
 def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:
     """Refuse counts with values that the question counts by categories.
 
-    Of numbers that are cut, counts state codes of missing values alone.
+    Of numbers that are cut, counts do not state it.
 
     Raises
     ------
@@ -194,8 +194,7 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
     for recoding in question.recode:
         late: dict[str, list[str]] = {}
         for name, cube in zip(names, cubes, strict=True):
-            codes = (canonical(code) for column, code in _codes(cube) if column == recoding.column)
-            texts = [*map(name_of, codes)]
+            texts: list[str] = []
             for axis in cube.plan.axes:
                 held = _levels(cube, axis) if axis.column == recoding.column else []
                 outcome = axis.role in (Role.LABEL, Role.PREDICTION)  # of which True counts as 1
@@ -212,12 +211,6 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
                 "are counted, so add these periods again from their rows (--replace)",
                 late,
             )
-
-
-def _codes(cube: Cube) -> Iterator[tuple[str, float]]:
-    """Yield codes of missing values in columns that are cut: of groups, those of counted rows."""
-    yield from ((column, code) for column, code, _ in cube.coded)
-    yield from (end for end in cube.ends if cube.plan.axis(Role.FEATURE, end[0]) is None)
 
 
 def _example(coding: _Coding, question: Spec) -> str:

@@ -241,15 +241,7 @@ def is_unclear_code(outcome: str) -> bool:
     return is_no(text) or bool(re.fullmatch(r"[^\W\d_]{1,2}|[A-Z]{3,4}|[^\W_]{0,4}[ -]?\d+", text))
 
 
-CODE_OF_FACTORS = 99
-"""A code among small counts and weights; other numbers, as ages, may end there."""
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|1111|-?(7{3,}|8{3,}|9{3,})")
-
-
-FAR_BELOW = -99
-"""A code that no scale with other negative numbers ends at."""
-NEARBY = 7 / 8
-"""Of a code far from 0, the part of it from which on other numbers are of one scale with it."""
 
 
 def may_be_no_number(number: float) -> bool:

@@ -52,6 +52,7 @@ class Preset:
         text states one.
     adverse_impact : whether the shortfall and exact tests of selections are part of the filing.
     alternatives : whether it ends in the search for a less discriminatory alternative.
+    page : whether the page that needs no installation can ask for it.
     needs : options without which a specification lacks what the text asks for.
     document : what a published report states of the audit, as keys of ``[document]``.
     terms : what the text, or practice, calls metrics, by their names.
@@ -87,6 +88,7 @@ class Preset:
     intersect: bool = False
     adverse_impact: bool = False
     alternatives: bool = False
+    page: bool = False
     superseded_by: str = ""
     no_limit: str = ""
     compared_with: str = ""

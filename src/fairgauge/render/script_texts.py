@@ -10,7 +10,7 @@ import json
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jinja2
 from jinja2 import nodes
@@ -62,7 +62,8 @@ class _Compiler:
     def entry(self, entry: Mapping[str, Any]) -> str:
         """Return the places of a statement, or the kinds of a place, as an object."""
         parts = (
-            f"{json.dumps(key)}:{(self.entry if isinstance(text, Mapping) else self.text)(text)}"
+            f"{json.dumps(key)}:"
+            + (self.entry(text) if isinstance(text, Mapping) else self.text(text))
             for key, text in entry.items()
             if isinstance(text, (str, Mapping)) and key not in _KINDS - {"share"}
         )
@@ -206,7 +207,7 @@ class _Compiler:
             case nodes.Test(node=of, name="none"):
                 return f"({self.of(of)}??null)===null"
             case nodes.Call(node=nodes.Name(name="say")):
-                self.said.append(node.args[0].value)
+                self.said.append(cast("nodes.Const", node.args[0]).value)
                 return f"c.say({','.join(self.arguments(node))})"
             case nodes.Call(node=nodes.Getattr(node=of, attr="get")):
                 key, *default = self.arguments(node)

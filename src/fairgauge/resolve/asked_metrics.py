@@ -52,15 +52,14 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
-            if name != "standard" or (obstacle is None and not _is_beside_errors(metric, cube)):
+            beside_errors = metric.tasks == {Task.REGRESSION} and (
+                len(metric.needs) == 1 < len(_available(cube))
+            )
+            if name != "standard" or (obstacle is None and not beside_errors):
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
     problems += _of_other_tasks(spec, task)
     refuse(problems)
     return list(asked.values())
-
-
-def _is_beside_errors(metric: Metric, cube: Cube) -> bool:
-    return metric.tasks == {Task.REGRESSION} and len(metric.needs) == 1 < len(_available(cube))
 
 
 def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:

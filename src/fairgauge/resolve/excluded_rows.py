@@ -121,7 +121,11 @@ def excluded_rows(
 
     Rows without a count are rows, as nobody knows for how many cases they stand.
     """
-    reasons = _not_counted(cube, spec)
+    reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
+    if weightless := cases_of_no_weight(cube):
+        reasons[OF_NO_WEIGHT] = weightless
+    if not spec.of_people:  # who are counted, and not rows
+        reasons |= {missing_in_condition(c): rows for c, rows in cube.without_condition.items()}
     for axis in cube.plan.axes:
         rows = cube.cases_by_level[axis]
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
@@ -158,16 +162,6 @@ def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
     missing = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
     apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
     return (~missing | spec.groups_missing) & ~apart
-
-
-def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
-    reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
-    if weightless := cases_of_no_weight(cube):
-        reasons[OF_NO_WEIGHT] = weightless
-    if spec.of_people:  # who are counted, and not rows
-        return reasons
-    without = cube.without_condition.items()
-    return reasons | {missing_in_condition(column): rows for column, rows in without}
 
 
 def exclusion_notes(

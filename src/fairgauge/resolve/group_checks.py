@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -135,7 +134,12 @@ def few_published(
     if chosen is None or (not chosen.published_metrics and chosen.category_limit is None):
         return
     of_amounts = chosen.category_limit is not None
-    people = _people_by_group(features) if spec.person else {}
+    people = {
+        (each.feature, name): len(np.unique(each.clusters.cluster[each.clusters.group == i]))
+        for each in features
+        if spec.person and each.clusters is not None
+        for i, name in enumerate(each.groups)
+    }
     published = "mean_label" if of_amounts else "selection_rate"
     few = [
         each
@@ -157,13 +161,3 @@ def few_published(
             fewer=FEW_PUBLISHED,
             **more,
         )
-
-
-def _people_by_group(features: Iterable[GroupCounts]) -> dict[tuple[str, str], float]:
-    people: dict[tuple[str, str], float] = {}
-    for each in features:
-        if each.clusters is not None:
-            group, cluster = each.clusters.group.tolist(), each.clusters.cluster.tolist()
-            of_group = Counter(at for at, _ in set(zip(group, cluster, strict=True)))
-            people |= {(each.feature, name): of_group[i] for i, name in enumerate(each.groups)}
-    return people

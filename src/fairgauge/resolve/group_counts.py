@@ -430,13 +430,11 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
         measure: _by_slot(dense)[: len(counted.groups) + 1, ..., :-1, :-1] / unit.get(measure, 1.0)
         for measure, dense in every.items()
     }
-    clusters = _cluster_table(joint, crossing, axes)
-    if clusters is None:
-        return JointCells(counts, None)
-    (cluster, group, stratum, label, current, candidate), levels, sums = clusters
-    sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
-    by_cluster = ClusterCells(cluster, group, stratum, label, current, sums, levels, candidate)
-    return JointCells(counts, by_cluster)
+    clusters = _cluster_cells(joint, crossing, axes)
+    if clusters is not None:
+        sums = {measure: each / unit.get(measure, 1.0) for measure, each in clusters.counts.items()}
+        clusters = replace(clusters, counts=sums)
+    return JointCells(counts, clusters)
 
 
 def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Array]:
@@ -723,8 +721,8 @@ def _arranged(
         named_reference=_reference_group(feature, crossing, reference, problems),
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[known:-1] for measure, dense in counts.items()},
-        clusters=_cluster_cells(cube, crossing),
-        unknown_clusters=_cluster_cells(cube, crossing, known=False),
+        clusters=_cluster_cells(cube, crossing, outcome),
+        unknown_clusters=_cluster_cells(cube, crossing, outcome, known=False),
         all_decided=all_decided,
         centre=centre_of(plan),
     )
@@ -785,21 +783,12 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     )
 
 
-def _cluster_cells(cube: Cube, crossing: Crossing, *, known: bool = True) -> ClusterCells | None:
-    outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    cells = _cluster_table(cube, crossing, outcome, known=known)
-    if cells is None:
-        return None
-    (cluster, group, stratum, label, prediction), levels, counts = cells
-    return ClusterCells(cluster, group, stratum, label, prediction, counts, levels)
-
-
-def _cluster_table(
+def _cluster_cells(
     cube: Cube, crossing: Crossing, axes: list[Axis | None], *, known: bool = True
-) -> tuple[list[Index], tuple[Index, ...], dict[str, Array]] | None:
-    """Return the codes of cluster, group and axes of every cell, of its values, and its counts.
+) -> ClusterCells | None:
+    """Return the cells by cluster, group and axes: stratum, label, prediction (and candidate).
 
-    The cells are those of known groups, or those without one, whose kind is in its place.
+    They are those of known groups, or those without one, whose kind is in its place.
     """
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
@@ -816,10 +805,11 @@ def _cluster_table(
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
     group = _or_last(group, len(crossing.groups)) if known else crossing.kinds_of(table.codes)
-    codes = [cluster, group, *others]
     values = zip(crossing.parts, table.codes.T[: len(columns)], strict=True)
     levels = tuple(1 + part.known(each[kept]) for part, each in values)  # 0 is missing
-    return [code[kept] for code in codes], levels, counts
+    cluster, group, stratum, label, prediction, *more = (c[kept] for c in (cluster, group, *others))
+    candidate = more[0] if more else None
+    return ClusterCells(cluster, group, stratum, label, prediction, counts, levels, candidate)
 
 
 def _or_last(codes: Index, last: int) -> Index:
@@ -863,12 +853,11 @@ def refuse_missing(cube: Cube) -> None:
     DataError
         What is missing, and in how many rows.
     """
-    found = []
-    for axis in cube.plan.axes:
-        table = cube.marginal([axis])
-        rows = int(table.sums[cube.plan.cases][table.codes[:, 0] < 0].sum())
-        if rows:
-            found.append(f"{rows:,} rows miss {quote(axis.column)} ({axis.role})")
+    found = [
+        f"{rows:,} rows miss {quote(axis.column)} ({axis.role})"
+        for axis in cube.plan.axes
+        if (rows := int(cube.cases_by_level[axis][-1]))
+    ]
     found += [f"{rows:,} rows have a {reason}" for reason, rows in cube.excluded.items()]
     if found:
         raise DataError(f"missing values, and missing='error': {'; '.join(found)}")

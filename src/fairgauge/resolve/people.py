@@ -124,7 +124,6 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         rows.rows,
         {Uncounted.SAME_PERSON: further} if further else {},
         unseen=rows.unseen,
-        ends=rows.ends,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
         placeholders=placeholders(

@@ -21,9 +21,8 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import GroupId, MissingValue, Part, ValueSet, bins, group_names
-from fairgauge.question.category_words import codes_of_missing, may_be_no_number
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import Grouping, group_columns, unknown_levels
+from fairgauge.resolve.group_counts import Grouping, group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
@@ -309,26 +308,6 @@ def _fifths(groups: Sequence[Part], group_of: Index, rows: Array) -> tuple[float
     positions = np.searchsorted(below, np.array(_FIFTHS) * below[-1])
     cuts = np.unique(numbers[positions])
     return tuple(cuts[cuts < numbers[-1]].tolist())
-
-
-def with_ends_of_fifths(cube: Cube, spec: Spec, features: Sequence[SearchedFeature]) -> Cube:
-    """Return counts that also hold the ends of numbers cut into fifths which may be codes.
-
-    Index among few numbers are those of groups, which are looked for in all of them.
-    """
-    cut = {each.name for each in features if each.made is SearchedValues.QUINTILES}
-    found = set(cube.ends)
-    for axis in cube.plan.axes:
-        levels = cube.levels[axis]
-        if axis.role is not Role.FEATURE or axis.column not in cut or codes_of_missing(levels):
-            continue
-        unknown = unknown_levels(axis, levels, spec).tolist()
-        numbers = [
-            float(v) for v, no in zip(levels, unknown, strict=True) if is_number(v) and not no
-        ]
-        found |= {(axis.column, end) for end in (min(numbers), max(numbers))
-                  if may_be_no_number(end)}  # fmt: skip
-    return replace(cube, ends=frozenset(found))
 
 
 def _cut(

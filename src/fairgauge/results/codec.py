@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.definitions import saved_fields
-from fairgauge.results.describers import in_words
+from fairgauge.results.describers import function_at
 from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
@@ -681,7 +681,7 @@ def _read_parameter(name: str, value: Any) -> Any:
 def _write_reason(reason: Reason, message: str | None = None) -> Plain:
     return {
         "code": str(reason.code),
-        "message": in_words("reason_sentences:describe_reason", reason)
+        "message": function_at("fairgauge.render.grammar:describe_reason")(reason)
         if message is None
         else message,
         "side": reason.side,

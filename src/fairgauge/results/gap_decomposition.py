@@ -46,8 +46,6 @@ class GapPart:
     weights : the shares of strata by which differences within strata are averaged; those of the
         mean of both sides give the parts that add up to the gap.
     value, interval : the part; None where no stratum has both sides.
-    share, share_interval : its share of the gap (of a ratio, of its logarithm) with Fieller's
-        interval; None where the interval of the gap includes no difference.
     status : whether it rests on enough data.
     reason : why it does not, None otherwise.
     """
@@ -57,8 +55,6 @@ class GapPart:
     weights: StratumWeights = StratumWeights.AVERAGE
     value: float | None
     interval: Inline[Interval | None] = None
-    share: Finite | None = None
-    share_interval: Interval | None = None
     status: Status = Status.OK
     reason: WhyInconclusive | None = None
 

@@ -27,7 +27,7 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.describers import in_words
+from fairgauge.results.describers import function_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,8 @@ class Diagnostic(OfRow[Metric | Statistic | None]):
     @property
     def message(self) -> str:
         """Return the diagnostic as a sentence."""
-        return in_words("diagnostic_sentences:describe_diagnostic", self)
+        text: str = function_at("fairgauge.render.grammar:describe_diagnostic")(self)
+        return text
 
     def __str__(self) -> str:
         return self.message

@@ -180,45 +180,6 @@ class Detectable:
     difference: Finite | None
 
 
-@dataclass(frozen=True, slots=True)
-class FunnelMark:
-    """Subgroups of about one size and one difference.
-
-    Attributes
-    ----------
-    n, difference : their mean sizes and differences.
-    status : what is shown of them.
-    subgroups : how many they are.
-    """
-
-    n: Finite
-    difference: Finite
-    status: SubgroupStatus
-    subgroups: int
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelPoint:
-    """The smallest difference that is shown to be worse, of subgroups of one size."""
-
-    n: int
-    difference: Finite
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """All subgroups that were tested, by size and difference.
-
-    Attributes
-    ----------
-    marks : the subgroups; of more than a few hundred, those that are alike as one.
-    edge : the smallest difference that is shown to be worse, by size.
-    """
-
-    marks: tuple[FunnelMark, ...]
-    edge: tuple[FunnelPoint, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubgroupSearch(ResultOfMetrics):
     """Where a rate is worse: every subgroup of a few conditions, and what is shown of it.
@@ -243,13 +204,12 @@ class SubgroupSearch(ResultOfMetrics):
         opposite not to be.
     largest : what holds for all subgroups at once.
     detectable : what would have been found.
-    funnel : all subgroups that were tested, for a chart.
     diagnostics : warnings of what the question may have meant instead.
     """
 
     KIND: ClassVar = ResultKind(
         name="find",
-        schema="fairgauge.find/1",
+        schema="fairgauge.find/2",
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
         page="fairgauge.statements.search:search_page",
@@ -274,7 +234,6 @@ class SubgroupSearch(ResultOfMetrics):
     other_critical_value: Finite
     largest: Largest
     detectable: tuple[Detectable, ...]
-    funnel: Funnel
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property

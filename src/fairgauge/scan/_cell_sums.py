@@ -30,7 +30,6 @@ from fairgauge.scan.source import (
     check_counts,
     check_numbers,
     check_values,
-    codes_at_ends,
     ranged_columns,
 )
 
@@ -161,7 +160,6 @@ def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[s
     check_counts(plan, totals.fractional, cases, weight, totals.rows)
     return build(
         plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,
-        ends=codes_at_ends(plan, totals.seen.values()),
     )  # fmt: skip
 
 

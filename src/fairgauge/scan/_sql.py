@@ -30,7 +30,6 @@ from fairgauge.scan.source import (
     check_head,
     check_numbers,
     check_values,
-    codes_at_ends,
     ranged_columns,
 )
 from fairgauge.values import Value, name_of, plain_number
@@ -372,10 +371,7 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         )
         for table, at in zip(tables, cells, strict=True)
     ]
-    ends = codes_at_ends(plan, seen)
-    return build(
-        plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit, ends=ends
-    )
+    return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
 def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:

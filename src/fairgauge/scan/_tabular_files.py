@@ -136,8 +136,10 @@ def _lines_above(lines: Sequence[str]) -> int:
     ):
         at += 1
     for more, line in enumerate(lines[at : at + _MOST_TITLES]):
-        cells = [cell.strip().strip('"') for cell in line.split(delimiter_of(line))]
-        named = [cell for cell in cells if cell]
+        if line.count('"') % 2:
+            return at  # a text of several lines, whose end is not known here
+        cells = next(csv.reader([line], delimiter=delimiter_of(line)), [])
+        named = [cell for cell in map(str.strip, cells) if cell]
         if len(named) > 1:
             texts = len(named) == len(cells) and not any(map(_is_number, named))
             return at + more if texts else at

@@ -36,7 +36,7 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
     try:
         with path.open("rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheets = {each.title: [*each.iter_rows(values_only=True)] for each in book.worksheets}
+            sheets = {each.title: _rows(each) for each in book.worksheets}
     except (OSError, ValueError, KeyError, SyntaxError, BadZipFile) as error:
         raise DataError(f"cannot read {quote(path)}: {type(error).__name__}") from None
     with_rows = {title: rows for title, rows in sheets.items() if any(map(_filled, rows))}
@@ -49,6 +49,18 @@ def open_workbook(path: Place, name: str, sheet: str = "") -> Source:
         )
     rows = sheets[sheet] if sheet else next(iter(with_rows.values()), [])
     return open_columns(_columns(rows, quote(path)), name)
+
+
+def _rows(sheet: Any) -> list[list[Any]]:
+    """Return the rows of a sheet; a formula that failed has no value."""
+    sheet.reset_dimensions()  # programs state A1 alone, and openpyxl would read no more
+    return [
+        [None if value in _FAILED else value for value in row]
+        for row in sheet.iter_rows(values_only=True)
+    ]
+
+
+_FAILED = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
 def _filled(row: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
-from fairgauge.question.category_words import CODE_OF_FACTORS, may_be_no_number
+from fairgauge.question.category_words import may_be_no_number
 from fairgauge.question.recoding import (
     NO_CUT_POINTS,
     UNKNOWN,
@@ -221,28 +221,6 @@ def ranged_columns(plan: Plan) -> set[str]:
     """Return the columns whose least and greatest values must be checked."""
     made = {column for each in plan.asked.probabilities for column in each.summed}
     return set(plan.numeric_columns) - made
-
-
-_OF_NUMBERS = (
-    Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE, Role.CONDITION,
-    Role.SCORE,
-)  # fmt: skip
-
-
-def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:
-    """Return the least and greatest numbers, each with its column, that may mean a missing one."""
-    asked = {
-        a.column for a in plan.axes if a.grid or (a.cuts and not a.bounds and a.role in _OF_NUMBERS)
-    }
-    factors = {plan.count, plan.weight}
-    return frozenset(
-        (each.column, end)
-        for each in seen
-        if each.column in asked | factors
-        for end in (each.low, each.high)
-        if end is not None
-        and (may_be_no_number(end) or (end == CODE_OF_FACTORS and each.column in factors))
-    )
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:

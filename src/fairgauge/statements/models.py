@@ -242,7 +242,7 @@ class _Models(Changes):
                                 facts={"parts": parts, "margins": margins})  # fmt: skip
 
     def untested(self) -> Iterator[Statement]:
-        """Yield who has too few rows, and who keeps a better candidate from being so throughout."""
+        """Yield who has insufficient data, and who keeps a better candidate from being so."""
         whose: dict[str, list[Statement]] = {}
         rows: dict[tuple[str | None, str | None], int]
         rows = {(e.feature, e.group): round(e.n) for e in self.candidate.reclassified

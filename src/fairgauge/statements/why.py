@@ -136,9 +136,6 @@ class _Why(Compared):
             )
         level = Range(0, 0, found.confidence)
         statements += [Statement(code="interval", interval=level, sources=("confidence",))]
-        few = [e["column"] for e in found.diagnostics if e.code is DiagnosticCode.FEW_INTERVALS]
-        if few:
-            statements.append(step("few_intervals", columns=few))
         statements += [step("arithmetic"), step("result_of_treatment"), step("elsewhere")]
         statements += self.steps([gap for _, gap in once.values()])
         return page("why", found.spec, statements, values=self.values)

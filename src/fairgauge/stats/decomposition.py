@@ -6,7 +6,7 @@ side's shares of the strata. Their covariance gives the interval of each part, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import factorial
 from typing import NamedTuple
@@ -29,16 +29,11 @@ _BISECTIONS = 40
 
 
 class Part(NamedTuple):
-    """A part of a gap with its confidence interval; arrays of shape (...).
-
-    ``share`` is its share of the gap (of the logarithm of a ratio) with the interval of Fieller
-    (1954), nan where that of the gap includes none.
-    """
+    """A part of a gap with its confidence interval; arrays of shape (...)."""
 
     value: Array
     low: Array
     high: Array
-    share: tuple[Array, Array, Array] | None = None
 
 
 class GapParts(NamedTuple):
@@ -150,18 +145,10 @@ def decompose(
     covariance = centred.covariance(*sides)
     z = sampling.critical(z)
 
-    def raised(slope: Array) -> Array:
-        effect = of_counts.design_effect(slope, (x_d, held_d), (x_a, held_a), sampling)
-        return effect * covariance
-
-    gap = _Gap.of((x_d, n_d), (x_a, n_a), common, sampling, of_counts, ratio=ratio)
-    shift = centred.value - of_counts.value
-
     def part(row: Array) -> Part:
         slope = row / of_counts.value if ratio else row + 0 * of_counts.value
-        found = _part(of_counts, centred, raised(slope), row, z, ratio=ratio)
-        value = np.log(found.value) if ratio else found.value
-        return found._replace(share=gap.share(value, slope, shift, raised, z))
+        effect = of_counts.design_effect(slope, (x_d, held_d), (x_a, held_a), sampling)
+        return _part(of_counts, centred, effect * covariance, row, z, ratio=ratio)
 
     composition, within, group, reference, *of_columns = map(part, coefficients)
     alike = _Means.of(w_d, w_a, of_both, of_both, crossings[:1])
@@ -173,12 +160,8 @@ def decompose(
         ),
     )
     outside = _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio)
-    inside = np.zeros_like(coefficients[0])
-    inside[:_FIRST] = (1, -1)
-    whole = ((n_d > 0) == (n_a > 0)).all(-1)
-    share, low, high = (np.where(whole, 0.0, 1 - each) for each in part(inside).share or ())
     return GapParts(
-        outside._replace(share=(share, high, low)),
+        outside,
         composition,
         within,
         group,
@@ -624,66 +607,6 @@ def _part(
     if ratio:
         value, low, high = np.exp(value), np.exp(low), np.exp(high)
     return Part(np.asarray(value), np.asarray(low), np.asarray(high))
-
-
-class _Gap(NamedTuple):
-    """The gap over all strata, of a ratio its logarithm.
-
-    Attributes
-    ----------
-    value : it, of which ``slope``, shape (..., M), is the derivative by the means.
-    beyond : the variance that strata of one side alone add.
-    """
-
-    value: Array
-    slope: Array
-    beyond: Array
-
-    @classmethod
-    def of(
-        cls, group: Sequence[Array], reference: Sequence[Array], common: Mask,
-        sampling: Sampling, means: _Means, *, ratio: bool,
-    ) -> _Gap:  # fmt: skip
-        value: Array = np.zeros(common.shape[:-1])
-        beyond, slope = np.zeros_like(value), np.zeros_like(means.value)
-        sides = (1, group, sampling.group), (-1, reference, sampling.reference)
-        for at, (sign, (x, n), squared) in enumerate(sides):
-            total = _total(n)
-            rate, kept = x.sum(-1)[..., None] / total, means.value[..., at, None]
-            scale = 1 / rate[..., 0] if ratio else np.ones_like(value)
-            value = value + sign * (np.log(rate) if ratio else rate)[..., 0]
-            slope[..., at] = sign * scale * (common * n / total).sum(-1)
-            of_all = squared.variance(-rate / total, 1 / total)
-            of_kept = squared.variance(-kept * common / total, common / total)
-            beyond = beyond + scale**2 * np.maximum(of_all - of_kept, 0.0)
-        return cls(value, slope, beyond)
-
-    def share(
-        self, value: Array, slope: Array, shift: Array, raised: Callable[[Array], Array], z: float
-    ) -> tuple[Array, Array, Array]:
-        """Return the share that a part has, with its interval.
-
-        Parameters
-        ----------
-        value, slope : the part, and its derivative by the means.
-        shift : from the means to the centre of intervals.
-        raised : the covariance of the means for a slope.
-        """
-
-        def variance(by: Array) -> Array:
-            return (by[..., None, :] @ raised(by) @ by[..., :, None])[..., 0, 0]
-
-        part, gap = value + (slope * shift).sum(-1), self.value + (self.slope * shift).sum(-1)
-        of_part, of_gap = variance(slope), variance(self.slope)
-        both = (variance(slope + self.slope) - of_part - of_gap) / 2
-        # the shares at which part - share * gap may be 0
-        first = gap**2 - z**2 * (of_gap + self.beyond)
-        middle = part * gap - z**2 * both
-        root = np.sqrt(np.maximum(middle**2 - first * (part**2 - z**2 * of_part), 0.0))
-        first = np.where(first > 0, first, np.nan)
-        found = np.where(first > 0, value / self.value, np.nan)
-        low, high = (middle - root) / first, (middle + root) / first
-        return found, np.minimum(low, found), np.maximum(high, found)
 
 
 def _sparse(alike: _Means, group: _Side, reference: _Side) -> Mask:

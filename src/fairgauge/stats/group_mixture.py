@@ -54,32 +54,13 @@ class ProfileCurve:
 
     def limits(self, z: float) -> tuple[float, float]:
         """Return the values at the critical values -z and z, or the ends of the range."""
-        wanted = np.array([-z, z]) * self.scale
-        ends = self._interpolated(np.clip(wanted, self.roots[0], self.roots[-1]))
+        from scipy.interpolate import PchipInterpolator
+
+        if len(self.roots) < 2:
+            return self.estimate, self.estimate
+        wanted = np.clip(np.array([-z, z]) * self.scale, self.roots[0], self.roots[-1])
+        ends = PchipInterpolator(self.roots, self.values)(wanted)
         return float(ends[0]), float(ends[1])
-
-    def _interpolated(self, at: Array) -> Array:
-        """Return the values at some roots: monotone cubic pieces (Fritsch and Carlson)."""
-        x, y = self.roots, self.values
-        if len(x) < 2:
-            return np.full(len(at), self.estimate)
-        i = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
-        width, slope = x[i + 1] - x[i], self._slopes
-        t = (at - x[i]) / width
-        rise = y[i + 1] - y[i]
-        return np.asarray(
-            y[i]
-            + rise * t**2 * (3 - 2 * t)
-            + width * t * (1 - t) * (slope[i] * (1 - t) - slope[i + 1] * t)
-        )
-
-    @cached_property
-    def _slopes(self) -> Array:
-        width, steps = np.diff(self.roots), np.diff(self.values) / np.diff(self.roots)
-        one, other = 2 * width[1:] + width[:-1], width[1:] + 2 * width[:-1]
-        with np.errstate(divide="ignore"):
-            inner = (one + other) / (one / steps[:-1] + other / steps[1:])
-        return np.concatenate([steps[:1], inner, steps[-1:]])
 
 
 class GroupMixture:

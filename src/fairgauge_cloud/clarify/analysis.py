@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fairgauge import Cube, Report, __version__, audit
-from fairgauge.errors import DataError, cells, listing, quote
-from fairgauge.plugins import canonical, matches, name_of
+from fairgauge.errors import DataError
+from fairgauge.plugins import canonical, matches
 from fairgauge_cloud._coded_column import CodedColumn, as_float
-from fairgauge_cloud._column_reading import DataType, looks_misread
+from fairgauge_cloud._column_reading import DataType
 from fairgauge_cloud._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -92,7 +92,6 @@ def check_job(
 
 
 def _intervals(job: Job) -> Iterator[dict[str, object]]:
-    """Return the interval of every metric that has one."""
     if job.report is None or job.measured is None:
         return
     asked = job.measured.asked
@@ -182,16 +181,9 @@ class Job:
         assert values is not None
         column = self.made.column(name)
         try:
-            made, listed = outcome(column, values)
+            return outcome(column, values)
         except ValueError as error:
             raise DataError(f"label_values_or_threshold: {error}") from None
-        self._note_misreading(column, values, made.of)
-        if made.positive.all() or not made.positive.any():
-            share = "every" if made.positive.any() else "no"
-            self._notes.append(
-                f"label: {share} row is positive, by {quote(made.text or values[0])}"
-            )
-        return made, listed
 
     def _prediction(self, listed: list[object]) -> BinaryOutcome | None:
         name = self.made.predicted
@@ -217,17 +209,7 @@ class Job:
         except ValueError as error:
             self._notes.append(f"facet {name}: {error}")
             return name, str(error)
-        self._note_misreading(column, values, blocks.of)
-        absent = _without_rows(blocks, column, values)
-        self._notes += [f"facet {name}: {absent}"] if absent else []
         return name, blocks
-
-    def _note_misreading(
-        self, column: CodedColumn, values: Sequence[object] | None, found: DataType
-    ) -> None:
-        why = looks_misread(column, values, found)
-        if why:
-            self._notes.append(f"{why}; fairgauge audit reads it as you state it")
 
     def _measured(self, options: dict[str, Any]) -> ServiceMetrics | None:
         blocks = tuple(each for _, each in self._facets if isinstance(each, Blocks))
@@ -274,16 +256,3 @@ def _failed(asked: Facet, metrics: list[str], problem: str) -> BlockEntry:
         "value_or_threshold": values,
         "metrics": [result(metric, None, problem) for metric in metrics],
     }
-
-
-def _without_rows(
-    blocks: Blocks, column: CodedColumn, listed: Sequence[object] | None
-) -> str | None:
-    """Name listed values of a facet that no row has; a threshold that no row exceeds."""
-    if not listed:
-        return None
-    if blocks.of is DataType.CONTINUOUS:
-        return None if (blocks.codes == 0).any() else f"no row lies above {quote(listed[0])}"
-    names = {name_of(canonical(level)) for level in column.used}
-    absent = [value for value in listed if name_of(canonical(value)) not in names]
-    return f"no row has {listing(absent)}; it has {cells(column.used)}" if absent else None

@@ -103,7 +103,6 @@ def _aligned(current: Values, baseline: Values) -> Values:
 
 
 def _blocks(values: Values) -> dict[tuple[str, str], list[str]]:
-    """Return the blocks of every facet of a stage."""
     found: dict[tuple[str, str], list[str]] = {}
     for key in values:
         blocks = found.setdefault((key.stage, key.facet), [])

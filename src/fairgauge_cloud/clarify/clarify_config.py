@@ -182,7 +182,6 @@ def load_config(path: Path, *, has_dataset: bool = False) -> AnalysisConfig:
 
 
 def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
-    """Return the metrics of a stage, in the order of results."""
     ordered = _STAGES[stage][1]
     if methods in ("all", ["all"]):
         return list(ordered)

@@ -255,7 +255,6 @@ _JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
 
 
 def _lines(config: AnalysisConfig, path: Path) -> _JsonRows:
-    """Take features and labels out of every line."""
     records = list(json_lines(path))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
     features = search(str(config.features), "features")
@@ -275,7 +274,6 @@ def _lines(config: AnalysisConfig, path: Path) -> _JsonRows:
 
 
 def _document(config: AnalysisConfig, path: Path) -> _JsonRows:
-    """Take features and labels out of one document."""
     document = json_document(path)
     rows = search(str(config.features), "features").search(document)
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):

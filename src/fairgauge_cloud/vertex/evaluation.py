@@ -35,7 +35,6 @@ from fairgauge_cloud._files import (
     check_same_names,
     json_lines,
     read_csv_files,
-    read_parquet_files,
 )
 from fairgauge_cloud._service_texts import spelled, warnings_of
 from fairgauge_cloud.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
@@ -70,14 +69,10 @@ class Records:
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of a name."""
-        if self._table is not None:
-            return name in self._table
         return any(_lookup(row, name) is not None for row in self._rows)
 
     def raw(self, name: str) -> list[object]:
         """Return the values of a field, whatever they are."""
-        if self._table is not None:
-            return self._table[name].cells()
         return [_lookup(row, name) for row in self._rows]
 
     def _absent(self, name: str, known: Sequence[str]) -> str:
@@ -119,23 +114,10 @@ class ClassScores:
         return [None if not row else max(row, key=lambda name: row[name]) for row in self.scores]
 
 
-def read_data(files: Sequence[Path], form: str, columns: Sequence[str]) -> Records:
-    """Read a data set."""
-    if form == "csv":
-        return _table(files, columns)
-    return _lines(files)
-
-
-def read_predictions(files: Sequence[Path], form: str) -> Records:
-    """Read batch predictions: JSON lines, or what BigQuery exports."""
+def read_predictions(files: Sequence[Path]) -> Records:
+    """Read batch predictions: JSON lines."""
     results = [path for path in files if path.name.startswith("prediction.results")]
-    files = results or list(files)
-    suffix = files[0].suffix.lower()
-    if form == "parquet" or suffix in (".parquet", ".pq"):
-        return _parquet(files)
-    if form in ("csv", "bigquery") and suffix not in (".jsonl", ".json"):
-        return _table(files, ())
-    return _lines(files)
+    return _lines(results or files)
 
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
@@ -154,7 +136,6 @@ def scores_of(records: Records, asked: Parameters) -> ClassScores:
 
 
 def _is_class(value: object) -> bool:
-    """Return whether a prediction is a class, not a structure of scores."""
     if isinstance(value, str):
         return value.lstrip()[:1] not in ("{", "[")
     return not isinstance(value, (dict, list))
@@ -224,10 +205,6 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
             check_same_names(names, first, files[0], path)
         parts.append((file, first == names))
     return Records(str(files[0]), read_csv_files(parts, names, names), [])
-
-
-def _parquet(files: Sequence[Path]) -> Records:
-    return Records(str(files[0]), read_parquet_files(files, None)[1], [])
 
 
 def _lookup(row: Mapping[str, object], name: str) -> object:
@@ -308,16 +285,17 @@ def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[E
         name: [path for uri in uris for path in places.files(uri)]
         for name, uris in (
             ("data", asked.dataset_storage_source_uris),
-            ("predictions", asked.predictions_gcs_source or asked.predictions_bigquery_source),
+            ("predictions", asked.predictions_gcs_source),
         )
         if uris is not None
     }
     predictions = None
     if "predictions" in sources:
-        predictions = read_predictions(sources["predictions"], asked.predictions_format)
+        predictions = read_predictions(sources["predictions"])
     data = predictions
     if "data" in sources:
-        data = read_data(sources["data"], asked.dataset_format, asked.columns)
+        files = sources["data"]
+        data = _table(files, asked.columns) if asked.dataset_format == "csv" else _lines(files)
     assert data is not None
     target = data.column(asked.target_field_name, "target_field_name")
     for i, each in enumerate(config.slices):

@@ -231,7 +231,7 @@ def _text(label: object) -> str:
 
 
 ARGMAX = "argmax"
-_SOURCES = ("dataset_storage_source_uris", "predictions_gcs_source", "predictions_bigquery_source")
+_SOURCES = ("dataset_storage_source_uris", "predictions_gcs_source")
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 
@@ -261,9 +261,9 @@ class Parameters(BaseModel):
     dataset_storage_source_uris: Uris | None = None
     dataset: object = None
     columns: list[StrictStr] = []
-    predictions_format: Literal["jsonl", "csv", "parquet", "bigquery"] = "jsonl"
+    predictions_format: Literal["jsonl"] = "jsonl"
     predictions_gcs_source: Uris | None = None
-    predictions_bigquery_source: Uris | None = None
+    predictions_bigquery_source: object = None
     thresholds: Annotated[list[Threshold], BeforeValidator(_listed)] = [0.5]
     project: object = None
     location: object = None
@@ -351,17 +351,19 @@ def _contradictions(asked: Parameters) -> list[Problem]:
     if asked.dataset is not None:
         message = "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"
         found.append(Problem("dataset", message))
-    predictions = (asked.predictions_gcs_source, asked.predictions_bigquery_source)
-    if asked.dataset_storage_source_uris is None and predictions == (None, None):
-        if asked.dataset is None:
-            message = (
-                "name the data (dataset_storage_source_uris) or the predictions "
-                "(predictions_gcs_source, predictions_bigquery_source)"
-            )
-            found.append(Problem("", message))
-    elif None not in predictions:
-        message = "give either predictions_gcs_source or predictions_bigquery_source"
+    if asked.predictions_bigquery_source is not None:
+        message = "names a table of BigQuery; export it as JSON lines: predictions_gcs_source"
         found.append(Problem("predictions_bigquery_source", message))
+    elif (
+        asked.dataset_storage_source_uris is None
+        and asked.predictions_gcs_source is None
+        and asked.dataset is None
+    ):
+        message = (
+            "name the data (dataset_storage_source_uris) or the predictions "
+            "(predictions_gcs_source)"
+        )
+        found.append(Problem("", message))
     if not asked.thresholds:
         found.append(Problem("thresholds", "name at least one, or leave it out for 0.5"))
     for i, each in enumerate(asked.thresholds):

@@ -130,9 +130,6 @@ def test_every_comparison_can_be_named_given_and_ruled(metric):
     assert {str(v.outcome) for v in ruled.verdicts} == {"pass"}
 
 
-# --- where the definition is unknown ---
-
-
 def test_a_report_is_the_same_where_the_definition_is_unknown():
     rules = [fg.rule(MATTHEWS.compared("difference"), between=(-0.9, 0.9))]
     report = audited([*EVERY, "matthews.largest_gap", "AD"], rules=rules)
@@ -145,8 +142,6 @@ def test_a_report_is_the_same_where_the_definition_is_unknown():
     for name in names("report"):
         assert render(read, name) == render(report, name), name
 
-
-# --- import paths ---
 
 MODULE = """
 import fairgauge as fg
@@ -212,9 +207,6 @@ def test_a_file_defines_metrics_by_their_cells():
     cost = fg.quotient("cost", over=5 * fg.FN + fg.FP, under=fg.TP + fg.TN, better="lower")
     assert spec.metrics == (cost,)
     assert spec.rules == (fg.rule(cost.compared("ratio"), at_most=1.2),)
-
-
-# --- mistakes ---
 
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "AD", "standard", "disparate_impact"])

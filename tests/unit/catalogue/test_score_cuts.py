@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
-from fairgauge.render.words.reason_sentences import describe_reason
-
-# --- definitions, row by row ---
+from fairgauge.render.grammar import describe_reason
 
 
 def false_positive_rate_at(recall, scores, labels):
@@ -109,9 +107,6 @@ def test_lift_is_precision_over_the_base_rate():
     assert reasons["M"] == "no predicted positives (TP + FP = 0)"
 
 
-# --- names and parameters ---
-
-
 @pytest.mark.parametrize(
     ("asked", "name"),
     [
@@ -160,6 +155,3 @@ def test_a_parameter_that_is_not_allowed_says_so(asked, message):
     with pytest.raises(fg.SpecError) as caught:
         fg.metric(asked)
     assert message in str(caught.value)
-
-
-# --- intervals ---

@@ -128,6 +128,7 @@ EXAMPLES = {
     "monitor import": ["history", "2026-01-04.cube.json"],
     "monitor run": ["history", "t.csv", "--period", "2026-01-01", "-c", "monitor.toml"],
     "monitor status": ["history"],
+    "page": ["-o", "audit.html"],
     "pairs": ["swaps.csv", "--item", "item", "--variant", "name", "--sensitive", "sex",
               "--score", "answer"],
     "plan": ["t.csv", *QUESTION, "--rule", "DI >= 0.8"],

@@ -119,9 +119,6 @@ def limits(estimate):
     return pytest.approx((estimate.low, estimate.high), abs=1e-9)
 
 
-# by hand
-
-
 def test_a_rate_worked_by_hand():
     """Clusters of 2, 2, 4, 2 rows with 1, 0, 3, 2 selected, three times.
 
@@ -221,9 +218,6 @@ def test_interval_and_p_value_agree():
     assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-6)
 
 
-# coverage
-
-
 def test_coverage_where_rows_alone_would_cover_too_little():
     """ICC 0.1, 40 clusters of 25 rows a side: 95 %, give or take three Monte-Carlo errors."""
     sets, covered, naive = 150 if EVERY_CASE else 60, 0, 0
@@ -240,9 +234,6 @@ def test_coverage_where_rows_alone_would_cover_too_little():
     assert naive / sets < 0.8
 
 
-# engines, shards
-
-
 def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef")
     rows = tied(11, crossed=True)
@@ -255,9 +246,6 @@ def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
     shards.save(tmp_path / "rows.cube.json")
     kept = fg.load(tmp_path / "rows.cube.json")
     assert fg.audit(kept).estimates == ask(rows).estimates
-
-
-# what cannot be known
 
 
 def test_rows_without_a_cluster_are_told_and_left_out_of_intervals():

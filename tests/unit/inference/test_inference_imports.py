@@ -17,8 +17,8 @@ fg.audit(fg.confusion("g", groups), metrics=[%r])
 print(json.dumps(sorted(name for name in sys.modules if name.startswith("fairgauge.inference."))))
 """
 RARE = {
-    "across_groups", "class_averages", "cluster_jackknife", "clusters", "distance_intervals",
-    "drawn_tables", "jackknife_intervals", "paired_changes",
+    "across_groups", "class_averages", "clusters", "distance_intervals",
+    "drawn_tables", "omitted_clusters", "paired_changes",
     "pairwise", "regressions", "resampled_intervals", "scored", "size_intervals",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from tests.monitored_days import day_names
 
 import fairgauge as fg
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.grammar import describe_reason
 
 ASKED = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
 NAMES = day_names(30)

@@ -14,7 +14,7 @@ import compared_reports
 import fairgauge as fg
 import sample_reports
 from fairgauge.cli.commands import compare_command, render_command
-from fairgauge.cli.commands.verbs import command_of
+from fairgauge.cli.commands.verbs import VERBS, command_of
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import formats, names, render, save, streams, suffixes
@@ -48,7 +48,7 @@ def test_the_formats():
 
 def test_the_command_line_offers_the_formats_of_the_registry():
     for command, *of in (
-        (command_of("audit"), "report"),
+        (command_of("audit", VERBS["audit"]), "report"),
         (compare_command.command, "comparison"),
         (render_command.command,),
     ):

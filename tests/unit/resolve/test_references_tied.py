@@ -43,6 +43,12 @@ def test_of_equal_sizes_the_first_by_name_is_taken_and_this_is_stated() -> None:
     assert tie.endswith("'B', the first by name of equally many rows")
 
 
+@pytest.mark.parametrize(("rows", "reference"), [(20, "A"), (19, "B")])
+def test_the_best_group_has_at_least_twenty_rows(rows: int, reference: str) -> None:
+    report = audited({"A": (15, rows), "B": (40, 100), "C": (26, 100)})
+    assert {each.reference.group for each in report.estimates if each.reference} == {reference}
+
+
 def test_a_tie_for_the_largest_group_is_stated() -> None:
     report = audited({"A": (40, 100), "B": (30, 100), "C": (20, 90)}, reference="largest")
     [tie] = ties_of(report)

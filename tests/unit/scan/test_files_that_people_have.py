@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import json
+import re
 import shutil
 import zipfile
 
@@ -154,6 +155,35 @@ def test_a_workbook_with_several_sheets_names_them_and_one_is_chosen(tmp_path):
     assert done.exit_code == 0, done.output
 
 
+def test_a_sheet_is_read_whole_whatever_size_it_states(tmp_path):
+    """Programs write that a sheet ends at A1, and openpyxl then reads one row in silence."""
+    NAMED.to_excel(tmp_path / "a.xlsx", index=False)
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="A1"', parts[sheet])
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    assert fg.count(tmp_path / "a.xlsx", **ASKED).rows == N
+
+
+def test_a_formula_that_failed_has_no_value(tmp_path):
+    book = openpyxl.Workbook()
+    for row in [("g", "ok"), *[("a", 1), ("#N/A", 0), ("b", 0)] * 50]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    report = fg.audit(tmp_path / "a.xlsx", prediction="ok", positive=1, sensitive="g")
+    assert {each.group: each.n for each in report.groups} == {"a": 50, "b": 50}
+
+
+def test_a_text_of_several_lines_above_a_header_is_refused(tmp_path):
+    """A row was lost: DuckDB skips the lines of a text otherwise."""
+    (tmp_path / "a.csv").write_text('"A title\nof two lines"\n\ng,ok\n' + "a,1\nb,0\n" * 50)
+    with pytest.raises(fg.FairgaugeError):
+        fg.count(tmp_path / "a.csv", prediction="ok", positive=1, sensitive="g")
+
+
 def test_cells_keep_their_types(tmp_path):
     book = openpyxl.Workbook()
     for row in [("zip", "ok"), *[("01", 1), ("1", 0)] * 50]:
@@ -163,7 +193,8 @@ def test_cells_keep_their_types(tmp_path):
     assert {each.group for each in report.groups} == {"01", "1"}
 
 
-ABOVE = ["sep=;\n", "# made on Monday\n# by us\n", "Applicants of 2026\n\n", "\n\n", "A title,,\n"]
+ABOVE = ["sep=;\n", "# made on Monday\n# by us\n", "Applicants of 2026\n\n", "\n\n", "A title,,\n",
+         '"A title, with a comma"\n']  # fmt: skip
 
 
 @pytest.mark.parametrize("above", ABOVE)

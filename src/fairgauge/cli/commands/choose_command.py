@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, Recommendation, next_question
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._spec_flags import Texts, asked, flags_for
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import SpecError
 from fairgauge.question.options import BY_NAME
 from fairgauge.values import Json
-
-if TYPE_CHECKING:
-    from fairgauge.values import Value
 
 _COLUMNS = (
     "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive",
@@ -38,18 +34,15 @@ _EXPECTED = {
 )
 @flags_for(*_COLUMNS)
 @click.option("-o", "--output", "path", metavar="FILE", help="File to write (.toml).")
-@takes_data(required=False)
-def command(path: str | None, data: DataArguments, **flags: Any) -> None:
+def command(path: str | None, **flags: Any) -> None:
     """Choose metrics by a few questions, and write a specification that can be run.
 
     Questions that no flag answers are asked in the terminal, and then the columns of the data. The
     specification holds the metrics, rules to start from, the rows that they need, and what the
-    numbers will not show. Of DATA it also proposes, as [recode], which values of the groups and
-    outcomes are spellings of one, which are no decision, and which mean that nothing is known.
+    numbers will not show.
 
     \b
     fairgauge choose -o audit.toml
-    fairgauge choose export.csv -o audit.toml
     fairgauge choose --model decision --outcomes none --prediction approved --sensitive sex
     fairgauge choose --model none --probabilities 'race: Black=p_black, White=p_white'
     fairgauge audit loans.csv -c audit.toml
@@ -70,7 +63,7 @@ def command(path: str | None, data: DataArguments, **flags: Any) -> None:
     if in_terminal:
         flags |= _ask_columns(found, flags)
     options = _options(flags)
-    text = specification(found, options) + _recode(data, found, options)
+    text = specification(found, options)
     if path is None:
         print_result(text)
         return
@@ -78,28 +71,6 @@ def command(path: str | None, data: DataArguments, **flags: Any) -> None:
 
     write_whole(path, text)
     print_result(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
-
-
-def _recode(data: DataArguments, found: Recommendation, options: Mapping[str, Any]) -> str:
-    if not (data.names or data.table or data.query):
-        return ""
-    from fairgauge.api.audit import propose_recodings
-    from fairgauge.question.recoding import plain_recodings, write_recodings
-
-    amounts = found.answers["model"] == "number"
-    named = ("sensitive", "count", *(() if amounts else ("label", "prediction", "positive")))
-    asked = {name: options[name] for name in named if name in options}
-    if not asked.get("sensitive"):
-        raise click.UsageError("name the columns of the groups in DATA (--sensitive COL)")
-    proposed = plain_recodings(propose_recodings(data.read(), **asked))
-    lines = write_recodings(cast("dict[str, dict[str, list[Value]]]", proposed))
-    if not lines:
-        return ""
-    why = (
-        "# Values that look like spellings of one, like no decision, or like unknown (unknown):\n"
-        "# read them, and change what is wrong, before you audit."
-    )
-    return "\n".join(["", why, "[recode]", *lines, ""])
 
 
 def _options(flags: Mapping[str, Texts]) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from fairgauge.render.language import NAMES
 
 @click.command("page", cls=Command)
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
-@click.option("--preset", metavar="NAME", help="What a regulation asks for, such as nyc-ll144.")
+@click.option("--preset", metavar="NAME", help="What a regulation asks for.")
 @click.option("-c", "--config", metavar="FILE", help="A specification: the page asks the rest.")
 @click.option("--lang", type=click.Choice(NAMES), default="en", help="The language of the page.")
 def command(output: str, preset: str | None, config: str | None, lang: str) -> None:

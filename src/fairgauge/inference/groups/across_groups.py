@@ -33,8 +33,8 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     insufficient_weights,
 )
-from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.one.drawn_tables import MOST_DRAWN
+from fairgauge.inference.one.omitted_clusters import effective_clusters, effective_number
 from fairgauge.inference.one.statistic_intervals import EveryGroup, of_share
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode

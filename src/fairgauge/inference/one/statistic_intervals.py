@@ -13,18 +13,16 @@ from functools import partial, singledispatch
 import numpy as np
 
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
-from fairgauge.catalogue.cells import Array, Cells, Need, divide
+from fairgauge.catalogue.cells import Array, Cells, Need
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.comparisons import Representation
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
-from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.compared_counts import CellCount, Count, Evidence
 from fairgauge.inference.interval import (
     FEWEST_EFFECTIVE,
-    JACKKNIFE,
-    JACKKNIFE_UNDEFINED,
     Formula,
     Intervals,
     MappedProportion,
@@ -45,7 +43,6 @@ from fairgauge.stats.intervals import (
     weighted_share,
     wilson,
 )
-from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.significance import invert
 from fairgauge.stats.weighted import effective_rows
 
@@ -252,7 +249,7 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
     except NoInterval:
         if evidence.clusters is None:
             raise
-    from fairgauge.inference.one.cluster_jackknife import jackknifed
+    from fairgauge.inference.one.omitted_clusters import jackknifed
 
     return jackknifed(statistic, evidence)
 
@@ -324,31 +321,3 @@ def representation_interval(
     return Intervals(
         low, high, p, methods, insufficient_rows(n, n * np.minimum(target, 1 - target))
     )
-
-
-def share_jackknife_interval(
-    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
-) -> Intervals:
-    """Return the interval of groups' shares of the rows against given ones."""
-    from fairgauge.inference.one.cluster_jackknife import (
-        clusters_of,
-        degrees_of_blocks,
-        insufficient_blocks,
-        limits_at,
-    )
-
-    sides = [clusters_of(each) for each in (ours, every)]
-    sizes = [each.leave_out(lambda side: side.size) for each in sides]
-    deviation = deviations(quotient(*sizes))
-    blocks = [clusters_of(every).block_sizes(lambda side: side.size)]
-    share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
-    at = limits_at(share, deviation, degrees_of_blocks(blocks), (0.0, 1.0))
-
-    def limits(z: Array) -> tuple[Array, Array]:
-        low, high = at(z)
-        return metric.value(low, target), metric.value(high, target)
-
-    low, high = limits(np.asarray(critical(spec.confidence)))
-    too_few = insufficient_blocks(every.cases.size, blocks)
-    p = invert(limits, metric.neutral)
-    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)

@@ -72,7 +72,7 @@ def _conditional_jackknife(
     metric: ConditionalDisparity, compared: Comparisons, spec: Spec
 ) -> Intervals:
     """Return the interval from omitting clusters, where the strata hold enough."""
-    from fairgauge.inference.two.jackknife_intervals import jackknife_interval
+    from fairgauge.inference.one.omitted_clusters import jackknife_interval
 
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
     assert not isinstance(both, int)

@@ -16,7 +16,7 @@ from fairgauge.question.presets import Preset, find_preset
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Cell, Column, Table
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.grammar import describe_diagnostic, describe_reason
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import whom_compared
@@ -42,7 +42,6 @@ from fairgauge.render.words.question_sentences import (
     weightless_rows,
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
-from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.disparities import is_of_other_rows, is_ratio
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.reasons import ReasonCode
+from fairgauge.render.grammar import describe_reason, insufficiency
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import (
@@ -16,7 +17,6 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
     judged_groups,
     limits_of,

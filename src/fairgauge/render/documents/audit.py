@@ -50,11 +50,11 @@ from fairgauge.render.documents.report_notes import (
     report_warnings,
 )
 from fairgauge.render.exhibits import deciding_interval, exhibits, group_names
+from fairgauge.render.grammar import describe_reason, insufficiency, spoken
 from fairgauge.render.page import Told, brief_of_page, told
 from fairgauge.render.streams import Value, flat
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.diagnostic_sentences import remaining_sentence
 from fairgauge.render.words.display_names import (
     called,
     capitalised,
@@ -90,7 +90,6 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import describe_evidence, verdict_word
 from fairgauge.results.codec import plain, to_dict
@@ -465,7 +464,9 @@ def _by_rule(report: Report) -> Iterator[dict[str, Any]]:
 def _remaining(report: Report) -> Iterator[tree.Block]:
     """Yield which fails remain when all comparisons are judged together."""
     for each in report.diagnostics:
-        if each.code is DiagnosticCode.FAILS_TOGETHER and (text := remaining_sentence(each)):
+        if each.code is DiagnosticCode.FAILS_TOGETHER and (
+            text := spoken().note(each, "fails_remaining")
+        ):
             yield tree.Paragraph(text, spare=1, about="which fails remain")
 
 

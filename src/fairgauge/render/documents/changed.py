@@ -17,6 +17,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.document_parts import repeat_blocks
 from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
+from fairgauge.render.grammar import describe_reason
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
@@ -39,7 +40,6 @@ from fairgauge.render.words.metric_words import (
     unit_name,
 )
 from fairgauge.render.words.question_sentences import OUTCOMES, caveat, counts_people, unit_of
-from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import (
     class_or_threshold,

@@ -21,6 +21,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.question.presets import Preset
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Cell, Column
+from fairgauge.render.grammar import describe_reason
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -38,7 +39,6 @@ from fairgauge.render.words.question_sentences import (
     preset_reference_replaced,
     reference_words,
 )
-from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
 
 _BLOCKS = re.compile("\0(\\d+)\0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fairgauge.render.page import plain
+from fairgauge.render.grammar import plain
 from fairgauge.render.words.display_names import group_called
 from fairgauge.results.codec import to_dict
 from fairgauge.results.planned import Planned

@@ -9,12 +9,11 @@ from fairgauge.enums import ClassKind, DiagnosticCode, Level, Status, Task
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import flag_of
 from fairgauge.question.recoding import plain_recodings
+from fairgauge.render.grammar import describe_diagnostic, describe_reason, insufficiency
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import compared_rate, metric_words
-from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.proposed_recodings import proposed_recodings
 from fairgauge.results.report import Report
@@ -85,7 +84,7 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
             if status is Status.NOT_APPLICABLE or not groups
             else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
         )
-        words = INSUFFICIENT if status is Status.TOO_FEW else str(status).replace("_", " ")
+        words = insufficiency() if status is Status.TOO_FEW else str(status).replace("_", " ")
         lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
     return lines
 

@@ -1,11 +1,11 @@
-"""What the document of a search for subgroups has besides its fields: members, funnel, notes."""
+"""What the document of a search for subgroups has besides its fields: members, notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from fairgauge.enums import Level, SearchedValues, SubgroupStatus
+from fairgauge.enums import Level, SearchedValues
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.streams import layouts
 from fairgauge.render.words import numbers
@@ -15,8 +15,6 @@ from fairgauge.render.words.question_sentences import unit_of
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 from fairgauge.statements.search import guaranteed
-
-_MOST_LABELS = 12
 
 
 def _facts(found: SubgroupSearch) -> dict[str, Any]:
@@ -57,32 +55,6 @@ def _commands(found: SubgroupSearch) -> Iterator[tree.Block]:
         yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
 
 
-def _funnel(found: SubgroupSearch) -> Iterator[tree.Block]:
-    """Draw every subgroup by its size and its difference, and the edge of what counts."""
-    if not found.examined:
-        return
-    tones = {SubgroupStatus.WORSE: tree.Tone.BAD, SubgroupStatus.NOT_WORSE: tree.Tone.GOOD}
-    dots = [
-        tree.FunnelDot(e.n, e.difference, e.subgroups, tones.get(e.status, tree.Tone.PLAIN))
-        for e in found.funnel.marks
-    ]
-    members = list(enumerate(_members(found)[:_MOST_LABELS], 1))
-    dots += [
-        tree.FunnelDot(e.n, e.difference, 1, tree.Tone.BAD, guaranteed(found, e), f"{i}")
-        for i, e in members
-    ]
-    named = "; ".join(f"{i} {called(each.name)}" for i, each in members)
-    edge = " Dashed: the smallest difference that is shown to be worse." * bool(found.funnel.edge)
-    notes = f"Filled: worse; open: shown not to be worse; grey: undecided.{edge}"
-    yield tree.FunnelChart(
-        f"Difference in {called(found.question.definition.title)} of each subgroup, in pp",
-        "n of the subgroup",
-        tuple(dots),
-        tuple((point.n, point.difference) for point in found.funnel.edge),
-        (notes, *([f"With a line to what is guaranteed: {named}."] if named else [])),
-    )
-
-
 def _notes(found: SubgroupSearch) -> Iterator[str]:
     """Yield how values of features were made, and what was not tested."""
     for each in found.question.features:
@@ -118,6 +90,5 @@ STREAMS = {
     "explained": lambda f: [_row(f, each) for each in f.worse if each.explained_by is not None],
     "listed": lambda f: [_row(f, each) for each in (*f.worse, *f.undecided)],
     "commands": _commands,
-    "funnel": _funnel,
     "notes": _notes,
 }

@@ -10,10 +10,10 @@ from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import GapPartKind, GapVerdict, Level, ReferenceKind, StratumWeights, Uncounted
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.document_parts import repeat_blocks
+from fairgauge.render.grammar import describe_diagnostic
 from fairgauge.render.page import told
 from fairgauge.render.streams import flat
 from fairgauge.render.words import numbers
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -141,11 +141,10 @@ class _Gap:
                 "part": self.named(part),
                 "value": metric_value(self.metric, part.value),
                 "interval": metric_ci(self.metric, part.interval),
-                "share": _share(part),
             }
         for name, value, ends in self.totals():
             size, interval = metric_value(self.metric, value), metric_ci(self.metric, ends)
-            yield {"part": name, "value": size, "interval": interval, "share": "", "total": True}
+            yield {"part": name, "value": size, "interval": interval, "total": True}
 
     def strata(self, *, rest: bool | None = None) -> list[Row]:
         """Return the strata that are shown first, the ``rest`` of them, or few of a screen."""
@@ -264,16 +263,6 @@ class _Gap:
             f"Difference in each {of_each}", tuple(rows), self.unit, 0.0,
             notes=(note,) if len(known) > len(ends) else (), legend=self._below(0.0),
         )  # fmt: skip
-
-
-def _share(part: GapPart) -> str:
-    """Return the share of the gap that a part is, with its interval."""
-    if part.share is None or part.share_interval is None:
-        return ""
-    value, low, high = (
-        numbers.minus(f"{round(100 * each):,}") for each in (part.share, *part.share_interval)
-    )
-    return f"{value}% ({100 * part.share_interval.level:.4g}% CI {low} to {high})"
 
 
 def _stratum(stratum: StratumGap) -> str:

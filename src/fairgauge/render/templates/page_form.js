@@ -129,7 +129,7 @@ const askGroups = () => say("spellings", ...[...document.querySelectorAll("[name
 const picked = (name) => document.querySelector(`[name="${name}"]:checked`)?.value;
 const answered = () => {
   const read = (prefix, c) => Object.fromEntries(c.values.map((v) => [v, [...document.getElementsByName(`${prefix}:${v}`)].find((r) => r.checked)?.value ?? "no"]));
-  const question = {}, recode = {}, rule = picked("rule"), preset = given.preset ?? (rule === "law" ? "nyc-ll144" : null);
+  const question = {}, recode = Object.create(null), rule = picked("rule"), preset = given.preset ?? (rule === "law" ? "nyc-ll144" : null);
   const decision = isOpen("prediction", "positive") ? column(one("decision").value) : null, label = isOpen("label") ? column(one("label").value) : null;
   const decided = decision && read("d", decision), labelled = label && read("l", label), of = (c, means) => c.values.filter((v) => means[v] === "yes");
   if (preset) question.preset = preset;
@@ -143,7 +143,7 @@ const answered = () => {
     const alike_ = !label || label.values.every((v) => labelled[v] === "unknown" || known.get(String(meaning(v))) === labelled[v]);
     question.positive = alike_ ? of(decision, decided) : [names.yes];
     for (const [c, means] of [[decision, decided], [label, labelled]].filter(([c]) => c)) {
-      const to = {};
+      const to = Object.create(null);
       if (!alike_) for (const m of ["yes", "no"]) { const from = c.values.filter((v) => means[v] === m); if (from.some((v) => v !== names[m])) to[names[m]] = from; }
       const unknown = c.values.filter((v) => means[v] === "unknown");
       if (unknown.length) to.unknown = unknown;
@@ -155,10 +155,10 @@ const answered = () => {
   if (isOpen("sensitive")) {
     question.sensitive = [...document.querySelectorAll("[name=group]:checked")].map((box) => box.value);
     for (const name of question.sensitive) {
-      const to = {};
+      const to = Object.create(null);
       for (const input of document.querySelectorAll("#spellings input")) if (input.dataset.column === name) (to[input.value.trim() || "unknown"] ??= []).push(input.dataset.value);
       const kept = Object.entries(to).filter(([n, from]) => from.length > 1 || from[0] !== n);
-      if (kept.length) recode[name] = Object.fromEntries(kept);
+      if (kept.length) recode[name] = to;
     }
   }
   const sensitive = listOf(question.sensitive ?? given.sensitive).map((s) => s.column ?? s), pairs = sensitive.flatMap((a, i) => sensitive.slice(i + 1).map((b) => [a, b]));

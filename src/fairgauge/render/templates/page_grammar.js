@@ -38,9 +38,9 @@ const grammarOf = (language, asked) => {
     return [[...before.map((w) => (w.endsWith("e") ? `${w}n` : w)), /[ns]$/.test(last) ? last : `${last}n`].join(" "), ...rest].join(" mit ");
   };
   const adjective = (column, value) => {
-    const known = people.adjectives[fold(column)] ?? {}, found = known[fold(value)], every = words.values?.[column];
+    const own = (of, key) => (Object.hasOwn(of, key) ? of[key] : undefined), known = own(people.adjectives, fold(column)) ?? {}, found = own(known, fold(value)), every = words.values?.[column];
     if (!found || !every) return found ?? null;
-    const named = every.filter((v) => fold(v) in known), same = named.filter((v) => known[fold(v)] === found && v !== value);
+    const named = every.filter((v) => Object.hasOwn(known, fold(v))), same = named.filter((v) => known[fold(v)] === found && v !== value);
     return same.length || (!(found in people.plain) && new Set(named.map((v) => known[fold(v)])).size < 2) ? null : found;
   };
   const quotedValue = (value) => (people.pronouns.includes(fold(value).split(" ")[0]) ? `\u201c${called(value)}\u201d` : called(value));

@@ -45,7 +45,8 @@ const sha256 = (text) => {
 };
 // the counts as fairgauge count saves them, byte for byte
 const savedCounts = (counts, q) => {
-  const plainAsked = (v) => (typeof v === "string" ? meaning(v) : v), ownRecode = Object.fromEntries(Object.entries(q.recode).map(([name, to]) => [name, Object.fromEntries(Object.entries(to).map(([n, of]) => [n, listOf(of).map(plainName).sort(byPoints)]))]));
+  const plainAsked = (v) => (typeof v === "string" ? meaning(v) : v), inOrder_ = (names) => names.sort((a, b) => (a === "unknown") - (b === "unknown") || byPoints(a, b));
+  const ownRecode = Object.fromEntries(Object.keys(q.recode).sort(byPoints).map((name) => [name, Object.fromEntries(inOrder_(Object.keys(q.recode[name])).map((to) => [to, listOf(q.recode[name][to]).map(String).sort(byPoints)]))]));
   const base = { ...Object.fromEntries(data.asked.map((key) => [key, data.question[key]])), label: q.label?.name ?? null, prediction: q.decision.name, positive: q.stated.map(plainAsked), sensitive: q.features.map((c) => ({ column: c.name })),
     intersections: q.crossed.map((c) => c.map((i) => q.features[i].name)), count: q.count?.name ?? null };
   const axis = (role, name) => ({ role, column: name, cuts: [], closed: "right", bounds: null, grid: 0 });
@@ -59,7 +60,6 @@ const savedCounts = (counts, q) => {
   const fingerprint = sha256(pythonJson({ schema: data.schema, ...body })), whole = { schema: data.schema, question: withFloats(question), ...body, fingerprint };
   return { fingerprint, text: () => pythonJson({ ...whole, digest: sha256(pythonJson(whole)) }, false) };
 };
-const plainName = (v) => String(typeof v === "number" ? v : v);
 
 // the table to publish; cells that a spreadsheet would compute with get an apostrophe
 const csvCell = (v) => {

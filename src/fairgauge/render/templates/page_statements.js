@@ -96,7 +96,7 @@ const ONE_SIDED = ["not_counted", "unclear_values", "favourable_unstated"];
 
 const pageOf = (counts, q, audit, language = data.language) => {
   const statements = [], words = wordsOf(q), favourable = favouring(q, audit), overall = overallOf(audit.verdicts), unit = q.count ? "cases" : "rows";
-  words.values = {};
+  words.values = Object.create(null);
   for (const f of audit.features) for (const g of f.groups) for (const [c, v] of g.values) if (!(words.values[c] ??= []).includes(v)) words.values[c].push(v);
   const add = (code, facts = {}, more = {}) => statements.push({ code, who: null, than: null, of: null, by: "difference", value: null, lower: null, harm: null, interval: null, parts: [], adjusted_for: [], facts, ...more });
   const { ranked, isSomeIn } = findingsOf(q, audit), led = ranked.slice(0, 2);

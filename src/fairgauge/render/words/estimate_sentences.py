@@ -21,10 +21,10 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.grammar import describe_reason, spoken
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import excluded, metric_words, shown_range
 from fairgauge.render.words.numbers import amount, percent, plural, points, ratio_amount
-from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 from fairgauge.results.estimates import Estimate, GroupPair
 from fairgauge.results.scopes import Interval, Reference
 
@@ -130,7 +130,7 @@ def qualification(estimate: Estimate) -> str:
             expected += f", {amount(estimate.corrected, 2)} beyond it"
         parts.append(expected)
     if estimate.status is Status.TOO_FEW and estimate.reason:
-        parts.append(why_insufficient(estimate.reason))
+        parts.append(spoken().because(estimate.reason))
     elif estimate.interval is None and estimate.reason:
         parts.append(f"no confidence interval: {describe_reason(estimate.reason)}")
     return "".join(f"; {part}" for part in parts)

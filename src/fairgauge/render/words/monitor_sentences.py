@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.grammar import describe_reason, insufficiency
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -20,7 +21,6 @@ from fairgauge.render.words.metric_words import (
     unit_name,
 )
 from fairgauge.render.words.question_sentences import counts_people
-from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.monitor_results import (
     Alarm,
     Baseline,
@@ -164,7 +164,7 @@ def without_baseline(each: MonitoredComparison) -> str:
     """Describe a rule whose baseline does not have the group."""
     side = called(each.group)
     return (
-        f"{INSUFFICIENT}, as the baseline does not have {side}; no value can raise an alarm. "
+        f"{insufficiency()}, as the baseline does not have {side}; no value can raise an alarm. "
         f"Count a baseline with {side}, or name the groups of the rule (groups)."
     )
 

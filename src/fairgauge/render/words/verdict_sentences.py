@@ -13,6 +13,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome, ScopeKind
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.render.grammar import describe_reason
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.metric_words import (
@@ -24,7 +25,6 @@ from fairgauge.render.words.metric_words import (
     unit_name,
 )
 from fairgauge.render.words.numbers import count, listing, numbered, percent, probability
-from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import limit_text
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report

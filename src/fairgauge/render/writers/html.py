@@ -23,7 +23,7 @@ from markupsafe import Markup, escape
 
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.charts import charts
-from fairgauge.render.charts.charts import placed_funnel, placed_times
+from fairgauge.render.charts.charts import placed_times
 from fairgauge.render.charts.score_sections import scored
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
@@ -121,7 +121,6 @@ def environment() -> Environment:
         "placed": charts.placed,
         "placed_on": charts.placed_on,
         "placed_times": placed_times,
-        "placed_funnel": placed_funnel,
     }
     return environment
 

@@ -186,7 +186,6 @@ def _(block: tree.Chart) -> Iterator[str]:
 @_block.register(tree.ScoreCharts)
 @_block.register(tree.SignOff)
 @_block.register(tree.TimeChart)
-@_block.register(tree.FunnelChart)
 def _(block: tree.Block) -> Iterator[str]:
     del block
     yield from ()

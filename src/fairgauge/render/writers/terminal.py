@@ -453,7 +453,6 @@ class _Text:
     @show.register(tree.RuleGrid)
     @show.register(tree.SignOff)
     @show.register(tree.TimeChart)
-    @show.register(tree.FunnelChart)
     def _(self, block: tree.Block) -> Iterator[str]:
         del block
         yield from ()
