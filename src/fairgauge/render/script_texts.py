@@ -25,7 +25,7 @@ _KNOWN: dict[str, Any] = {
     "largest_of": None, "each_of": None, "counts_as": 0, "each_class": False, "ignored": False,
     "within": None, "conditions": [], "assumed": False, "changes": None, "together": None,
 }  # fmt: skip
-"""What every statement of a page has, so that what texts say of others is not in it."""
+"""What every statement of a page has, so that what texts state of others is not in it."""
 _OPEN: Any = object()
 _BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/"}
 _COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
@@ -37,7 +37,7 @@ _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"}
 
 
 def script_texts(language: str, codes: Iterable[str]) -> str:
-    """Return an object of JavaScript: the texts of some statements, and of all that they say."""
+    """Return an object of JavaScript: the texts of some statements, and of all that they contain."""
     table = LANGUAGES[language]({}).table
     compiler, made, asked = _Compiler(), {}, list(codes)
     while asked:

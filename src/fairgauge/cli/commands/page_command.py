@@ -13,10 +13,12 @@ from fairgauge.render.language import NAMES
 @click.command("page", cls=Command)
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
 @click.option("--preset", metavar="NAME", help="What a regulation asks for.")
-@click.option("-c", "--config", metavar="FILE", help="A specification: the page asks the rest.")
+@click.option(
+    "-c", "--config", metavar="FILE", help="A specification: the page asks for what is missing."
+)
 @click.option("--lang", type=click.Choice(NAMES), default="en", help="The language of the page.")
 def command(output: str, preset: str | None, config: str | None, lang: str) -> None:
-    """Write one page that audits a CSV file which is dropped on it, without an installation.
+    """Write one page that audits a CSV file that is dropped on it, without an installation.
 
     The page asks which column is the decision, who people are and which rule to hold it to, and
     shows the first page of a report. It works without a network, and nothing leaves the computer.

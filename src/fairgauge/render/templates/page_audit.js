@@ -160,7 +160,7 @@ const asked = (given, table) => {
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
   if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).length > 1)) throw new Refused(`This page cannot cut columns into bands. ${COMMAND}`);
-  if (!features.length) throw new Refused("Which columns say who people are? None is marked.");
+  if (!features.length) throw new Refused("Which columns describe people? None is marked.");
   if (features.length > 3) throw new Refused(`At most three columns can be looked at together in this page. ${COMMAND}`);
   if (!question.prediction) throw new Refused("Which column is the decision?");
   const reference = question.reference ?? "others";

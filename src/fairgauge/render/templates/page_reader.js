@@ -55,7 +55,7 @@ class Fields {
   }
 }
 
-// columns: each distinct value once, and for every row its place; a column of too many values is left out
+// columns: each distinct value once, and for every row its place; a column of too many values is excluded
 class Columns {
   constructor(header) {
     this.header = header;
