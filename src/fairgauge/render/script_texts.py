@@ -37,7 +37,7 @@ _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"}
 
 
 def script_texts(language: str, codes: Iterable[str]) -> str:
-    """Return an object of JavaScript: the texts of some statements, and of all that they contain."""
+    """Return an object of JavaScript: the texts of some statements, and of what they contain."""
     table = LANGUAGES[language]({}).table
     compiler, made, asked = _Compiler(), {}, list(codes)
     while asked:
