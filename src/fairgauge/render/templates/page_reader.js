@@ -119,7 +119,7 @@ const checkHeader = (header, rows) => {
 };
 
 // a file, read in pieces so that the page stays responsive and shows how far it is
-const readTable = async (source, name, tell, pasted = false) => {
+const readTable = async (source, name, report, pasted = false) => {
   const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
   if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw new Unreadable("This is a workbook. In Excel choose File, Save as, \u201cCSV UTF-8 (comma delimited)\u201d and drop that file; or copy the cells and paste them below.");
   if (/^\.(parquet|feather|arrow|zip|gz|pdf|json|jsonl|html?)$/.test(extension)) throw new Unreadable(`This page reads CSV and TSV files and pasted cells, not ${extension} files. fairgauge on the command line reads many more.`);
@@ -164,7 +164,7 @@ const readTable = async (source, name, tell, pasted = false) => {
       take(text, false);
       done += Math.min(PIECE, value.length - from);
       const now = performance.now();
-      if (first || now - rested > 25) { first = false; rested = now; tell(done / size, table ? table.rows : 0); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
+      if (first || now - rested > 25) { first = false; rested = now; report(done / size, table ? table.rows : 0); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
       }
       if (ended) break;
     }
