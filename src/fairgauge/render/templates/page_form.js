@@ -53,7 +53,6 @@ const progress = (what) => (part, rows) => { one("bar").value = part; fill("far"
 const load = async (source, name, pasted = false) => {
   fill("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
   try {
-    if (/\.json$/i.test(name)) return await openCounts(await source.text(), name);
     state.table = await behind("read", { source, name, pasted }, progress(UI.reading));
     one("working").hidden = true;
     ask();
@@ -245,7 +244,6 @@ const tables = () => {
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? UI.best_note : "" })), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = f.unknown.reduce((a, u) => a + u.n, 0); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
-const openCounts = async () => { throw new Unreadable(`This page reads CSV and TSV files and pasted cells. Open counts with fairgauge explore or fairgauge audit.`); };
 
 // ---- events
 const save = (text, name, type) => {

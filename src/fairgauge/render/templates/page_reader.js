@@ -122,6 +122,7 @@ const checkHeader = (header, rows) => {
 const readTable = async (source, name, report, pasted = false) => {
   const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
   if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw new Unreadable("This is a workbook. In Excel choose File, Save as, \u201cCSV UTF-8 (comma delimited)\u201d and drop that file; or copy the cells and paste them below.");
+  if (/\.cube\.json$/i.test(name)) throw new Unreadable("These are counts. Open them with fairgauge explore COUNTS -o explore.html, or fairgauge audit COUNTS.");
   if (/^\.(parquet|feather|arrow|zip|gz|pdf|json|jsonl|html?)$/.test(extension)) throw new Unreadable(`This page reads CSV and TSV files and pasted cells, not ${extension} files. fairgauge on the command line reads many more.`);
   if (!size) throw new Unreadable("The file is empty.");
   if (size > MOST_BYTES) throw new Unreadable("The file has more than 2 GB. Audit it with fairgauge on the command line, which reads more rows than memory holds.");
