@@ -18,7 +18,7 @@ from fairgauge.temporary_files import folder_of_process
 _PIECE = 1 << 20
 
 
-def unpacked(path: Place, suffixes: Collection[str]) -> Place:
+def unpacked(path: Place, known: Collection[str]) -> Place:
     """Return a copy of the one table of an archive, which has one of these suffixes.
 
     Raises
@@ -32,7 +32,7 @@ def unpacked(path: Place, suffixes: Collection[str]) -> Place:
     try:
         with (
             path.open("rb") as packed,
-            _member(cast("IO[bytes]", packed), path, suffixes) as (held, name),
+            _member(cast("IO[bytes]", packed), path, known) as (held, name),
         ):
             copy = folder / name
             with copy.open("wb") as target:
@@ -49,14 +49,14 @@ def unpacked(path: Place, suffixes: Collection[str]) -> Place:
 
 @contextmanager
 def _member(
-    packed: IO[bytes], path: Place, suffixes: Collection[str]
+    packed: IO[bytes], path: Place, known: Collection[str]
 ) -> Iterator[tuple[IO[bytes], str]]:
     """Open the one table of an archive, with its name."""
     kind = path.suffix.lower()
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:
             yield (
-                (opened := archive.open(_only_table(archive, path, suffixes))),
+                (opened := archive.open(_only_table(archive, path, known))),
                 Path(opened.name or "").name,
             )
     elif kind == ".bz2":
@@ -71,12 +71,12 @@ def _member(
             yield held, PurePosixPath(str(path)).stem
 
 
-def _only_table(archive: zipfile.ZipFile, path: Place, suffixes: Collection[str]) -> str:
+def _only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
     names = [each.filename for each in archive.infolist() if not each.is_dir()]
     tables = [
         name
         for name in names
-        if PurePosixPath(name).suffix.lower() in suffixes
+        if PurePosixPath(name).suffix.lower() in known
         and not any(part.startswith((".", "__")) for part in PurePosixPath(name).parts)
     ]
     if len(tables) != 1:
