@@ -406,7 +406,9 @@ class Grammar:
     def _few(self, place: str, *reasons: Reason) -> str:
         facts: dict[str, Any] = {"unit": "rows"}
         for each in reasons:
-            facts |= {"why": self.reason(each)} | dict(each.parameters)
+            facts |= dict(each.parameters)
+            if place in ("because", "no_interval"):
+                facts["why"] = self.reason(each)
         return self.say("few_data", place, **facts) or ""
 
     def because(self, reason: Reason | None) -> str:

@@ -11,6 +11,8 @@ import pytest
 from tests.every_result import RESULTS, result
 
 import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.formats import render
 from fairgauge.render.grammar import LANGUAGES
 from fairgauge.render.language import NAMES, in_language
@@ -18,8 +20,13 @@ from fairgauge.render.page import told
 
 OWN = {("people", "adjectives"), ("people", "plain"), ("terms", "plural"), ("terms", "many")}
 """Words of one language, that no other has."""
-FURTHER = {("reasons",), ("gap_verdict",)}
+FURTHER = {("gap_verdict",)}
 """What English has from elsewhere."""
+ENGLISH = {
+    (name,)
+    for name in ("diagnostic", "estimate", "assumed", "because", "finding_text", "after_adjusting")
+}
+"""What full documents alone state, which are in English; every other table is in all languages."""
 OTHERS = [name for name in NAMES if name != "en"]
 
 
@@ -31,7 +38,7 @@ def texts_of(name: str) -> dict[str, Any]:
 def places(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for key, text in table.items():
         place = (*path, key)
-        if place in OWN | FURTHER:
+        if place in OWN | FURTHER | ENGLISH:
             continue
         if isinstance(text, Mapping):
             yield from places(text, place)
@@ -97,3 +104,40 @@ def test_a_language_that_is_none_is_named():
     report = fg.audit(fg.confusion("g", {"a": cells, "b": cells}))
     with pytest.raises(fg.DataError, match=r"no language .dee.*de"):
         render(report, "text", lang="dee")
+
+
+@pytest.mark.parametrize(
+    ("table", "codes"), [("reason", ReasonCode), ("diagnostic", DiagnosticCode)]
+)
+def test_every_code_has_a_text(table, codes):
+    """Those of verdicts alone are stated with the numbers that decide (``because``)."""
+    texts = texts_of("en")
+    without = {str(code) for code in codes} - texts[table].keys()
+    assert without <= (texts["because"].keys() if table == "reason" else set())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("reasons", "place"),
+    [
+        ([], "data"),
+        ([None], "data"),
+        ([Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)], "data"),
+        ([Reason.of(ReasonCode.FEW_EXPECTED, expected=0, minimum=5)], "one_outcome"),
+        ([Reason.of(ReasonCode.FEW_EXPECTED, expected=0.4, minimum=5)], "rare_outcome"),
+        ([Reason.of(ReasonCode.FEW_CLUSTERS, clusters=3, minimum=10)], "few_clusters"),
+    ],
+)
+def test_why_data_are_insufficient_in_few_words(name, reasons, place):
+    grammar = LANGUAGES[name]({})
+    assert grammar.insufficient(reasons) == grammar.table["few_data"][place]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_minimum_that_was_asked_speaks_for_itself(name):
+    grammar = LANGUAGES[name]({})
+    small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)
+    few = grammar.insufficient([small])
+    assert "300" in few
+    assert grammar.table["few_data"]["data"] not in few
+    assert grammar.because(small) == grammar.reason(small)

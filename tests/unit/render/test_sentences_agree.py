@@ -84,13 +84,6 @@ def test_conditional_disparity_is_on_the_screen_and_its_absence_too(loans):
     assert "(Clarify CDDPL): not applicable, because strata are needed" in without
 
 
-def test_a_feature_is_not_adjusted_for_itself(loans):
-    asked = {"strata": "region", "metrics": "selection_rate"}
-    both = _text(_audit(loans, sensitive=["sex", "region"], **asked))
-    assert "Findings of sex are also adjusted for region; tables" in both
-    assert "Findings are also adjusted for region; tables" in _text(_audit(loans, **asked))
-
-
 @pytest.mark.parametrize(
     ("metric", "asked", "interval"),
     [

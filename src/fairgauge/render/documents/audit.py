@@ -534,12 +534,6 @@ def _closing(report: Report) -> Iterator[tree.Block]:
         *missing_values(absent)[:_MOST_ABSENT],
     ]
     yield from (tree.Paragraph(text, tree.Tone.SOFT) for text in texts if text)
-    for spare, note, about in (
-        (3, question.subgroups_not_examined(report), "what was not examined"),
-        (4, question.gap_over_strata(report), "where a gap lies"),
-    ):
-        if note:
-            yield tree.Paragraph(note, tree.Tone.SOFT, spare=spare, about=about)
 
 
 def _excluded(report: Report) -> Iterator[dict[str, Any]]:

@@ -122,7 +122,6 @@ def report_notes(report: Report) -> list[str]:
         if each.code in _ADJUSTED:
             continue
         found.append(_line(each))
-    found += filter(None, [question.subgroups_not_examined(report)])
     return found
 
 

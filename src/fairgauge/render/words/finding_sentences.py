@@ -1,15 +1,16 @@
-"""Sentences about findings: the group that fares worse, its rate, the difference, and its CI."""
+"""Findings in words: the group that fares worse, its rate, the difference and its interval."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.grammar import plain
 from fairgauge.render.words.display_names import called, group_called, shares_of
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -39,128 +40,95 @@ from fairgauge.results.finding import Finding
 from fairgauge.results.sections import FeatureResults
 
 _MOST_OTHERS = 12
-_ALSO = "Also statistically significant"
 
 
-def describe_finding(finding: Finding, *, brief: bool = False) -> str:
+def describe_finding(finding: Finding) -> str:
     """Return a finding as a sentence; the other groups that differ significantly follow in short.
 
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
     """
-    contrast = finding.estimate
-    if compared_rate(contrast.definition) is None:
-        text = f"{(contrast if contrast.simultaneous is None else singled_out(contrast)).says}."
-        others = [] if brief else [each for each in finding.others if each.group is not None]
-        named = [f"{called(each.group)} ({value_text(each)})" for each in others[:_MOST_OTHERS]]
-        more = [*named, *_more(len(others) - len(named))]
-        return f"{text} {_ALSO}: {'; '.join(more)}." if more else text
-    sides = _sides_of(contrast)
-    ratio = None if finding.ratio is None else singled_out(finding.ratio)
-    limits = (finding.limits, finding.ratio_limits)
-    numbers = uncertainty(singled_out(contrast), ratio, limits=limits)
-    shown_sides = f"{sides} ({numbers})" if sides else numbers
-    text = f"{finding_without_numbers(finding)}: {shown_sides}"
-    text += f"{_also(finding.beside)}." if finding.beside else "."
-    if finding.adjusted is not None:
-        column = called(finding.adjusted_for or "the strata")
-        text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
-    return text if brief else " ".join([text, *_other_groups(finding)])
-
-
-def finding_without_numbers(finding: Finding) -> str:
-    """Return whose rate is lower or higher than whose."""
-    contrast = finding.estimate
-    subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
-    lower = gap(contrast) < 0
-    rate = _rate_of(contrast)
-    if verb := rate.verb:
-        if contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION:
-            verb = f"is predicted {called(contrast.class_)}"
-        verb = f"{verb} {'less' if lower else 'more'} often than"
-    else:
-        verb = f"has a {'lower' if lower else 'higher'} {rate.title} than"
-    other = called(reference_name(contrast.reference))
-    return f"{subject} {verb} {'the overall rate' if other == 'overall' else other}"
-
-
-def _other_groups(finding: Finding) -> Iterator[str]:
-    """Yield in short which other groups differ significantly, in the same rate or the one beside.
-
-    ``Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp, CI −26.3 to −2.1).``
-    """
-    beside = f"{_ALSO} in {_rate_of(finding.beside).title}" if finding.beside else _ALSO
-    for words, others in (
-        (_ALSO, finding.others),
-        (beside, finding.others_beside),
-    ):
-        if others:
-            named = [
-                f"{_group_and_class(each)} ({_sides_of(each)}{'; ' if _sides_of(each) else ''}"
-                f"{uncertainty(singled_out(each), brief=True)})"
-                for each in others[:_MOST_OTHERS]
-            ]
-            more = len(others) - len(named)
-            yield f"{words}: {'; '.join([*named, *_more(more)])}."
-
-
-def _more(count: int) -> list[str]:
-    return [f"{count:,} more in the tables"] if count > 0 else []
-
-
-def _rate_of(contrast: Estimate) -> Statistic:
-    """Return the rate that a contrast compares."""
+    g, contrast = plain(), finding.estimate
     rate = compared_rate(contrast.definition)
+    facts: dict[str, Any] = {"more": 0}
+    if rate is None:
+        alone = contrast if contrast.simultaneous is None else singled_out(contrast)
+        named = [f"{called(e.group)} ({value_text(e)})" for e in finding.others if e.group]
+        facts["says"] = alone.says
+    else:
+        ratio = None if finding.ratio is None else singled_out(finding.ratio)
+        limits = (finding.limits, finding.ratio_limits)
+        named = [_in_short(each) for each in finding.others]
+        facts |= _direction(contrast, rate)
+        facts |= {
+            "who": _group_words(contrast, one_of_thresholds=finding.one_of_thresholds),
+            "sides": _sides_of(contrast, rate),
+            "numbers": _uncertainty(singled_out(contrast), ratio, limits=limits),
+            "adjusted": finding.adjusted
+            and adjusted_sentence(
+                contrast, finding.adjusted, called(finding.adjusted_for or "the strata")
+            ),
+        }
+        if (beside := finding.beside) is not None:
+            other = compared_rate(beside.definition)
+            assert other is not None
+            numbers = _uncertainty(singled_out(beside), brief=True)
+            facts["beside"] = _direction(beside, other) | {
+                "sides": _sides_of(beside, other),
+                "numbers": numbers,
+            }
+    facts |= {"others": named[:_MOST_OTHERS], "more": max(len(named) - _MOST_OTHERS, 0)}
+    return g.say("finding_text", "of_rates" if rate else "of_value", **facts) or ""
+
+
+def _direction(contrast: Estimate, rate: Statistic) -> dict[str, Any]:
+    of_class = contrast.class_ if contrast.class_scope.kind is not ClassKind.SELECTION else None
+    other = reference_name(contrast.reference)
+    return {
+        "lower": gap(contrast) < 0,
+        "title": rate.title,
+        "verb": rate.verb,
+        "of_class": of_class,
+        "other": "the overall rate" if other == "overall" else called(other),
+    }
+
+
+def _in_short(each: Estimate) -> str:
+    rate = compared_rate(each.definition)
     assert rate is not None
-    return rate
+    name = called(each.group)
+    if each.class_scope.kind is ClassKind.WORST:
+        name += f", class {called(each.class_)}"
+    numbers = [_sides_of(each, rate), _uncertainty(singled_out(each), brief=True)]
+    return f"{name} ({'; '.join(filter(None, numbers))})"
 
 
-def _group_and_class(each: Estimate) -> str:
-    of_class = each.class_scope.kind is ClassKind.WORST
-    return f"{called(each.group)}, class {called(each.class_)}" if of_class else called(each.group)
-
-
-def _sides_of(each: Estimate) -> str:
-    rate = _rate_of(each)
+def _sides_of(each: Estimate, rate: Statistic) -> str:
     if each.rate_group is None and each.rate_reference is None:
         return ""
     return " vs ".join(rate_text(rate, side) for side in (each.rate_group, each.rate_reference))
 
 
-def _also(each: Estimate) -> str:
-    """Return the difference of the same group in the other rate of equalized odds."""
-    level = "lower" if gap(each) < 0 else "higher"
-    difference = uncertainty(singled_out(each), brief=True)
-    return f", and a {level} {_rate_of(each).title}: {_sides_of(each)} ({difference})"
-
-
-def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
-    """Return the group of an estimate, with its feature, and class and threshold in brackets.
-
-    It begins a sentence. Rows without a value that are asked for as a group are described.
-    """
-    details = []
-    if each.class_scope.kind is ClassKind.WORST:
-        details.append(f"class {called(each.class_)}, where the difference is largest")
-    elif each.class_scope.kind is ClassKind.CLASS:
-        details.append(f"class {called(each.class_)}")
-    elif each.class_scope.kind is ClassKind.SELECTION:
-        details.append(called(each.class_))
-    elif each.class_scope.kind is ClassKind.AVERAGE:
-        details.append(f"{each.class_scope.average} average")
+def _group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
+    """Return the group of an estimate, with its feature, and class and threshold in brackets."""
+    texts, scope = plain().terms["place"], each.class_scope
+    of = called(each.class_) if each.class_ else ""
+    kinds = {ClassKind.WORST: "worst", ClassKind.CLASS: "class_", ClassKind.SELECTION: "selection"}
+    details = [texts[kinds[scope.kind]].format(value=of)] if scope.kind in kinds else []
+    if scope.kind is ClassKind.AVERAGE:
+        details.append(texts["average"].format(value=scope.average))
     if one_of_thresholds and each.threshold is not None:
-        details.append(f"threshold {each.threshold:g}")
+        details.append(texts["at"].format(value=f"{each.threshold:g}"))
     if each.group_id is not None and each.group_id.kind is GroupKind.MISSING:
         name = f"The group without a value of {called(each.feature)}"
-        return f"{name} ({', '.join(details)})" if details else name
-    if not details:
-        return group_called(each.group, each.feature)
-    name = group_called(each.group, each.feature, apart=False)
-    own = [called(each.feature)] if name == called(each.group) else []
-    return f"{name} ({', '.join([*own, *details])})"
+    else:
+        name = group_called(each.group, each.feature, apart=not details)
+        if details and name == called(each.group):
+            details.insert(0, called(each.feature))
+    return f"{name} ({', '.join(details)})" if details else name
 
 
-def uncertainty(
+def _uncertainty(
     contrast: Estimate,
     ratio: Estimate | None = None,
     *,
@@ -181,8 +149,7 @@ def uncertainty(
     else:
         kind, own = _unit_of_difference(contrast), of_difference
         low, high = _ends(contrast)
-        text = shown(gap(contrast), kind, sign=True, limits=own)
-        text += unit_name(kind)
+        text = f"{shown(gap(contrast), kind, sign=True, limits=own)}{unit_name(kind)}"
     parts = [] if contrast.value is None else [text]
     if contrast.interval is not None:
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=own)
@@ -200,35 +167,13 @@ def uncertainty(
     return text
 
 
-def _unit_of_difference(each: Estimate) -> Unit:
-    """Return the unit of a difference as group minus reference, a vendor's in points too."""
-    if is_ratio(each.definition):
-        return Unit.RATIO
-    rate = compared_rate(each.definition)
-    return Unit.POINTS if rate is not None and rate.is_share else unit(each.definition)
-
-
-def _ends(each: Estimate) -> tuple[float | None, float | None]:
-    """Return the interval of a difference as group minus reference."""
-    if each.low is None or each.high is None:
-        return None, None
-    turned = is_reference_first(each.definition)
-    return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
-
-
-def among_compared(overall: Estimate, adjusted: Estimate) -> str:
-    """Return of whom an adjusted difference is, in brackets; empty if of almost all people."""
-    among = whom_compared(overall, adjusted)
-    return f" ({among})" if among else ""
-
-
 def whom_compared(overall: Estimate, adjusted: Estimate) -> str:
     """Return of whom an adjusted difference is; empty if it is of almost all people."""
     shares = shares_compared(overall, adjusted)
     if min(shares) > 1 - NOTED_ALONE:
         return ""
-    sides = overall.group, reference_name(overall.reference)
-    return f"among {shares_of(zip(sides, shares, strict=True))}, in strata that both are in"
+    sides = shares_of(zip((overall.group, reference_name(overall.reference)), shares, strict=True))
+    return plain().say("finding_text", "among", sides=sides) or ""
 
 
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
@@ -237,77 +182,27 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     A reversal is announced only where both directions are statistically significant, and a
     disappearance only where the adjusted interval excludes the unadjusted difference.
     """
-    result = f"{uncertainty(singled_out(adjusted))}"
     change = after_adjusting(overall, adjusted)
-    if change is not AfterAdjusting.LEAVES_OUT:
-        column += among_compared(overall, adjusted)
-    if change is AfterAdjusting.NOT_COMPARABLE:
-        return (
-            f"Adjusted for {column}: {result}. This leaves out more than half of one side, so that "
-            "nothing is concluded from it."
+    among = whom_compared(overall, adjusted)
+    if among and change is not AfterAdjusting.LEAVES_OUT:
+        column += f" ({among})"
+    open_ = adjusted.interval is None or adjusted.definition.neutral in adjusted.interval
+    place = "adjusted" if change is None else str(change).replace(", ", "_").replace(" ", "_")
+    if change is None and is_significant(adjusted):
+        place = "significant"
+    facts = dict(adjusted.reason.parameters) if adjusted.reason else {}
+    return (
+        plain().say(
+            "after_adjusting",
+            place,
+            **{"unit": "rows"} | facts,
+            column=column,
+            numbers=_uncertainty(singled_out(adjusted)),
+            all_tests=not open_,
+            p_adjusted=adjusted.p_adjusted,
         )
-    if change is AfterAdjusting.LACKS_OUTCOMES:
-        return (
-            f"Adjusted for {column}: {result}. Outcomes are missing more often on one side, and "
-            "could leave no difference shown, so that nothing is concluded from it."
-        )
-    if change is AfterAdjusting.LACKS_GROUPS:
-        return (
-            f"Adjusted for {column}: {result}. Rows without a group have other rates than the "
-            "others, overall or within strata, and could change what is shown, so that nothing is "
-            "concluded from it."
-        )
-    if change is AfterAdjusting.REVERSES:
-        return (
-            f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
-        )
-    if change is AfterAdjusting.LEAVES_OUT:
-        left = adjusted.reason
-        assert left is not None
-        unit = left.get("unit") or "rows"
-        return (
-            f"Adjusting for {column} excludes the {left['rows']:,} of {left['total']:,} {unit} "
-            f"without it, whose rates differ from those of the others: what holds of the others "
-            f"({result}) need not hold of all, so that nothing is concluded from it."
-        )
-    if change is AfterAdjusting.REMAINS:
-        return f"After adjusting for {column} the difference remains: {result}."
-    if is_significant(adjusted):
-        return f"Adjusted for {column} the difference is statistically significant: {result}."
-    words = _significant_among_all(adjusted)
-    if change is AfterAdjusting.DISAPPEARS:
-        return (
-            f"After adjusting for {column} no difference is shown on average: {result}, not "
-            f"{words}."
-        )
-    if change is AfterAdjusting.CHANGES_LITTLE:
-        return (
-            f"Adjusting for {column} changes the difference little ({result}), but it is no longer "
-            f"{words}."
-        )
-    if change is AfterAdjusting.NOT_SIGNIFICANT:
-        return f"After adjusting for {column} the difference is no longer {words}: {result}."
-    return f"Adjusted for {column}: {result}, not {words}."
-
-
-def _significant_among_all(each: Estimate) -> str:
-    """Return what a difference is not: significant, or significant after adjusting for all else.
-
-    The second where its own interval excludes "no difference".
-    """
-    text = "statistically significant"
-    if each.interval is None or each.definition.neutral in each.interval:
-        return text
-    p_value = probability(each.p_adjusted)
-    return f"{text} after adjustment for all comparisons{f' ({p_value})' if p_value else ''}"
-
-
-def _tested(each: Estimate) -> bool:
-    """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
-    if each.status is not Status.OK or math.isnan(each.definition.neutral):
-        return False
-    one_sided = each.definition.neutral in each.definition.range
-    return each.p_value is not None or (each.interval is not None and not one_sided)
+        or ""
+    )
 
 
 def no_finding_sentence(
@@ -318,24 +213,24 @@ def no_finding_sentence(
     """Return which comparisons with the reference are not significant, and how large they could be.
 
     ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
-    have sections of single classes, too; ``terms`` what a preset calls rates. Pairs of groups may
-    differ significantly though none differs from its reference: these are counted.
+    have sections of single classes, too; ``terms`` what a preset calls rates.
     """
-    compared = "; in ".join(
+    rows = [(section, rate) for sections, rates in of for section in sections for rate in rates]
+    pairs = []
+    for section, rate in rows:
+        held = [pair for pair in section.pairs if pair.rate == rate]
+        if differing := sum(pair.significant for pair in held):
+            feature, title = called(section.name), section.rate_row(rate).title
+            pairs.append({"n": differing, "of": held[0].pairs, "feature": feature, "title": title})
+    compared = [
         _not_differing(sections, rates, terms, classes=any(s.feature in by_class for s in sections))
         for sections, rates in of
-    )
-    pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
-    but = f" But {'; '.join(pairs)}." if pairs else ""
-    compared_rates = [
-        section.rate_row(rate) for sections, rates in of for section in sections for rate in rates
     ]
-    what = "rates" if all(rate.is_share for rate in compared_rates) else "groups"
-    over = " over all rows" * any(section.strata for sections, _ in of for section in sections)
-    return (
-        f"No statistically significant difference{over} in {compared}. This does not show that the "
-        f"{what} are equal.{but}"
-    )
+    facts = {
+        "shares": all(section.rate_row(rate).is_share for section, rate in rows),
+        "strata": any(section.strata for section, _ in rows),
+    }
+    return plain().say("finding_text", "none", compared=compared, pairs=pairs, **facts) or ""
 
 
 def _not_differing(
@@ -419,7 +314,13 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
         kind = _unit_of_difference(each)
         ends = [abs(end) for end in _ends(each) if end is not None]
         if kind is not Unit.RATIO and ends:
-            of = "" if kind is Unit.POINTS else _rate_of(each).title
+            of = (
+                ""
+                if kind is Unit.POINTS
+                else rate.title
+                if (rate := compared_rate(each.definition))
+                else ""
+            )
             furthest[of] = max([furthest.get(of, 0.0), *ends])
     if furthest:
         sizes = [
@@ -435,17 +336,20 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
     return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
 
 
-def _differing_pairs(sections: Sequence[FeatureResults], rates: Sequence[str]) -> Iterator[str]:
-    """Yield how many pairs of groups differ, where some do."""
-    yield from (
-        f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "
-        f"{plural(count, 'differs', 'differ')} statistically significantly in "
-        f"{section.rate_row(rate).title}"
-        for section in sections
-        for rate in rates
-        if (pairs := [pair for pair in section.pairs if pair.rate == rate])
-        and (count := sum(pair.significant for pair in pairs))
-    )
+def _unit_of_difference(each: Estimate) -> Unit:
+    """Return the unit of a difference as group minus reference, a vendor's in points too."""
+    if is_ratio(each.definition):
+        return Unit.RATIO
+    rate = compared_rate(each.definition)
+    return Unit.POINTS if rate is not None and rate.is_share else unit(each.definition)
+
+
+def _ends(each: Estimate) -> tuple[float | None, float | None]:
+    """Return the interval of a difference as group minus reference."""
+    if each.low is None or each.high is None:
+        return None, None
+    turned = is_reference_first(each.definition)
+    return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
 
 
 def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
@@ -456,8 +360,5 @@ def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
 
 def adjusted_for_strata(inside: Sequence[Estimate], tests: int) -> str:
     """Return for what the tests of single strata are adjusted, one of so many."""
-    of_all = " of all comparisons" * (tests > len(inside))
-    one = "the only stratum with rows of both sides"
-    of = one if tests == 1 else f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
-    groups = ", and for all groups of a stratum" * any(map(holds_with_others, inside))
-    return f"{of}{groups}"
+    facts = {"together": any(map(holds_with_others, inside)), "of_all": tests > len(inside)}
+    return plain().say("finding_text", "strata", n=tests, **facts) or ""

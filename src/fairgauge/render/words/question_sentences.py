@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import (
     Closed,
     DiagnosticCode,
@@ -26,7 +25,6 @@ from fairgauge.question.options import BY_NAME, flag_of
 from fairgauge.question.presets import find_preset, preset
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.words.display_names import all_called, called, printable
-from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import (
     OF_NO_WEIGHT,
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
 )  # fmt: skip
-_SEVERAL = 2
 _MISSING_CLUSTER = "missing cluster"
 OUTCOMES = ("label", "prediction", "score")
 _FROM_SOME = {
@@ -119,10 +116,9 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
     if strata and any(each.scope.kind is not ScopeKind.OVERALL for each in report.estimates):
         which = " and the tables to publish" if tables_to_publish else ""
         others = " of groups" if tables_to_publish else ""
-        where = ", where that leaves anything to compare" if strata_leave_nothing(report) else ""
         adjusted = (
-            f" Findings{_adjusted_features(spec)}{which} are also adjusted for "
-            f"{called(strata)}{where}; tables{others} and rules are not."
+            f" Findings{which} are also adjusted for "
+            f"{called(strata)}; tables{others} and rules are not."
         )
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
     unknown = unknown_sentence(report) if spec.get("preset") else ""
@@ -137,20 +133,6 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         ),
         *([unknown] if unknown else []),
     )
-
-
-def strata_leave_nothing(report: Report) -> bool:
-    """Return whether strata are outcomes or groups by another name, of which the notes warn."""
-    codes = (DiagnosticCode.STRATUM_IS_OUTCOME, DiagnosticCode.STRATUM_IS_GROUP)
-    return any(each.code in codes for each in report.diagnostics)
-
-
-def _adjusted_features(spec: Mapping[str, Any]) -> str:
-    """Return of which features findings are adjusted, where others make the strata."""
-    strata = set(strata_columns(spec["strata"]))
-    features = [each["column"] for each in spec.get("sensitive", ())]
-    others = [called(each) for each in (*features, *_intersections(spec)) if each not in strata]
-    return f" of {listing(others)}" if others and not strata.isdisjoint(features) else ""
 
 
 def _small_references(report: Report) -> str:
@@ -754,51 +736,6 @@ def _feature_names(spec: Mapping[str, Any]) -> set[str]:
     columns = {feature["column"] for feature in spec.get("sensitive", ())}
     unrecorded = {feature["name"] for feature in spec.get("probabilities", ())}
     return columns | unrecorded | set(_intersections(spec))
-
-
-def subgroups_not_examined(report: Report) -> str:
-    """State that subgroups of several features were not examined, where a search can do so."""
-    spec = report.spec
-    dependent = any(spec.get(name) for name in ("weight", "cluster", "intersections"))
-    protected = rounded_to(report)
-    outcomes = any(spec.get(name) for name in ("label", "prediction", "score"))
-    threshold = spec.get("threshold")
-    one = not isinstance(threshold, list) or len(threshold) == 1
-    searched = report.task is Task.BINARY and outcomes and one and not (dependent or protected)
-    if not searched or len(spec.get("sensitive", ())) < _SEVERAL:
-        return ""
-    return "Subgroups of several features were not examined: fairgauge find."
-
-
-def gap_over_strata(report: Report) -> str:
-    """State how much of a gap is composition, or that it was not examined, where `why` can do so.
-
-    Of several features it is the first that has a finding; the others are among the notes.
-    """
-    notes = (each for each in report.diagnostics if each.code is DiagnosticCode.COMPOSITION)
-    if note := next(notes, None):
-        return f"{note.message}. More: fairgauge why."
-    stated = [each.estimate for each in report.findings] or report.estimates
-    none_divides = not any(has_decomposition(compared_rate(each.definition)) for each in stated)
-    known = can_decompose(report) and not strata_leave_nothing(report)
-    if not report.spec.get("strata") or none_divides or not known:
-        return ""
-    return (
-        "How much of a gap the composition of the strata accounts for was not examined: fairgauge "
-        "why."
-    )
-
-
-def can_decompose(report: Report) -> bool:
-    """Return whether `why` decomposes gaps of the rows or counts that a report is of."""
-    spec, threshold = report.spec, report.spec.get("threshold")
-    several = isinstance(threshold, list) and len(threshold) > 1
-    positive = spec.get("positive")
-    ordered = isinstance(positive, Mapping) and "ordered" in positive
-    known = not (spec.get("probabilities") or ordered or several)
-    protected = rounded_to(report)
-    whole = spec.get("reference") == ReferenceRule.OVERALL
-    return report.task in (Task.BINARY, Task.REGRESSION) and known and not (protected or whole)
 
 
 def _intersections(spec: Mapping[str, Any]) -> dict[str, Sequence[str]]:

@@ -1,19 +1,20 @@
-"""Sentences about verdicts: the comparison, the interval, the limit, and what would change it."""
+"""Verdicts in words: the comparison, the interval, the limit, and what would change it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, Decide, Outcome, ScopeKind
+from fairgauge.enums import ClassKind, Outcome, ScopeKind
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.render.grammar import describe_reason
+from fairgauge.render.grammar import plain
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.metric_words import (
@@ -24,7 +25,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import count, listing, numbered, percent, probability
+from fairgauge.render.words.numbers import count, listing, percent
 from fairgauge.render.words.rule_words import limit_text
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
@@ -34,34 +35,60 @@ from fairgauge.results.verdicts import Verdict
 _MOST_TIMES = 10
 """Times the rows at hand that somebody may be able to collect."""
 _MOST_LINES = 20
-_POWER = "80% power"
+_OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
+"""Reasons of a rule with alternatives that are of all of its limits together."""
 
 
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
-    reason = verdict.reason
+    g, reason = plain(), verdict.reason
     if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
-        return f"{_alternatives(verdict)}{_remaining(verdict)}"
+        limits = [
+            f"{describe_verdict(each)} ({outcome_word(each.outcome)})"
+            for each in verdict.alternatives
+        ]
+        outcomes = {each.outcome for each in verdict.alternatives}
+        how = "all_fail" if outcomes == {Outcome.FAIL} else "open"
+        how = "one_passes" if Outcome.PASS in outcomes else how
+        return f"{'; '.join([*limits, g.say('because', how) or ''])}{_remaining(verdict)}"
     if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
-    text = (
-        _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
-    )
-    if assumed := assumption(verdict.interval):
-        text += f"; estimated from probabilities, {assumed}"
+    text = g.say("because", reason.code, **_facts(verdict)) or g.reason(reason)
+    assumed = assumption(verdict.interval)
     where = "" if verdict.alternatives else class_or_threshold(verdict)  # limits have their own
-    return f"{text} ({where}){_remaining(verdict)}" if where else f"{text}{_remaining(verdict)}"
+    beside = {"text": text, "assumed": assumed, "where": where}
+    return (g.say("because", "beside", **beside) or "") + _remaining(verdict)
+
+
+def describe_evidence(verdict: Verdict) -> str:
+    """Return what decides a verdict, for a place where the value and its interval are shown."""
+    place = f"short_{verdict.reason.code}"
+    text = plain().say("because", place, **_facts(verdict))
+    if text is None or verdict.alternatives:
+        return describe_verdict(verdict)
+    which = class_or_threshold(verdict)
+    return f"{text}{f' ({which})' if which else ''}{_remaining(verdict)}"
 
 
 def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
     """Return why a report does not meet its rules: a heading, and a line for each verdict."""
-    if not report.verdicts:
-        return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
-    are = "is" if len(verdicts) == 1 else "are"
-    heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
+    heading = plain().say("because", "unmet", n=len(verdicts), of=len(report.verdicts)) or ""
     lines = [describe_outcome(report, each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
+
+
+def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
+    """Return the group of a verdict; of a metric of all groups, both that are furthest apart.
+
+    None where there are no groups, or the metric names no pair of them.
+    """
+    if verdict.group is None or not compares_groups(verdict.definition):
+        return () if verdict.group is None else (verdict.group,)
+    estimate = estimate_of(report, verdict)
+    if estimate is None or estimate.reference is None:
+        return ()
+    return verdict.group, reference_name(estimate.reference)
 
 
 def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
@@ -84,26 +111,13 @@ def compares_groups(metric: Metric | Statistic) -> bool:
     return is_of_all_groups(metric) and not is_of_one_group(metric)
 
 
-def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
-    """Return the group of a verdict; of a metric of all groups, both that are furthest apart.
-
-    None where there are no groups, or the metric names no pair of them.
-    """
-    if verdict.group is None or not compares_groups(verdict.definition):
-        return () if verdict.group is None else (verdict.group,)
-    estimate = estimate_of(report, verdict)
-    if estimate is None or estimate.reference is None:
-        return ()
-    return verdict.group, reference_name(estimate.reference)
-
-
 def describe_outcome(report: Report, verdict: Verdict) -> str:
     """Return a verdict in one line: its outcome, its rule, its groups and why."""
-    groups = listing(judged_groups(report, verdict))
-    of = ": ".join(filter(None, (verdict.feature, groups)))
+    of = ": ".join(filter(None, (verdict.feature, listing(judged_groups(report, verdict)))))
     outcome = verdict_word(verdict.outcome).upper()
-    line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
-    return printable(line)
+    return printable(
+        f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
+    )
 
 
 def outcome_word(outcome: Outcome) -> str:
@@ -116,28 +130,12 @@ def verdict_word(outcome: Outcome) -> str:
     return "ignored" if outcome is Outcome.NONE else outcome_word(outcome)
 
 
-def describe_evidence(verdict: Verdict) -> str:
-    """Return what decides a verdict, for a place where the value and its interval are shown."""
-    code = verdict.reason.code
-    if code in (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE):
-        text = f"the whole confidence interval is {_where(verdict)}"
-    elif code is ReasonCode.CROSSES:
-        text = f"the confidence interval includes {_crossed(verdict)}"
-        text = "; ".join([text, *_needed(verdict), *_detectable(verdict.reason)])
-    else:
-        return describe_verdict(verdict)
-    which = class_or_threshold(verdict)
-    text += f" ({which})" * bool(which)
-    return f"{text}{_remaining(verdict)}{_without_missing(verdict)}"
-
-
 def _remaining(verdict: Verdict) -> str:
     """Return whether a fail remains when all comparisons are judged together."""
     if verdict.remains is None:
         return ""
-    does = "remains" if verdict.remains else "does not remain"
-    by_groups = open_by_groups(verdict, ", because ")
-    return f"; it {does} when all comparisons are judged together{by_groups}"
+    because = open_by_groups(verdict, ", because ")
+    return plain().say("because", "remains", remains=verdict.remains, because=because) or ""
 
 
 def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
@@ -145,35 +143,18 @@ def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
     if verdict.reason.get("together") is None:
         return ""
     (reason,) = verdict.reason["together"]
-    rows = numbered(reason["rows"], reason.get("unit") or "rows")
-    at_most = "up to " * bool(reason.get("at_most"))
-    return f"{start}{at_most}{rows} without {called(verdict.feature)} could then change it"
+    facts = {"unit": "rows", "feature": verdict.feature} | dict(reason.parameters)
+    return f"{start}{plain().say('because', 'open_by_groups', **facts)}"
 
 
 def class_or_threshold(verdict: Verdict) -> str:
     """Return the class or the threshold that decides, where there are several."""
-    if verdict.class_scope.kind is ClassKind.CLASS:
-        return f"class {verdict.class_scope.name} against all others"
-    if verdict.class_scope.kind is ClassKind.SELECTION:
-        return str(verdict.class_scope.name)
+    scope = verdict.class_scope
+    if scope.kind is ClassKind.CLASS:
+        return f"class {scope.name} against all others"
+    if scope.kind is ClassKind.SELECTION:
+        return str(scope.name)
     return "" if verdict.threshold is None else f"threshold {verdict.threshold:g}"
-
-
-def _measured(verdict: Verdict) -> str:
-    words = metric_words(verdict.definition)
-    return words if verdict.value is None else f"{words} {_shown(verdict, verdict.value)}"
-
-
-def _estimated(verdict: Verdict) -> str:
-    """Return the value with its confidence interval, where there is one."""
-    measured = _measured(verdict)
-    return f"{measured}, {_ends(verdict)}" if verdict.interval else measured
-
-
-def _shown(verdict: Verdict, value: float) -> str:
-    """Return a number in the unit of the metric."""
-    text = metric_number(verdict.definition, value, limits_of(verdict))
-    return f"{text}{unit_name(unit(verdict.definition))}"
 
 
 def limits_of(verdict: Verdict) -> tuple[float, ...]:
@@ -181,120 +162,51 @@ def limits_of(verdict: Verdict) -> tuple[float, ...]:
     return tuple(filter(math.isfinite, rules.limits_of(verdict.rule)))
 
 
-def _limit(verdict: Verdict) -> str:
-    """Return the limit of the rule as it was written, in the unit of the metric."""
-    limit = verdict.reason.get("limit")
-    return "the limit" if limit is None else limit_text(limit, verdict.definition)
+def _facts(verdict: Verdict) -> dict[str, Any]:
+    """Return what the texts of a verdict state: its numbers in the unit of its metric."""
+    metric, reason, interval = verdict.definition, verdict.reason, verdict.interval
+    pp = unit_name(unit(metric))
+    known = dict(reason.parameters)
 
+    def shown(value: float) -> str:
+        return f"{metric_number(metric, value, limits_of(verdict))}{pp}"
 
-def _crossed(verdict: Verdict) -> str:
-    """Return the limit that an interval includes, or both."""
-    second = verdict.reason.get("second")
-    both = "" if second is None else f" and {limit_text(second, verdict.definition)}"
-    return f"{_limit(verdict)}{both}"
-
-
-def _ends(verdict: Verdict) -> str:
-    interval = verdict.interval
-    assert interval is not None
-    ends = metric_range(verdict.definition, interval.low, interval.high, limits_of(verdict))
-    pp = unit_name(unit(verdict.definition))
-    return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
-
-
-def _clear(verdict: Verdict) -> str:
-    interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
-    of = " of the groups with sufficient data" if verdict.reason.get("sufficient") else ""
-    return (
-        f"{_measured(verdict)}{of}: the {interval} is {_where(verdict)}{_without_missing(verdict)}"
-        f"{_by_volunteers(verdict)}"
-    )
-
-
-def _where(verdict: Verdict) -> str:
-    """Return on which side of its limits a whole interval is."""
-    if verdict.reason.code is ReasonCode.INSIDE:
-        return "inside the limits"
-    below = verdict.reason.code is ReasonCode.BELOW
-    return f"{'below' if below else 'above'} {_limit(verdict)}"
-
-
-def _by_volunteers(verdict: Verdict) -> str:
-    """Return on whom a pass rests where they were not drawn at random."""
-    people = verdict.reason.get("volunteers")
-    if people is None:
-        return ""
-    return (
-        f"; the pass depends on the answers of {numbered(people, 'people')} who were not drawn at "
-        "random"
-    )
-
-
-def _without_missing(verdict: Verdict) -> str:
-    """Return that a fail is of the rows with an outcome, where the others could change it."""
-    reason = verdict.reason
-    if reason.get("missing") is None:
-        return ""
-    rows = numbered(reason["missing"], reason.get("unit") or "rows").removeprefix("1 ")
-    if reason.get("low") is None:
-        lacking = missing_outcome(verdict)
-        return f"; the {rows} {lacking} could change it, but take back no fail"
-    low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
-    return (
-        f"; with the {rows} {missing_outcome(verdict)} it could reach from {low} to "
-        f"{high}, depending on what is missing, which takes back no fail"
-    )
-
-
-def _point(verdict: Verdict) -> str:
-    where = "inside" if verdict.reason.code is ReasonCode.POINT_INSIDE else "outside"
-    if verdict.reason.get("decide") == Decide.SIGNIFICANT:
-        return f"{_estimated(verdict)}: {where} the limits, significant or not"
-    by_value = f"{_measured(verdict)} is {where} the limits; decided by the value alone"
-    return f"{by_value}{_without_missing(verdict)}"
-
-
-def _significance(verdict: Verdict) -> str:
-    """Return whether a value outside the limits is significantly away from no difference."""
-    no = "" if verdict.reason.code is ReasonCode.SIGNIFICANT_OUTSIDE else "not "
-    beyond = f"outside the limits and {no}statistically significant"
-    return f"{_estimated(verdict)}: {beyond}{_without_missing(verdict)}"
-
-
-def _alternatives(verdict: Verdict) -> str:
-    """Return what every limit comes to and why, and what they come to together."""
-    limits = [
-        f"{describe_verdict(each)} ({outcome_word(each.outcome)})" for each in verdict.alternatives
-    ]
-    return "; ".join([*limits, _together(verdict)])
-
-
-def _together(verdict: Verdict) -> str:
-    """Return how the limits of a rule decide together."""
-    outcomes = {each.outcome for each in verdict.alternatives}
-    if Outcome.PASS in outcomes:
-        return "one limit that passes is enough"
-    if outcomes == {Outcome.FAIL}:
-        return "every limit fails"
-    return "no limit passes, and not all fail"
-
-
-def _crosses(verdict: Verdict) -> str:
-    reason = verdict.reason
-    text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_crossed(verdict)}"
-    return "; ".join([text, *_needed(verdict), *_kept_open(verdict), *_detectable(reason)])
-
-
-def _kept_open(verdict: Verdict) -> list[str]:
-    """Return which rows leave a rule open however many more there are."""
-    reason = verdict.reason
-    if reason.get("open_rows") is None:
-        return []
-    unit = reason.get("unit") or "rows"
-    rows = numbered(reason["open_rows"], reason.get("open_unit") or unit).removeprefix("1 ")
-    groups = reason.get("open_groups")
-    lacking = f"without {verdict.feature}" if groups else missing_outcome(verdict)
-    return [f"more {unit} alone would not decide it, because of the {rows} {lacking}"]
+    measured, ends = metric_words(metric), ""
+    if verdict.value is not None:
+        measured = f"{measured} {shown(verdict.value)}"
+    if interval is not None:
+        range_ = metric_range(metric, interval.low, interval.high, limits_of(verdict))
+        ends = f"{100 * interval.level:.4g}% CI ({range_}{pp})"
+    show = percent if reason.code is ReasonCode.ANSWERS_CONTRADICT else shown
+    facts: dict[str, Any] = {"unit": "rows", "feature": verdict.feature} | known
+    for end in ("low", "high"):
+        if known.get(end) is not None:
+            facts[end] = show(known[end])
+            if (beside := known.get(f"{end}_beside")) is not None:
+                facts[end] += f" (with {called(beside)} as the reference)"
+    for limit in ("limit", "second"):
+        if known.get(limit) is not None:
+            facts[limit] = limit_text(known[limit], metric)
+    if reason.code is ReasonCode.COUNTED_AS:
+        (undecided,) = reason["reasons"]
+        plainly = replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
+        facts["why"] = describe_verdict(plainly)
+    if reason.code is ReasonCode.FAMILYWISE:
+        facts["every"] = [
+            f"{metric_words(each.definition)} {of['value']}, {of['ends']}"
+            for each in verdict.alternatives
+            for of in [_facts(each)]
+        ]
+        facts["open_by_groups"] = open_by_groups(verdict)
+    rows = rows_of_group(reason)
+    return facts | {
+        "measured": measured,
+        "value": None if verdict.value is None else shown(verdict.value),
+        "ends": ends,
+        "lacking": missing_outcome(verdict),
+        "needed": rows,
+        "counted": _counted(verdict),
+    }
 
 
 def rows_needed(verdict: Verdict) -> str:
@@ -302,22 +214,9 @@ def rows_needed(verdict: Verdict) -> str:
     rows = rows_of_group(verdict.reason)
     if rows is None or verdict.group is None:
         return ""
-    needed, has = rows
     counted = _counted(verdict) or verdict.reason.get("unit") or "rows"
-    return f"needs about {needed} {counted} of {called(verdict.group)}, has {has}"
-
-
-def _needed(verdict: Verdict) -> list[str]:
-    rows = rows_of_group(verdict.reason)
-    if rows is None:
-        return []
-    needed, has = rows
-    number = f"{needed} {_counted(verdict)}".strip()
-    text = (
-        f"about {number} of the group, and of its reference in proportion, would decide the rule "
-        f"with {_POWER}; there are {has}"
-    )
-    return [text]
+    facts = {"needed": rows, "counted": counted, "group": verdict.group}
+    return plain().say("because", "rows_needed", **facts) or ""
 
 
 def _counted(verdict: Verdict) -> str:
@@ -335,63 +234,10 @@ def rows_of_group(reason: Reason) -> tuple[str, str] | None:
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
     has: float = reason["of_group"]
+    part = needed * has / reason["rows"]
+    step: int = 10 ** max(0, math.floor(math.log10(max(part, 1))) - 1)
     # of the group's part of the rows, which are more than there are: these decided nothing
-    return f"{max(rounded_up(needed * has / reason['rows']), int(has) + 1):,}", count(has)
-
-
-_SMALLEST_SHOWN = 0.001
-"""A smaller difference is stated as below it, and not as 0.0 percentage points."""
-
-
-def _detectable(reason: Reason) -> list[str]:
-    gap = reason.get("detectable")
-    if gap is None:
-        return []
-    size = f"{100 * gap:.1f}" if gap >= _SMALLEST_SHOWN else f"below {100 * _SMALLEST_SHOWN:g}"
-    ratio = reason.get("detectable_ratio")
-    text = "" if ratio is None else f" (ratio {ratio:.2f})"
-    return [f"smallest detectable difference at these sizes ({_POWER}): {size} pp{text}"]
-
-
-def rounded_up(rows: float) -> int:
-    """Round up to two digits: more would pretend to know."""
-    digits = max(0, math.floor(math.log10(max(rows, 1))) - 1)
-    unit: int = 10**digits
-    return math.ceil(rows / unit) * unit
-
-
-def _missing_rows(verdict: Verdict) -> str:
-    reason = verdict.reason
-    rows = numbered(reason["rows"], reason.get("unit") or "rows")
-    who = f"up to {rows}" if reason.get("at_most") else f"the {rows.removeprefix('1 ')}"
-    outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
-    stated = outcomes or reason.get("what") is not None
-    lacking = missing_outcome(verdict) if stated else f"without {verdict.feature}"
-    depends = "what is missing" if outcomes else "their groups"
-    start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} {lacking}"
-    if reason.get("low") is None:
-        return f"{start} might change it, which is not computed for this metric"
-    number = "value" if reason.get("by_value") else "confidence interval"
-    low, high = (_worst_end(verdict, end) for end in ("low", "high"))
-    return (
-        f"{start} could change it: depending on {depends}, the {number} could reach from {low} to "
-        f"{high}"
-    )
-
-
-def _worst_end(verdict: Verdict, end: str) -> str:
-    """Return how far a worst case reaches, and which group would then be the reference."""
-    value, beside = _shown(verdict, verdict.reason[end]), verdict.reason.get(f"{end}_beside")
-    return value if beside is None else f"{value} (with {called(beside)} as the reference)"
-
-
-def _without(verdict: Verdict) -> str:
-    reason = verdict.reason
-    rows = numbered(reason["rows"], reason.get("unit") or "rows").removeprefix("1 ")
-    without = f"the {rows} without a {reason['what']} could change it"
-    if reason.code is not ReasonCode.NOT_COUNTED:
-        without = describe_reason(reason)
-    return f"{_measured(verdict)}: alone this would {reason['alone']}, but {without}"
+    return f"{max(math.ceil(part / step) * step, int(has) + 1):,}", count(has)
 
 
 def missing_outcome(verdict: Verdict) -> str:
@@ -401,80 +247,10 @@ def missing_outcome(verdict: Verdict) -> str:
     """
     if (what := verdict.reason.get("what")) is not None:
         return f"without a {what}"
+    if verdict.reason.code is ReasonCode.MISSING_GROUPS:
+        return f"without {verdict.feature}"
     needs = verdict.definition.needs if verdict.definition else ()
     lacking = [need for need in ("label", "prediction", "score") if need in needs]
     lacking += [str(verdict.feature)] * bool(verdict.reason.get("without_group"))
     start = "with a missing" if verdict.reason.get("unit") == "people" else "without a"
     return f"{start} {' or '.join(lacking)}"
-
-
-def _counted_as(verdict: Verdict) -> str:
-    """Return why nothing was decided, and what that was asked to count as."""
-    reason = verdict.reason
-    (undecided,) = reason["reasons"]
-    text = describe_verdict(
-        replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
-    )
-    return f"{text}; {outcome_word(reason['undecided'])} counts as {reason['outcome']}"
-
-
-def _familywise(verdict: Verdict) -> str:
-    measured = " and ".join(map(_estimated, verdict.alternatives or (verdict,)))
-    return (
-        f"{measured}: outside the limits on {'their' if verdict.alternatives else 'its'} own, but "
-        "not once the "
-        f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
-        f"{open_by_groups(verdict)}"
-    )
-
-
-def _unshown(verdict: Verdict) -> str:
-    """Return why probabilities do not let a rule pass."""
-    reason = verdict.reason
-    low, high, people = reason.get("low"), reason.get("high"), reason["known"]
-    text = f"{_estimated(verdict)}: inside the limits only if the probabilities are right"
-    if not people:
-        return f"{text}, which only people's own answers can show: name their column (known)"
-    of_known = f"the {people:,} people of known group"
-    if low is None or high is None:
-        return f"{text}, and {of_known} do not show that they distinguish the groups"
-    ends = f"{_shown(verdict, low)} to {_shown(verdict, high)}"
-    return f"{text}; as little as {of_known} show of them, it could be {ends}"
-
-
-def _contradicted(verdict: Verdict) -> str:
-    """Return how people of known group contradict what an estimate assumes."""
-    reason = verdict.reason
-    people, p = numbered(reason["known"], "people"), probability(reason["p"])
-    if reason.get("group") is None:
-        return (
-            f"{_estimated(verdict)}, but the answers of {people} contradict the probabilities ({p})"
-        )
-    share, low, high = (percent(reason[each]) for each in ("share", "low", "high"))
-    return (
-        f"{_estimated(verdict)}, but the answers of {people} of {called(reason['group'])} "
-        f"contradict it: their rate is {share}, and estimated from {low} to {high} ({p})"
-    )
-
-
-_OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
-"""Reasons of a rule with alternatives that are of all of its limits together."""
-_DESCRIBED = {
-    ReasonCode.INSIDE: _clear,
-    ReasonCode.BELOW: _clear,
-    ReasonCode.ABOVE: _clear,
-    ReasonCode.POINT_INSIDE: _point,
-    ReasonCode.POINT_OUTSIDE: _point,
-    ReasonCode.SIGNIFICANT_OUTSIDE: _significance,
-    ReasonCode.NOT_SIGNIFICANT: _significance,
-    ReasonCode.CROSSES: _crosses,
-    ReasonCode.MISSING_GROUPS: _missing_rows,
-    ReasonCode.MISSING_OUTCOMES: _missing_rows,
-    ReasonCode.NOT_COUNTED: _without,
-    ReasonCode.UNCLEAR_VALUES: _without,
-    ReasonCode.FAVOURABLE_UNSTATED: _without,
-    ReasonCode.COUNTED_AS: _counted_as,
-    ReasonCode.FAMILYWISE: _familywise,
-    ReasonCode.UNSHOWN_PROBABILITIES: _unshown,
-    ReasonCode.ANSWERS_CONTRADICT: _contradicted,
-}
