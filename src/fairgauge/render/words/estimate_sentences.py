@@ -96,7 +96,12 @@ def _rates(rate: Statistic, ours: float, theirs: float, other: str, **how: Any) 
         rate.infinite if math.isinf(v) else percent(v) if rate.is_share else amount(v)
         for v in (ours, theirs)
     ]
-    facts = {"title": rate.title, "sides": sides, "other": other, "above": ours > theirs} | how
+    facts: dict[str, Any] = {
+        "title": rate.title,
+        "sides": sides,
+        "other": other,
+        "above": ours > theirs,
+    } | how
     known = math.isfinite(ours) and math.isfinite(theirs)
     return plain().say("estimate", "rates", apart=gap and apart, known=known, **facts) or ""
 
@@ -139,9 +144,9 @@ def describe_pair(pair: GroupPair) -> str:
     """Return a pair of groups as a sentence."""
     rates = _rates(pair.definition, pair.rate_group, pair.rate_other, pair.other, pooled=False)
     interval = pair.difference_interval
-    ends = f"{shown_range(*interval, Unit.POINTS, sign=True)} pp"
+    ends = f"{shown_range(interval.low, interval.high, Unit.POINTS, sign=True)} pp"
     level = f"{100 * interval.level:.4g}"
-    facts = {"group": pair.group, "rates": rates, "level": level, "ends": ends}
+    facts: dict[str, Any] = {"group": pair.group, "rates": rates, "level": level, "ends": ends}
     return plain().say("estimate", "pair", pairs=pair.pairs, **facts) or ""
 
 

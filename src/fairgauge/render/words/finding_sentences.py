@@ -190,7 +190,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     place = "adjusted" if change is None else str(change).replace(", ", "_").replace(" ", "_")
     if change is None and is_significant(adjusted):
         place = "significant"
-    facts = dict(adjusted.reason.parameters) if adjusted.reason else {}
+    facts: dict[str, Any] = dict(adjusted.reason.parameters) if adjusted.reason else {}
     return (
         plain().say(
             "after_adjusting",
@@ -226,7 +226,7 @@ def no_finding_sentence(
         _not_differing(sections, rates, terms, classes=any(s.feature in by_class for s in sections))
         for sections, rates in of
     ]
-    facts = {
+    facts: dict[str, Any] = {
         "shares": all(section.rate_row(rate).is_share for section, rate in rows),
         "strata": any(section.strata for section, _ in rows),
     }
@@ -360,5 +360,8 @@ def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
 
 def adjusted_for_strata(inside: Sequence[Estimate], tests: int) -> str:
     """Return for what the tests of single strata are adjusted, one of so many."""
-    facts = {"together": any(map(holds_with_others, inside)), "of_all": tests > len(inside)}
+    facts: dict[str, Any] = {
+        "together": any(map(holds_with_others, inside)),
+        "of_all": tests > len(inside),
+    }
     return plain().say("finding_text", "strata", n=tests, **facts) or ""

@@ -56,7 +56,7 @@ def describe_verdict(verdict: Verdict) -> str:
     text = g.say("because", reason.code, **_facts(verdict)) or g.reason(reason)
     assumed = assumption(verdict.interval)
     where = "" if verdict.alternatives else class_or_threshold(verdict)  # limits have their own
-    beside = {"text": text, "assumed": assumed, "where": where}
+    beside: dict[str, Any] = {"text": text, "assumed": assumed, "where": where}
     return (g.say("because", "beside", **beside) or "") + _remaining(verdict)
 
 
@@ -143,7 +143,8 @@ def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
     if verdict.reason.get("together") is None:
         return ""
     (reason,) = verdict.reason["together"]
-    facts = {"unit": "rows", "feature": verdict.feature} | dict(reason.parameters)
+    facts: dict[str, Any] = {"unit": "rows", "feature": verdict.feature}
+    facts |= dict(reason.parameters)
     return f"{start}{plain().say('because', 'open_by_groups', **facts)}"
 
 
@@ -166,7 +167,7 @@ def _facts(verdict: Verdict) -> dict[str, Any]:
     """Return what the texts of a verdict state: its numbers in the unit of its metric."""
     metric, reason, interval = verdict.definition, verdict.reason, verdict.interval
     pp = unit_name(unit(metric))
-    known = dict(reason.parameters)
+    known: dict[str, Any] = dict(reason.parameters)
 
     def shown(value: float) -> str:
         return f"{metric_number(metric, value, limits_of(verdict))}{pp}"
@@ -215,7 +216,7 @@ def rows_needed(verdict: Verdict) -> str:
     if rows is None or verdict.group is None:
         return ""
     counted = _counted(verdict) or verdict.reason.get("unit") or "rows"
-    facts = {"needed": rows, "counted": counted, "group": verdict.group}
+    facts: dict[str, Any] = {"needed": rows, "counted": counted, "group": verdict.group}
     return plain().say("because", "rows_needed", **facts) or ""
 
 
