@@ -56,7 +56,9 @@ def folder_of(files: int, rows: int) -> Path:
 def bare(folder: str) -> Callable[[], object]:
     """Read the columns and no more."""
     asked = ", ".join(f"min({c}), max({c})" for c in _COLUMNS)
-    return lambda: duckdb.sql(f"SELECT {asked} FROM '{folder}/*.parquet'").fetchall()
+    # DuckDB answers from the statistics of the files alone, unless rows may be left out: none is
+    every = f"'{folder}/*.parquet' WHERE weight <> 0.70003"
+    return lambda: duckdb.sql(f"SELECT {asked} FROM {every}").fetchall()
 
 
 def counted(folder: str) -> Callable[[], object]:

@@ -32,7 +32,8 @@ def bare_scan(rows: int) -> Work:
 
     columns = ("race", "sex", "age", "label", "prediction", "weight")
     asked = ", ".join(f"min({c}), max({c})" for c in columns)
-    query = f"SELECT {asked} FROM '{rows_file(rows)}'"
+    # DuckDB answers from the statistics of the file alone, unless rows may be left out: none is
+    query = f"SELECT {asked} FROM '{rows_file(rows)}' WHERE weight <> 0.70003"
     duckdb.sql(f"FROM '{rows_file(1_000)}'").fetchall()
     return lambda: duckdb.sql(query).fetchall()
 

@@ -13,6 +13,7 @@ import ast
 import inspect
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from types import FunctionType
 
@@ -115,6 +116,13 @@ class _Translator:
                 self._called(call) == "floats"
             ):
                 return self._renamed(target, call, indent, declared)
+            case ast.Assign(targets=[ast.Subscript() as place], value=value):
+                return self._in_places([place], [value], indent)
+            case ast.Assign(
+                targets=[ast.Tuple(elts=[ast.Subscript(), *_] as places)],
+                value=ast.Tuple(elts=values),
+            ):
+                return self._in_places(places, values, indent)
             case ast.Assign(targets=[target], value=value):
                 names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
                 right = self.expression(value)
@@ -126,6 +134,17 @@ class _Translator:
                     f"{indent}{head} {{\n{self._block(body, indent + '  ', declared)}{indent}}}\n"
                 )
         raise self._unknown(node)
+
+    def _in_places(
+        self, places: Sequence[ast.expr], values: Sequence[ast.expr], indent: str
+    ) -> str:
+        """Write values of some places of arrays: of numbers, each under its condition."""
+        made = ""
+        for place, value in zip(places, values, strict=True):
+            assert isinstance(place, ast.Subscript)
+            name, where = self.expression(place.value), self.expression(place.slice)
+            made += f"{indent}if ({where}) {name} = {self.expression(value)};\n"
+        return made
 
     def _renamed(self, target: ast.Tuple, call: ast.Call, indent: str, declared: set[str]) -> str:
         """Write the names that arguments get as arrays; equal ones need no statement."""
@@ -189,7 +208,7 @@ class _Translator:
             return self._either(arguments[0], arguments[1], arguments[2])
         if name == "full_like":
             return self.expression(arguments[1])
-        texts = [self.expression(each) for each in arguments]
+        texts = [text for each in arguments for text in self._argument(each)]
         if name in _OF_LIKE:
             return _OF_LIKE[name]
         if name == "clip":
@@ -202,6 +221,13 @@ class _Translator:
         if isinstance(call.func, ast.Name) and not call.keywords:
             return f"{self.expression(call.func)}({joined})"
         raise self._unknown(call)
+
+    def _argument(self, node: ast.expr) -> list[str]:
+        """Return an argument; of arrays that are made of several numbers, these numbers."""
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Call):
+            assert self._called(node.value) == "floats"
+            return [self.expression(each) for each in node.value.args]
+        return [self.expression(node)]
 
     @staticmethod
     def _called(call: ast.Call) -> str:

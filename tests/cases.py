@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
+from tests.needs import EVERY_CASE
 
 if TYPE_CHECKING:
     from _pytest.mark.structures import ParameterSet
+
+# a busy machine is not a failure; CI tries the same examples every time, anybody else new ones
+settings.register_profile(
+    "fairgauge",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    max_examples=200 if EVERY_CASE else 6,
+)
+settings.load_profile("fairgauge")
+FEW_EXAMPLES = settings(max_examples=30 if EVERY_CASE else 3)
+"""Of properties whose every example takes an audit or more."""
 
 
 def thorough_after(most: int, cases: Iterable[Any]) -> list[Any]:

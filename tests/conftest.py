@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
 from tests.cases import covering
 from tests.needs import EVERY_CASE
 
@@ -22,15 +21,6 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Spark counts a few rows at a time: code that only the first compiler made is ready twice as soon
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-
-# a busy machine is no failure; CI tries the same examples every time, anybody else new ones
-settings.register_profile(
-    "fairgauge",
-    deadline=None,
-    derandomize=os.environ.get("CI") == "true",
-    max_examples=200 if EVERY_CASE else 6,
-)
-settings.load_profile("fairgauge")
 
 
 def pytest_collection(session: pytest.Session) -> None:

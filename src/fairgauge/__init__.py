@@ -188,7 +188,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOME:
-        from fairgauge.entry_points import entry_points
+        from fairgauge.start.entry_points import entry_points
 
         # the function of a plug-in's command, such as `check`
         if point := entry_points("fairgauge.commands").get(name):

@@ -2,7 +2,7 @@
 
 import sys
 
-from fairgauge.first_help import first_help
+from fairgauge.start.first_help import first_help
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeGuard
 
@@ -289,8 +290,7 @@ def matches(asked: Value, level: Value) -> bool:
 
 def is_one_of(value: Value, asked: Iterable[Value]) -> bool:
     """Return whether a value is meant by one of those asked."""
-    meant = _meanings(value)
-    return any(not meant.isdisjoint(_meanings(each)) for each in asked)
+    return not _meanings(value).isdisjoint(frozenset().union(*map(_meanings, asked)))
 
 
 def meaning(asked: Value) -> Value:
@@ -319,21 +319,22 @@ def match(asked: Value, levels: Iterable[Value]) -> Value:
     return found[0]
 
 
-def _meanings(value: Value) -> set[tuple[str, object]]:
+@lru_cache(maxsize=1_024, typed=True)
+def _meanings(value: Value) -> frozenset[tuple[str, object]]:
     if value is None:
-        return set()
+        return frozenset()
     if isinstance(value, bool):
-        return {("number", int(value)), ("text", name_of(value))}
+        return frozenset({("number", int(value)), ("text", name_of(value))})
     if isinstance(value, (int, float)):
         number = _canonical_number(value) if isinstance(value, float) else value
-        return {("number", number)}
+        return frozenset({("number", number)})
     found: set[tuple[str, object]] = {("text", value)}
     number = plain_number(value)
     if value.lower() in _TRUTHS:
         number = _TRUTHS.index(value.lower())
     if number is not None:
         found.add(("number", number))
-    return found
+    return frozenset(found)
 
 
 def _with_type(level: Value) -> str:

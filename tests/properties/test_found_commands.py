@@ -7,8 +7,9 @@ import shlex
 
 import numpy as np
 import polars as pl
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from fairgauge.render.words.command_line import command_against, command_inside
@@ -19,7 +20,7 @@ DAYS = [dt.date(2024, 2, 29), dt.date(2025, 1, 1)]
 ASKED = {"prediction": "p", "positive": 1}
 
 
-@settings(max_examples=6)
+@FEW_EXAMPLES
 @given(values=st.lists(TEXTS, min_size=2, max_size=5, unique=True), column=TEXTS)
 @example(values=HOSTILE, column="odd")
 @example(values=["not a", "null", "1 < x <= 2", "!= b"], column="a = b")

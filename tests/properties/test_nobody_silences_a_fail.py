@@ -15,18 +15,18 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 from tests.model_rows import QUESTION as OF_MODELS
 from tests.model_rows import rows as people
 from tests.monitored_days import QUESTION as OF_DAYS
 from tests.monitored_days import day_names
-from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SEEDED = settings(max_examples=20 if EVERY_CASE else 3, deadline=None, derandomize=True)
+SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
 """The same examples in every run; without derandomize, others."""
 Cells = dict[str, int]
 COUNTS: dict[str, Cells] = {

@@ -15,12 +15,13 @@ import pandas as pd
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from swapped_names import ASKED as OF_ANSWERS
 from swapped_names import study
 
-SEEDED = settings(max_examples=15, deadline=None, derandomize=True)
+SEEDED = settings(FEW_EXAMPLES, deadline=None, derandomize=True)
 """The same examples in every run; without derandomize, others."""
 
 

@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
 """What each command is run with, and what it says to do instead; empty where it works."""
 OF_OTHERS = {
     "demo", "presets", "metrics", "schema", "join", "check", "pairs", "clarify",
-    "clarify-monitor", "vertex",
+    "clarify-monitor", "page", "vertex",
 }  # fmt: skip
 """Commands that take no such features: of tables, answers, or other services' configurations."""
 

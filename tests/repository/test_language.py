@@ -27,6 +27,7 @@ NAMES = re.compile(
     r"""(?mx)
     \bsays\s*= | \.says\b | ["'`]says["'`] | ^\s*(says|everyone)\ : | ,\ says, | ``\w+``
     | cannot\ tell | CANNOT\ TELL | what-an-audit-cannot-say
+    | \b(say|said|tell)\b(?=\s*[(,=]) | ["'`\[]\s*everyone\ rows\b  # functions and keys of scripts
     """
 )
 """Public names and code in texts, which keep their words."""

@@ -33,7 +33,7 @@ _FAVOURABLE = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
 class AuditPage:
-    """A page that audits a table that is dropped on it; in a notebook it is shown where it stands.
+    """A page that audits a table which is dragged onto it; a notebook shows it in its place.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ class AuditPage:
 
 
 def page(*, preset: str | None = None, config: Config = None, lang: str = "en") -> AuditPage:
-    """Make one page on which a table is dropped, six questions are answered and an audit is read.
+    """Make one page that audits a table in a browser, without an installation.
 
-    It is for people who cannot install anything, and may not upload the data: it works without a
-    network, and nothing that is dropped on it leaves the computer. `audit` gives the same numbers
-    from the question, or the counts, that the page saves.
+    It is for people who cannot install anything, and may not upload the data: it asks six
+    questions, works without a network, and no data leave the computer. `audit` gives the same
+    numbers from the question, or the counts, that the page saves.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class Metric:
     @property
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count: those of all its rates."""
-        return frozenset().union(*(each.needs for each in self.statistics))
+        return frozenset().union(*[each.needs for each in self.statistics])
 
     @property
     @abstractmethod

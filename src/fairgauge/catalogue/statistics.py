@@ -175,6 +175,10 @@ class Rate(Statistic):
         return (self.of, self.among)
 
     @property
+    def needs(self) -> frozenset[Need]:
+        return needs_of((self.of, self.among))
+
+    @property
     def denominators(self) -> tuple[Cells, ...]:
         return (self.among,)
 
@@ -229,6 +233,10 @@ class Quotient(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return (self.over, self.under)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return needs_of((self.over, self.under))
 
     @property
     def formula(self) -> str:

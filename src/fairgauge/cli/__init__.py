@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Commands
-from fairgauge.first_help import INTRODUCTION
+from fairgauge.start.first_help import INTRODUCTION
 from fairgauge.version import __version__
 
 

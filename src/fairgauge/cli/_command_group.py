@@ -17,9 +17,9 @@ import click
 
 from fairgauge.addresses import without_secrets
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
-from fairgauge.entry_points import entry_points
 from fairgauge.errors import DataError, FairgaugeError, nearest, quote
-from fairgauge.first_help import SECTIONS, commands, first_help
+from fairgauge.start.entry_points import entry_points
+from fairgauge.start.first_help import SECTIONS, commands, first_help
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -28,7 +28,7 @@ from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
 from fairgauge.enums import Role, Task
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, listing, quote
 from fairgauge.question.conditions import NOT
 from fairgauge.question.options import flag_of, named_identifiers
 from fairgauge.stats.arrays import Array, Index, Limits, Mask
@@ -215,9 +215,10 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         yield "they are of answers under swapped names, not of people; share them as they are"
         return
     if plan.asked.probabilities:
+        names = listing(each.name for each in plan.asked.probabilities)
         yield (
-            "they hold the probabilities of groups, which show the name and address of the few "
-            "persons of a cell; share the report instead"
+            f"they hold the probabilities of groups ({names}), which show the name and address of "
+            "the few persons of a cell; share the report instead"
         )
         return
     if cube.min_cell is not None:

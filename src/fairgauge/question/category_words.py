@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -34,6 +34,7 @@ def sources(words: Iterable[str], patterns: Iterable[str]) -> dict[str, str]:
     return found | {name: _pattern(name).pattern for name in patterns}
 
 
+@lru_cache(maxsize=1_024)
 def _plain(text: str) -> str:
     r"""Return a text as words are listed: without case, accents and brackets, its words parted.
 
@@ -45,6 +46,7 @@ def _plain(text: str) -> str:
     return _bare(unaccented(parted(text)))
 
 
+@lru_cache(maxsize=1_024)
 def parted(text: str) -> str:
     """Return a text with spaces between its words, which names in code write otherwise.
 

@@ -30,7 +30,7 @@ def given_columns(spec: Spec) -> frozenset[Need]:
         "prediction": spec.prediction is not None or spec.score is not None,
         "score": spec.score is not None,
     }
-    return frozenset(need for need, stands in given.items() if stands)
+    return frozenset([need for need, stands in given.items() if stands])
 
 
 def unmet_need(row: Metric | Statistic, spec: Spec) -> Reason | None:

@@ -10,7 +10,7 @@ import json
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import jinja2
 from jinja2 import nodes
@@ -25,7 +25,7 @@ _KNOWN: dict[str, Any] = {
     "largest_of": None, "each_of": None, "counts_as": 0, "each_class": False, "ignored": False,
     "within": None, "conditions": [], "assumed": False, "changes": None, "together": None,
 }  # fmt: skip
-"""What every statement of a page has, so that what texts say of others is not in it."""
+"""What every statement of a page has, so that what texts state of others is not in it."""
 _OPEN: Any = object()
 _BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/"}
 _COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
@@ -37,7 +37,7 @@ _KINDS = frozenset({"share", "fit", "misfit", "mean", "number", "rank", "other"}
 
 
 def script_texts(language: str, codes: Iterable[str]) -> str:
-    """Return an object of JavaScript: the texts of some statements, and of all that they say."""
+    """Return an object of JavaScript: the texts of some statements, and of the parts they have."""
     table = LANGUAGES[language]({}).table
     compiler, made, asked = _Compiler(), {}, list(codes)
     while asked:
@@ -62,8 +62,7 @@ class _Compiler:
     def entry(self, entry: Mapping[str, Any]) -> str:
         """Return the places of a statement, or the kinds of a place, as an object."""
         parts = (
-            f"{json.dumps(key)}:"
-            + (self.entry(text) if isinstance(text, Mapping) else self.text(text))
+            f"{json.dumps(key)}:{self.text(text) if isinstance(text, str) else self.entry(text)}"
             for key, text in entry.items()
             if isinstance(text, (str, Mapping)) and key not in _KINDS - {"share"}
         )
@@ -98,7 +97,7 @@ class _Compiler:
                 return f"{{const e={self.of(value)};{self.target(target, 'e')}}}"
             case nodes.AssignBlock(target=nodes.Name(name=name), body=body):
                 return f'c.{name}=(()=>{{let o="";{self.block(body)}return o}})();'
-        raise NotImplementedError(f"a text in a page cannot have {node}")
+        raise TypeError(f"a text in a page cannot have {node}")
 
     def output(self, parts: Sequence[nodes.Node]) -> str:
         texts = [self.written(part) for part in parts]
@@ -207,8 +206,10 @@ class _Compiler:
             case nodes.Test(node=of, name="none"):
                 return f"({self.of(of)}??null)===null"
             case nodes.Call(node=nodes.Name(name="say")):
-                self.said.append(cast("nodes.Const", node.args[0]).value)
-                return f"c.say({','.join(self.arguments(node))})"
+                code = node.args[0]
+                assert isinstance(code, nodes.Const)
+                self.said.append(code.value)
+                return f"c.state({','.join(self.arguments(node))})"
             case nodes.Call(node=nodes.Getattr(node=of, attr="get")):
                 key, *default = self.arguments(node)
                 return f"({self.of(of)}?.[{key}]??{default[0] if default else 'null'})"
@@ -216,7 +217,7 @@ class _Compiler:
                 return f"void {self.of(of)}.push({','.join(self.arguments(node))})"
             case nodes.Call(node=of):
                 return f"{self.of(of)}({','.join(self.arguments(node))})"
-        raise NotImplementedError(f"a text in a page cannot have {node}")
+        raise TypeError(f"a text in a page cannot have {node}")
 
     def compared(self, first: str, op: str, second: str) -> str:
         if op in ("in", "notin"):

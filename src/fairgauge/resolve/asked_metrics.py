@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairgauge.catalogue.catalogue import RATES
@@ -122,9 +122,13 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
     return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
 
 
+_ROLES: Mapping[Need, Role] = {
+    "label": Role.LABEL, "prediction": Role.PREDICTION, "score": Role.SCORE,
+}  # fmt: skip
+
+
 def _available(cube: Cube) -> frozenset[Need]:
-    needs: tuple[Need, ...] = ("label", "prediction", "score")
-    return frozenset(need for need in needs if cube.plan.axis(Role(need)))
+    return frozenset([need for need, role in _ROLES.items() if cube.plan.axis(role)])
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:

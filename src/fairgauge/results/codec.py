@@ -295,8 +295,18 @@ class _Record:
 def _record(kind: type) -> _Record:
     if hasattr(kind, "saved_as"):
         saved = _record(get_type_hints(kind.saved_as)["return"])
+        last: list[tuple[Any, Plain]] = [(None, {})]
+
+        def write_saved(value: Any) -> Plain:
+            known, written = last[0]  # many records of a report have one and the same scope
+            if value is not known:
+                written = saved.write(value.saved_as())
+                if not {list, dict} & {type(each) for each in written.values()}:
+                    last[0] = value, written
+            return {**written}
+
         return _Record(
-            write=lambda value: saved.write(value.saved_as()),
+            write=write_saved,
             read=lambda values: kind.of_saved(saved.read(values)),  # type: ignore[attr-defined]
             properties=saved.properties,
             nulls=saved.nulls,
@@ -496,7 +506,8 @@ def _or_none(codec: _Codec) -> _Codec:
         return None if value is None else codec.taken(value)
 
     def write(value: Any) -> Any:
-        return None if value is None else codec.written(value)
+        assert write_value is not None
+        return None if value is None else write_value(value)
 
     written = None if write_value is None else write
     return _Codec(

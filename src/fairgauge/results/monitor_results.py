@@ -421,7 +421,7 @@ class MonitorReport(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="monitor",
-        schema="fairgauge.monitor_report/3",
+        schema="fairgauge.monitor_report/4",
         title="Report of a monitor",
         called="the report of a monitor",
         page="fairgauge.statements.monitor:monitor_page",

@@ -22,7 +22,6 @@ from typing import Annotated, Any, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.entry_points import entry_points
 from fairgauge.errors import CubeError, quote, shown
 from fairgauge.object_stores import MOST_SAVED, is_object, local_path, read_limited, read_object
 from fairgauge.results import codec
@@ -30,6 +29,7 @@ from fairgauge.results.brief import Brief
 from fairgauge.results.codec import Plain, Schema
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.describers import function_at
+from fairgauge.start.entry_points import entry_points
 from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Saved
 from fairgauge.version import __version__

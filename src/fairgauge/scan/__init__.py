@@ -10,7 +10,6 @@ from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
-from fairgauge.scan._duckdb_files import DuckFiles
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
@@ -105,7 +104,10 @@ def check_types(source: Source, plan: Plan) -> None:
     DataError
         A column has another type; the message names both.
     """
-    if isinstance(source, DuckFiles):
+    if type(source).__name__ == "DuckFiles":  # of others, DuckDB need not be imported
+        from fairgauge.scan._duckdb_files import DuckFiles
+
+        assert isinstance(source, DuckFiles)
         written = source.written.without(plan.no_numbers)
         with by_role(plan):
             for column in plan.numeric_columns:

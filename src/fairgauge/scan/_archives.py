@@ -6,21 +6,20 @@ import bz2
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import Place
-from fairgauge.scan.input_files import ARCHIVES, FORMATS
 from fairgauge.temporary_files import folder_of_process
 
 _PIECE = 1 << 20
 
 
-def unpacked(path: Place) -> Place:
-    """Return a file itself, or of an archive the copy of the table that it holds.
+def unpacked(path: Place, known: Collection[str]) -> Place:
+    """Return a copy of the one table of an archive, which has one of these suffixes.
 
     Raises
     ------
@@ -29,11 +28,12 @@ def unpacked(path: Place) -> Place:
     MissingExtra
         pyarrow, which reads .zst files, is not installed.
     """
-    if path.suffix.lower() not in ARCHIVES:
-        return path
     room = shutil.disk_usage(folder := Path(tempfile.mkdtemp(dir=folder_of_process()))).free
     try:
-        with path.open("rb") as packed, _member(cast("IO[bytes]", packed), path) as (held, name):
+        with (
+            path.open("rb") as packed,
+            _member(cast("IO[bytes]", packed), path, known) as (held, name),
+        ):
             copy = folder / name
             with copy.open("wb") as target:
                 while piece := held.read(_PIECE):
@@ -48,12 +48,17 @@ def unpacked(path: Place) -> Place:
 
 
 @contextmanager
-def _member(packed: IO[bytes], path: Place) -> Iterator[tuple[IO[bytes], str]]:
+def _member(
+    packed: IO[bytes], path: Place, known: Collection[str]
+) -> Iterator[tuple[IO[bytes], str]]:
     """Open the one table of an archive, with its name."""
     kind = path.suffix.lower()
     if kind == ".zip":
         with zipfile.ZipFile(packed) as archive:
-            yield (opened := archive.open(_only_table(archive, path))), Path(opened.name or "").name
+            yield (
+                (opened := archive.open(_only_table(archive, path, known))),
+                Path(opened.name or "").name,
+            )
     elif kind == ".bz2":
         with bz2.open(packed) as held:
             yield held, PurePosixPath(str(path)).stem
@@ -66,12 +71,12 @@ def _member(packed: IO[bytes], path: Place) -> Iterator[tuple[IO[bytes], str]]:
             yield held, PurePosixPath(str(path)).stem
 
 
-def _only_table(archive: zipfile.ZipFile, path: Place) -> str:
+def _only_table(archive: zipfile.ZipFile, path: Place, known: Collection[str]) -> str:
     names = [each.filename for each in archive.infolist() if not each.is_dir()]
     tables = [
         name
         for name in names
-        if PurePosixPath(name).suffix.lower() in FORMATS
+        if PurePosixPath(name).suffix.lower() in known
         and not any(part.startswith((".", "__")) for part in PurePosixPath(name).parts)
     ]
     if len(tables) != 1:

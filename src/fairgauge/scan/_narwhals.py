@@ -11,7 +11,6 @@ import narwhals.stable.v2 as nw
 from fairgauge.cube.cube import in_stated_order
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._cell_sums import count_batches
-from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.row_codes import BATCH, has_arrow, record_batches, sql_batches
 from fairgauge.scan.source import ALLOWED_DATA, NotNumeric, check_unique_names
@@ -164,6 +163,8 @@ def _as_data_error(name: str) -> Iterator[None]:
     except FairgaugeError:
         raise
     except Exception as error:
+        from fairgauge.scan._duckdb_relation import reason
+
         raise DataError(f"cannot count the {name}: {reason(error)}") from error
 
 

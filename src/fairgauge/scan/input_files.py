@@ -124,7 +124,9 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     if any(path.suffix.lower() in ARCHIVES for path in paths):
         from fairgauge.scan._archives import unpacked
 
-        paths = [unpacked(path) for path in paths]
+        paths = [
+            unpacked(path, FORMATS) if path.suffix.lower() in ARCHIVES else path for path in paths
+        ]
     _opened[tuple(_named(asked))] = [str(path) for path in paths]
     formats = {_format(path) for path in paths}
     if len(formats) > 1:

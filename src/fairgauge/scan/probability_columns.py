@@ -21,7 +21,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.specification import Spec
-from fairgauge.scan._duckdb_files import DuckFiles
+from fairgauge.scan._arrays import Arrays
 from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
@@ -66,6 +66,8 @@ def _names(feature: Probabilities) -> list[str]:
 
 
 def _with_feature(source: Source, feature: Probabilities) -> Source:
+    from fairgauge.scan._duckdb_files import DuckFiles
+
     if isinstance(source, DuckFiles) and source.plain:
         written, relation = _written(source.written, feature), source.relation
         stages = _stages(source.written, feature)
@@ -76,10 +78,7 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
         return replace(source, columns=columns, relation=relation, written=written)
     from fairgauge.scan._duckdb_relation import Relation, open_relation
 
-    if type(source).__name__ == "Arrays":
-        from fairgauge.scan._arrays import Arrays
-
-        assert isinstance(source, Arrays)
+    if isinstance(source, Arrays):
         source = source.relation()
     if isinstance(source, Relation):
         rows, stages = source.relation, _stages(source.written(), feature)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
-from fairgauge.stats.intervals import wilson_limits
+from fairgauge.stats.intervals import wilson
 
 
 @quiet
@@ -402,14 +402,13 @@ def _sides(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
 ) -> tuple[ArrayLike, ...]:
     x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
-    return x1 / n1, *wilson_limits(x1, n1, z), x2 / n2, *wilson_limits(x2, n2, z)
+    return x1 / n1, *wilson(x1, n1, z), x2 / n2, *wilson(x2, n2, z)
 
 
 def _joint(a: Array, b: Array, r: Array) -> Array:
     """Return ``sqrt(a^2 + b^2 - 2 r a b)``; infinite where a or b is."""
-    joint = np.asarray(np.hypot(a - r * b, np.sqrt(1 - r * r) * b))
-    joint[np.isnan(a) | np.isnan(b)] = np.nan  # of an infinite and an unknown side it is infinite
-    return joint
+    joint = np.hypot(a - r * b, np.sqrt(1 - r * r) * b)
+    return np.where(np.isnan(a) | np.isnan(b), np.nan, joint)
 
 
 def _inflation(n: Array, small_sample: bool) -> Array:

@@ -101,18 +101,13 @@ def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
     >>> round(float(low), 4), round(float(high), 4)
     (0.0624, 0.1605)
     """
-    return wilson_limits(*floats(x, n, z))
-
-
-def wilson_limits(x: Array, n: Array, z: Array) -> Limits:
-    """Return what `wilson` does of arrays of one shape; divisions by zero are the caller's."""
+    x, n, z = floats(x, n, z)
     z2 = z * z
     centre = (x + z2 / 2) / (n + z2)
     half = z * np.sqrt(np.maximum(x * (1 - x / n), 0) + z2 / 4) / (n + z2)
     vacuous = (n <= 0) | np.isinf(z)
-    low = np.asarray(np.maximum(centre - half, 0.0))
-    high = np.asarray(np.minimum(centre + half, 1.0))
-    low[vacuous | (x <= 0)], high[vacuous | (x >= n)] = 0.0, 1.0
+    low = np.where(vacuous | (x <= 0), 0.0, np.maximum(centre - half, 0.0))
+    high = np.where(vacuous | (x >= n), 1.0, np.minimum(centre + half, 1.0))
     return low, high
 
 

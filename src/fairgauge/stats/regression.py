@@ -260,7 +260,7 @@ def _squared(sampling: Sampling, held: tuple[Mask, Mask]) -> SquaredWeights:
 
 
 def _in_mixed_levels(x: Array, n: Array, levels: Sequence[Index]) -> Mask:
-    """Return which cells are in levels of both outcomes, those of one outcome left out in turn."""
+    """Return which cells are in levels of both outcomes, those of one outcome excluded in turn."""
     mixed, before = np.ones(len(x), dtype=bool), 0
     while before != (before := int(mixed.sum())):
         for level in levels:

@@ -151,17 +151,17 @@ def log_limits(
     in `tail_weight` it is multiplied by (n + 4)/n, and its excess over that of normal values by
     1 + 10/sqrt(n).
 
-    Measured coverage of 95 % intervals of a mean square, 20 to 1,000 rows beside five times as
-    many: normal 95.6 to 97.9, Laplace and Student's t with 5 degrees of freedom 97.5 to 99.1,
-    lognormal 96.2 to 97.9.
+    Measured coverage of 95 % intervals of a mean square by `tail_weight`, of 20, 50, 200 and 1,000
+    rows: normal 96.9 to 95.2, uniform 98.9 to 95.4, Student's t with 5 degrees of freedom 93.6 to
+    95.2, exponential 95.3 to 96.6.
 
     Parameters
     ----------
     value : array-like
         The mean square, variance or ratio.
     spread, normal : array-like
-        The mean square of the influence, and that of normal values: 2 of a mean square, of a ratio
-        4 (1 - r^2) with r the correlation of e and d.
+        The mean square of the influence, and that of normal values: of a ratio 4 (1 - r^2) with r
+        the correlation of e and d, inf of a spread that is raised already, as by `tail_weight`.
     n : array-like
         Rows; fewer than two give [0, inf].
     z : array-like, >= 0

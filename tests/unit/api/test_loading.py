@@ -129,7 +129,6 @@ RESULTS = {
         metrics="selection_rate"),
     "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
     "plan of a table": lambda: fg.plan(CUBE),
-    "plan of answers": lambda: fg.plan(pairs={"names": 0.1, "runs": 0.5}, tolerance=0.2, items=17),
     "pairs": lambda: fg.pairs(study(placebos=4), **ASKED, placebo="edit", margins={"score": 0.2}),
     "pairs of models": lambda: fg.pairs(
         pl.concat([pl.from_pandas(study((2, 4), seed=s)).with_columns(model=s) for s in range(2)]),

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -168,7 +169,7 @@ def test_order_names_and_shifts_change_no_number(names, items, runs, placebos, s
         assert close([part], before)
 
 
-@settings(max_examples=15)
+@FEW_EXAMPLES
 @given(**_DESIGNS)
 def test_swapping_sides_turns_the_sign(names, items, runs, placebos, seed):
     table = study(names, items, runs, placebos=placebos, seed=seed)

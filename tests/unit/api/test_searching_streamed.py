@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 
 import fairgauge as fg
 from fairgauge.api import searching
@@ -89,7 +90,7 @@ def test_of_every_engine_what_is_found_is_the_same_bit_for_bit(monkeypatch, tmp_
     assert streamed.fingerprint != counted.fingerprint
 
 
-@settings(max_examples=8)
+@FEW_EXAMPLES
 @given(
     rows=st.integers(60, 900),
     seed=st.integers(0, 99),

@@ -10,8 +10,9 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 from tests.needs import EVERY_CASE
 
 import compared_reports as pairs
@@ -415,7 +416,7 @@ def test_a_direction_is_family_wise_too():
     assert called <= (8 if EVERY_CASE else 3)  # 5% of 60, or of 20, and three standard errors
 
 
-@settings(max_examples=15)
+@FEW_EXAMPLES
 @given(
     added=st.dictionaries(
         st.sampled_from("XYZ"), st.tuples(*[st.integers(1, 400)] * 4), min_size=1, max_size=3

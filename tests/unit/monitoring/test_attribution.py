@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 from tests.monitored_days import day_names
 
 import fairgauge as fg
@@ -86,7 +87,7 @@ def test_a_change_of_decisions_is_treatment():
     assert "look first at decisions within department" in str(report.brief())
 
 
-@settings(max_examples=5)
+@FEW_EXAMPLES
 @given(
     absent=st.sets(st.sampled_from([0, 3, 7, 21, 25, 30]), min_size=1),
     women=st.sampled_from([-0.15, -0.17, -0.2]),

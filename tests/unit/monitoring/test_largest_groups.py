@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import FEW_EXAMPLES
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
@@ -48,7 +49,7 @@ def test_a_late_earlier_period_does_not_change_the_reference(tmp_path):
         assert stated in render(later, "markdown")
 
 
-@settings(max_examples=12)
+@FEW_EXAMPLES
 @given(order=st.permutations(range(5)), decided=st.integers(1, 5))
 def test_the_reference_is_the_same_in_every_order_of_arrival(order, decided):
     """From the first decision on; every other day has more women than men."""

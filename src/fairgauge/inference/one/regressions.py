@@ -48,6 +48,7 @@ from fairgauge.stats.squares import (
     heavier_third,
     log_limits,
     summed,
+    tail_weight,
 )
 from fairgauge.stats.weighted import (
     MeanMoments,
@@ -62,8 +63,6 @@ ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 """Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
-_POSSIBLE = 0.02
-"""By so much at most is a kurtosis below 1; beyond, its powers over- or underflowed."""
 _DIGITS, _NEGLIGIBLE = 1e-12, 0.02
 """The relative error of a sum, and the largest of a third moment in units of the deviation."""
 
@@ -194,8 +193,8 @@ def _on_log_scale(
         linearised = of.influence(sums, _squared_sums(evidence))
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
         degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
-    base, (own, normal) = of.value(sums), of.spread(sums)
-    spread = np.fmax(own, of.spread(every)[0])
+    base, (own, normal) = of.value(sums), of.spread(sums, n)
+    spread = np.fmax(own, of.spread(every, every["n"])[0])
     lost = np.isnan(own) & (base > 0) & (n > 1)
 
     def at(z: Array) -> Limits:
@@ -237,14 +236,14 @@ class _OfSquares:
     Attributes
     ----------
     value : of the sums over a group.
-    spread : the mean square of the influence of a row on its logarithm, nan where rounding errors
-        dominate it, and that of normal values.
+    spread : the mean square of the influence of a row on its logarithm, of so many rows, nan where
+        rounding errors dominate it; and that of normal values, inf where it is raised already.
     influence : the sum of squares of what each row of a group moves it by, from the sums over the
         group, over the rows of the second sums, which may be weighed otherwise.
     """
 
     value: Callable[[Sums], Array]
-    spread: Callable[[Sums], tuple[Array, Array | float]]
+    spread: Callable[[Sums, Array], tuple[Array, Array | float]]
     influence: Callable[[Sums, Sums], Array]
 
 
@@ -252,10 +251,9 @@ def _mean_square(m: Sums) -> Array:
     return quotient(m["gap2"], m["n"])
 
 
-@quiet
-def _mean_square_spread(m: Sums) -> tuple[Array, float]:
-    kurtosis = quotient(_fourth_errors(m), m["n"]) / _mean_square(m) ** 2
-    return np.where(kurtosis >= 1 - _POSSIBLE, kurtosis - 1, np.nan), 2.0
+def _mean_square_spread(m: Sums, n: Array) -> tuple[Array, float]:
+    fourth = quotient(_fourth_errors(m), m["n"])
+    return tail_weight(_mean_square(m), fourth, n) - 1, np.inf
 
 
 def _mean_square_influence(m: Sums, rows: Sums) -> Array:
@@ -267,11 +265,9 @@ def _variance(m: Sums) -> Array:
     return error_moments(m).second * quotient(m["n"], m["n"] - 1)  # unbiased, as the value has it
 
 
-@quiet
-def _variance_spread(m: Sums) -> tuple[Array, float]:
+def _variance_spread(m: Sums, n: Array) -> tuple[Array, float]:
     found = error_moments(m)
-    kurtosis = found.fourth / found.second**2
-    return np.where(kurtosis >= 1 - _POSSIBLE, kurtosis - 1, np.nan), 2.0
+    return tail_weight(found.second, found.fourth, n) - 1, np.inf
 
 
 @quiet
@@ -300,11 +296,12 @@ def _unexplained_influence(m: Sums, rows: Sums) -> Array:
 
 
 @quiet
-def _unexplained_spread(m: Sums) -> tuple[Array, Array]:
+def _unexplained_spread(m: Sums, n: Array) -> tuple[Array, Array]:
     """Return the spread of ln(1 - R²); a row moves it by e²/E - d²/V, d its label less their mean.
 
     The mean square of that is of fourth moments: of e², of d², and of both together.
     """
+    del n  # which raises it where limits are made
     label = label_moments(m)
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
     both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²

@@ -160,7 +160,7 @@ const asked = (given, table) => {
   };
   const features = listOf(question.sensitive).map((s) => column(typeof s === "string" ? s : s.column, "sensitive"));
   if (listOf(question.sensitive).some((s) => typeof s !== "string" && Object.keys(s).length > 1)) throw new Refused(`This page cannot cut columns into bands. ${COMMAND}`);
-  if (!features.length) throw new Refused("Which columns say who people are? None is marked.");
+  if (!features.length) throw new Refused("Which columns state who people are? None is marked.");
   if (features.length > 3) throw new Refused(`At most three columns can be looked at together in this page. ${COMMAND}`);
   if (!question.prediction) throw new Refused("Which column is the decision?");
   const reference = question.reference ?? "others";
@@ -200,7 +200,7 @@ const levelled = (c, q) => {
   return { column: c, name: c.name, levels, names: levels.map(String), codes: Int16Array.from(merged, (m) => (m === null ? -1 : at.get(m))) };
 };
 const isOneOf = (value, of) => of.some((each) => meaning(each) === meaning(value));
-const countRows = async (q, table, tell = () => {}) => {
+const countRows = async (q, table, report = () => {}) => {
   const columns = q.features.map((c) => levelled(c, q)), outcomes = [q.label, q.decision].filter(Boolean).map((c) => levelled(c, q));
   for (const c of columns) {
     const absent = c.levels.map((level) => isOneOf(level, q.unknown));
@@ -214,7 +214,7 @@ const countRows = async (q, table, tell = () => {}) => {
   let without = 0, rested = performance.now();
   const axes = [...columns, ...outcomes].map((c) => ({ codes: CODES.get(c.column), to: c.codes })), times = q.count && CODES.get(q.count);
   for (let row = 0; row < table.rows; row++) {
-    if (row % 20000 === 19999 && performance.now() - rested > 40) { tell(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
+    if (row % 20000 === 19999 && performance.now() - rested > 40) { report(row / table.rows); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
     let n = 1, key = 0;
     if (weights) { const code = times[row]; if (code === 65535) { without++; continue; } n = weights[code]; }
     for (const { codes, to } of axes) { const code = codes[row]; key = key * 1024 + (code === 65535 ? -1 : to[code]) + 1; }

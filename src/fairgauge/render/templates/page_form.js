@@ -5,9 +5,9 @@ const WORKER = typeof document === "undefined";
 let worker = null, asking = 0;
 const pending = new Map();
 const local = { table: null };
-const handle = async (what, given, tell) => {
-  if (what === "read") { local.table = await readTable(given.source, given.name, tell, given.pasted); return local.table; }
-  return auditTable(local.table, given, tell);
+const handle = async (what, given, report) => {
+  if (what === "read") { local.table = await readTable(given.source, given.name, report, given.pasted); return local.table; }
+  return auditTable(local.table, given, report);
 };
 if (WORKER) {
   self.onmessage = async ({ data: { id, what, given } }) => {
@@ -18,19 +18,19 @@ if (WORKER) {
   try {
     worker = new Worker(URL.createObjectURL(new Blob([document.currentScript.textContent], { type: "text/javascript" })));
     worker.onmessage = ({ data: { id, far, result, error, known } }) => {
-      const { tell, done, failed } = pending.get(id);
-      if (far) return tell(...far);
+      const { report, done, failed } = pending.get(id);
+      if (far) return report(...far);
       pending.delete(id);
       if (error !== undefined) failed(known ? new Refused(error) : new Error(error)); else done(result);
     };
     worker.onerror = (event) => { event.preventDefault(); worker = null; for (const { again } of pending.values()) again(); pending.clear(); };
   } catch { worker = null; }
 }
-const behind = (what, given, tell) => (worker ? new Promise((done, failed) => {
+const behind = (what, given, report) => (worker ? new Promise((done, failed) => {
   asking += 1;
-  pending.set(asking, { tell, done, failed, again: () => handle(what, given, tell).then(done, failed) });
+  pending.set(asking, { report, done, failed, again: () => handle(what, given, report).then(done, failed) });
   worker.postMessage({ id: asking, what, given });
-}) : handle(what, given, tell));
+}) : handle(what, given, report));
 
 // ---- the questions
 const GUESS = {
@@ -42,18 +42,17 @@ const GUESS = {
 };
 const MOST_GROUPS = 60;
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
-const say = (id, ...children) => one(id).replaceChildren(...children);
+const fill = (id, ...children) => one(id).replaceChildren(...children);
 const alarm = (...texts) => make("p", { className: "error", role: "alert" }, ...texts);
 const fail = (error) => {
   const known = error instanceof Unreadable || error instanceof Refused;
-  say("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
+  fill("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
   one("working").hidden = true;
 };
-const progress = (what) => (part, rows) => { one("bar").value = part; say("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${count(rows)} ${UI.rows}` : ""}`); };
+const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${count(rows)} ${UI.rows}` : ""}`); };
 const load = async (source, name, pasted = false) => {
-  say("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
+  fill("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
   try {
-    if (/\.json$/i.test(name)) return await openCounts(await source.text(), name);
     state.table = await behind("read", { source, name, pasted }, progress(UI.reading));
     one("working").hidden = true;
     ask();
@@ -73,16 +72,16 @@ const ask = () => {
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
-  say("read", inWords(UI.read, { name: table.name, rows: count(table.rows), columns: table.columns.length }));
-  const choose = (id, chosen, none) => say(id, ...(none ? [option("", none, !chosen)] : []), ...two.map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
+  fill("read", inWords(UI.read, { name: table.name, rows: count(table.rows), columns: table.columns.length }));
+  const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...two.map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   choose("label", two.find((c) => GUESS.label.test(c.name) && c !== decision), UI.no_label);
   const broken = table.columns.find((c) => GUESS.count.test(c.name) && c !== counted && !c.many && c.values.filter((v) => plainNumber(v) !== null).length > c.values.length / 2);
-  say("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) }) : "");
-  say("count", option("", UI.each, !counted), ...table.columns.filter((c) => c.name && isCount(c)).map((c) => option(c.name, inWords(UI.counted, { name: c.name }), c === counted)));
-  say("groups", ...two.map((c) => make("label", { className: "choice" }, make("input", { type: "checkbox", name: "group", value: c.name, checked: GUESS.group.test(c.name) && c !== decision }), " ", bdi(c.name), " ", make("small", {}, inWords(UI.values, { n: c.values.length })))));
+  fill("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) }) : "");
+  fill("count", option("", UI.each, !counted), ...table.columns.filter((c) => c.name && isCount(c)).map((c) => option(c.name, inWords(UI.counted, { name: c.name }), c === counted)));
+  fill("groups", ...two.map((c) => make("label", { className: "choice" }, make("input", { type: "checkbox", name: "group", value: c.name, checked: GUESS.group.test(c.name) && c !== decision }), " ", bdi(c.name), " ", make("small", {}, inWords(UI.values, { n: c.values.length })))));
   const apart = table.columns.filter((c) => c.many || c.values.length > MOST_GROUPS);
-  say("apart", apart.length ? inWords(UI.apart, { names: listed(apart.map((c) => c.name), 8) }) : "");
+  fill("apart", apart.length ? inWords(UI.apart, { names: listed(apart.map((c) => c.name), 8) }) : "");
   [["q-decision", isOpen("prediction", "positive")], ["q-label", isOpen("label")], ["q-groups", isOpen("sensitive")], ["q-unit", isOpen("count")], ["q-rule", !("preset" in given) && isOpen("rules")], ["q-words", isOpen("words") && !("preset" in given)]].forEach(([id, open]) => { one(id).hidden = !open; });
   one("questions").hidden = false;
   askDecision(); askLabel(); askGroups();
@@ -104,16 +103,16 @@ const likely = (c) => {
 };
 const askDecision = () => {
   const c = column(one("decision").value);
-  if (!c) return say("decided");
+  if (!c) return fill("decided");
   valueTable(one("decided"), c, [["yes", UI.got], ["no", UI.did_not], ["unknown", UI.nothing]], likely(c), "d");
-  say("undecided", c.values.some(isUndecided) ? UI.undecided : "");
+  fill("undecided", c.values.some(isUndecided) ? UI.undecided : "");
 };
 const askLabel = () => {
   const c = column(one("label").value);
-  if (!c) return say("labelled");
+  if (!c) return fill("labelled");
   valueTable(one("labelled"), c, [["yes", UI.yes], ["no", UI.no], ["unknown", UI.not_known]], likely(c), "l");
 };
-const askGroups = () => say("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
+const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
   const c = column(box.value), by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
   const rows = byRows(c).map(([v, n]) => {
     const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known });
@@ -232,7 +231,7 @@ const grid = (page) => {
         make("td", { className: "n" }, drawn ? `${text(i.value)} (${text(i.low)} \u2026 ${text(i.high)})${ratio ? "" : " pp"}` : UI.no_interval), make("td", { className: "plot" }, plot), make("td", { className: `v ${v.outcome}` }, g.table.terms.word[v.outcome], ...(v.remains === false ? [` (${UI.judged_alone})`] : [])), make("td", { className: "why" }, whyText(v, unit)));
     };
     const body = audit.features.filter((f) => of.some((v) => v.r.feature === f)).map((f) => make("tbody", {}, make("tr", { className: "part" }, make("th", { colSpan: 5, scope: "rowgroup" }, F.feature([f.name, f.names]))), ...of.filter((v) => v.r.feature === f).map(row)));
-    const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.say("allowed", "text", rule_)) : rule.text;
+    const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, "95% CI"), make("th", { scope: "col" }, make("span", { className: "unseen" }, "95% CI"), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
     make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? UI.best.replace(/ \(.*/, "") : UI.others }))];
@@ -245,7 +244,6 @@ const tables = () => {
   make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? UI.best_note : "" })), make("p", { className: "note" }, UI.see_python)];
 };
 const unknownRow = (f) => { const n = f.unknown.reduce((a, u) => a + u.n, 0); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
-const openCounts = async () => { throw new Unreadable(`This page reads CSV and TSV files and pasted cells. Open counts with fairgauge explore or fairgauge audit.`); };
 
 // ---- events
 const save = (text, name, type) => {
@@ -263,7 +261,7 @@ const sample = () => {
   return rows.join("\n");
 };
 const answerForm = async () => {
-  say("wrong");
+  fill("wrong");
   try {
     one("working").hidden = false;
     state.question = answered();
@@ -271,7 +269,7 @@ const answerForm = async () => {
     show();
   } catch (error) {
     if (!(error instanceof Refused || error instanceof Unreadable)) console.error(error);
-    say("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
+    fill("wrong", alarm(error instanceof Refused || error instanceof Unreadable ? error.message : inWords(UI.unexpected, { message: error.message })));
   }
   one("working").hidden = true;
 };

@@ -70,7 +70,7 @@ const grammarOf = (language, asked) => {
     if (!named || people.pronouns.includes(fold(named.split(" ")[0]))) named = byDefault(side);
     return inflected(named, kase);
   };
-  const some = (side, kase) => (["others", "everyone", "rows"].includes(side.kind) ? inflected(filled(people[`some_${side.kind}`], { noun }), kase) : name(side, kase));
+  const some = (side, kase) => (`some_${side.kind}` in people ? inflected(filled(people[`some_${side.kind}`], { noun }), kase) : name(side, kase));
   const equals = (e) => `${called(e.column)} ${{ "=": "=", not: terms.other_than }[e.op]} ${listing(e.values.length ? e.values.map(called) : [terms.that_class], "or")}`;
   const KEYS_OF = { decision: { true: "positive", false: "negative" }, outcome: { true: "label_positive", false: "label_negative" } };
   const kindOf = (e) => (e.decides && !(words.label_positive || words.label_negative) ? "decision" : e.kind);
@@ -163,12 +163,12 @@ const grammarOf = (language, asked) => {
     selectattr: (items, path, test, value) => items.filter((item) => (test === undefined ? T(at(item, path)) : JSON.stringify(at(item, path)) === JSON.stringify(value))),
     rejectattr: (items, path) => items.filter((item) => !T(at(item, path))), rule_words: (t) => t, insufficient: () => "", reason: () => "" };
   const self = { joined, comma: (among) => (among && !event(among).who.startsWith(people.with) ? "," : ""), event, noun, unit };
-  const say = (code, place, s = null, more = {}) => {
+  const state = (code, place, s = null, more = {}) => {
     let text = texts[code]?.[place] ?? (["share", "fit", "misfit", "mean", "number", "rank", "other"].includes(place) ? texts[code]?.else : undefined);
     if (text && typeof text === "object") text = text[s?.of?.kind ?? "number"] ?? text.else;
     if (!text) return null;
-    return text({ say, terms, table, words: self, inf: Infinity, s, ...s?.facts, ...more }).trim() || null;
+    return text({ state, terms, table, words: self, inf: Infinity, s, ...s?.facts, ...more }).trim() || null;
   };
-  return { say, table, words: self };
+  return { state, table, words: self };
 };
 let F = {};

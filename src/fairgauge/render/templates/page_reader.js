@@ -55,7 +55,7 @@ class Fields {
   }
 }
 
-// columns: each distinct value once, and for every row its place; a column of too many values is left out
+// columns: each distinct value once, and for every row its place; a column of too many values is excluded
 class Columns {
   constructor(header) {
     this.header = header;
@@ -119,9 +119,10 @@ const checkHeader = (header, rows) => {
 };
 
 // a file, read in pieces so that the page stays responsive and shows how far it is
-const readTable = async (source, name, tell, pasted = false) => {
+const readTable = async (source, name, report, pasted = false) => {
   const size = source.size, extension = (/\.[^.]+$/.exec(name) || [""])[0].toLowerCase();
   if (/^\.(xlsx|xlsm|xls|ods|numbers)$/.test(extension)) throw new Unreadable("This is a workbook. In Excel choose File, Save as, \u201cCSV UTF-8 (comma delimited)\u201d and drop that file; or copy the cells and paste them below.");
+  if (/\.cube\.json$/i.test(name)) throw new Unreadable("These are counts. Open them with fairgauge explore COUNTS -o explore.html, or fairgauge audit COUNTS.");
   if (/^\.(parquet|feather|arrow|zip|gz|pdf|json|jsonl|html?)$/.test(extension)) throw new Unreadable(`This page reads CSV and TSV files and pasted cells, not ${extension} files. fairgauge on the command line reads many more.`);
   if (!size) throw new Unreadable("The file is empty.");
   if (size > MOST_BYTES) throw new Unreadable("The file has more than 2 GB. Audit it with fairgauge on the command line, which reads more rows than memory holds.");
@@ -164,7 +165,7 @@ const readTable = async (source, name, tell, pasted = false) => {
       take(text, false);
       done += Math.min(PIECE, value.length - from);
       const now = performance.now();
-      if (first || now - rested > 25) { first = false; rested = now; tell(done / size, table ? table.rows : 0); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
+      if (first || now - rested > 25) { first = false; rested = now; report(done / size, table ? table.rows : 0); await new Promise((r) => setTimeout(r)); rested = performance.now(); }
       }
       if (ended) break;
     }

@@ -208,15 +208,15 @@ const pageOf = (counts, q, audit, language = data.language) => {
   add("other_groups", { columns: q.features.map((c) => c.name), period: q.question.document?.period ?? null });
 
   const shownWords = language === "en" ? words : { values: words.values, favourable: words.favourable, ...q.question.words };
-  const g = grammarOf(language, shownWords), said = (place) => {
+  const g = grammarOf(language, shownWords), stated_ = (place) => {
     const made = new Map();
-    for (const s of statements) { const text = g.say(s.code, place, s); if (text && !made.has(text)) made.set(text, s); }
+    for (const s of statements) { const text = g.state(s.code, place, s); if (text && !made.has(text)) made.set(text, s); }
     return [...made].slice(0, MOST_PLACES[place] ?? 99);
   };
   const shown = statements.filter((s) => ["differs", "headline"].includes(s.code) && s.shown), titles = g.table.page;
   const title = (place) => (place === "found" ? TEXTS[language].texts.found_title.audit({ neutral: shown.length > 0 && !shown.some((s) => s.harm === "worse") }) : titles[place]);
-  return { grammar: g, statements: statements.map(({ code, who, than, by, value, harm, verdict }) => ({ code, who, than, by, value, harm, verdict })), all: statements, headed, headline: said("headline")[0]?.[0] ?? null, verdict: said("verdict").map(([t]) => t), overall,
-    answers: ["looked", "found", "certain", "limits"].map((place) => ({ place, question: title(place), sentences: said(place).map(([text, s]) => ({ text, s })) })).filter((a) => a.sentences.length) };
+  return { grammar: g, statements: statements.map(({ code, who, than, by, value, harm, verdict }) => ({ code, who, than, by, value, harm, verdict })), all: statements, headed, headline: stated_("headline")[0]?.[0] ?? null, verdict: stated_("verdict").map(([t]) => t), overall,
+    answers: ["looked", "found", "certain", "limits"].map((place) => ({ place, question: title(place), sentences: stated_(place).map(([text, s]) => ({ text, s })) })).filter((a) => a.sentences.length) };
 };
 const leastOf = (q, unit) => ({ rows: (q.minN ?? 0) > 1 ? q.minN : null, share: q.minShare || null, unit });
 const undecidedOf = (q, audit) => {
@@ -237,8 +237,8 @@ const sortedByGravity = (verdicts, q, favourable) => {
   return [...verdicts].sort((a, b) => GRAVEST.indexOf(a.outcome) - GRAVEST.indexOf(b.outcome) || better(a) - better(b) || order(outside(b), outside(a)));
 };
 // what the form does, for programs: the text of a table and a specification as an object
-const auditTable = async (table, question, tell) => {
-  const q = asked(question, table), counts = await countRows(q, table, tell);
+const auditTable = async (table, question, report) => {
+  const q = asked(question, table), counts = await countRows(q, table, report);
   const features = featuresOf(counts, q.crossed), empty = features.find((f) => f.columns.length === 1 && !f.groups.length);
   if (empty) throw new Refused(`Nobody has a known ${empty.name}: every value of it is empty or counts as not known.`);
   if (Math.max(...features.map((f) => f.groups.length)) > 200) throw new Refused(`These columns make more than 200 groups. Join some of them, or choose fewer columns. ${COMMAND}`);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,17 +43,19 @@ def script_of(computed: Mapping[str, Any], language: str = "en", *, form: bool =
 
     ``computed`` is what the page takes of the package's numbers: rates, presets, a table to check.
     """
+    body = scripts(*_SCRIPTS, *(["page_form.js"] if form else []))
+    shown = {*re.findall(r"\bUI\.(\w+)", body), "check_failed"}  # the others stand in the page
+    words = LANGUAGES[language]({}).table["ask"]
     data = {
         **computed,
         "language": language,
-        "ui": LANGUAGES[language]({}).table["ask"],
+        "ui": {key: text for key, text in words.items() if key in shown},
         "keys": KEYS,
         "patterns": category_words.sources(_WORDS, _PATTERNS),
         "markers": sorted(category_words.MISSING_MARKERS),
     }
     texts = script_texts(language, _TEXTS).replace("</", "<\\/")
     head = f"const data={escaped(data)},RATES=data.rates,TEXTS={{{language}:{texts}}};\n"
-    body = scripts(*_SCRIPTS, *(["page_form.js"] if form else []))
     return f"(()=>{{'use strict';\n{head}{body}\n}})();"
 
 

@@ -93,7 +93,7 @@ def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
     first = next(day for day, code in codes.items() if code == 1)
     assert first in result.output
     found = json.loads((tmp_path / "r.json").read_text())
-    assert found["schema"] == "fairgauge.monitor_report/3"
+    assert found["schema"] == "fairgauge.monitor_report/4"
     assert found["verdict"] == "fail"
     alarms = [each["alarm"]["period"] for each in found["comparisons"] if each["alarm"]]
     assert alarms == [first]

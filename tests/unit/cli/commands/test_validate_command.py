@@ -74,8 +74,8 @@ def test_types_where_the_schema_tells(fails, run, tmp_path, monkeypatch):
         assert said.startswith("column 's' must hold numbers, but has the type ")
         assert run("validate", name, *flags, "--weight", "w").exit_code == 0
     assert fails("validate", "t.csv", *flags, "--score", "p") == (
-        "column 'p' must hold numbers, but has 'x'; a number that is missing is an empty cell, "
-        """or is listed as unknown: --recode 'p = {unknown = ["x"]}' (recode)"""
+        "column 'p' must hold numbers, but has 'x'; write plain numbers, and an empty cell for "
+        """none, or list it as unknown: --recode 'p = {unknown = ["x"]}' (recode)"""
     )
 
 

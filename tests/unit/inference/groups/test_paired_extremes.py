@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bench.paired_coverage import both_sides, cells_of, change, drawn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.cases import FEW_EXAMPLES
 
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
@@ -103,7 +104,7 @@ OF_GROUPS = (
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10)
+@FEW_EXAMPLES
 @given(COUNTS)
 def test_exchanging_the_models_negates_the_interval(name, counts):
     there, back = (groups_change(name, each) for each in (counts, counts.swapaxes(2, 3)))
@@ -113,7 +114,7 @@ def test_exchanging_the_models_negates_the_interval(name, counts):
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10)
+@FEW_EXAMPLES
 @given(COUNTS, st.permutations(range(4)))
 def test_relabelled_groups_do_not_change_the_interval(name, counts, order):
     one, other = groups_change(name, counts), groups_change(name, counts[order])
@@ -122,7 +123,7 @@ def test_relabelled_groups_do_not_change_the_interval(name, counts, order):
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10)
+@FEW_EXAMPLES
 @given(arrays(np.int64, (4, 3, 2), elements=st.integers(1, 40)))
 def test_a_candidate_that_is_the_model_in_use_changes_nothing(name, counts):
     same = counts[..., None] * np.eye(2, dtype=int)

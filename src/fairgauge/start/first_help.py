@@ -5,7 +5,7 @@ Click's group of commands prints the same text.
 
 from __future__ import annotations
 
-from fairgauge.entry_points import entry_points
+from fairgauge.start.entry_points import entry_points
 
 INTRODUCTION = """\
 Measure how a model treats groups of people, with confidence intervals.
