@@ -194,7 +194,7 @@ def test_a_command_imports_code_beside_its_specification_alone(module, tmp_path_
     refused = CliRunner().invoke(main, asked)
     assert refused.exit_code == 2
     assert len(refused.stderr.splitlines()) == 1
-    assert "missed rows" in CliRunner().invoke(main, [*asked, "--allow-code"]).output
+    assert "Missed rows" in CliRunner().invoke(main, [*asked, "--allow-code"]).output
 
 
 ASKED = {"label": "y", "prediction": "p", "sensitive": "sex"}
