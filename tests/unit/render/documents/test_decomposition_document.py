@@ -61,7 +61,7 @@ def test_what_is_filed_has_sources_method_and_room_for_signatures():
     assert facts["made at"] == found.created
     assert isinstance(blocks[-1], SignOff)
     titles = [each.text for each in blocks if isinstance(each, Heading)]
-    assert "Notes and excluded rows" in titles
+    assert "Method and excluded rows" in titles
 
 
 def test_counts_that_are_in_no_file_leave_a_place_for_one():
