@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Outcome, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
+from fairgauge.question.presets import find_preset
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents.document_parts import repeat_blocks
@@ -431,6 +432,14 @@ OF_REPORTS: Mapping[str, Callable[..., Any]] = {
     "sizes": _sizes,
     "rows": _rows,
 }
+
+
+def _alternatives(comparison: ModelComparison) -> Sequence[Candidate]:
+    """Return the candidates that were tried, where the preset asks for such a search."""
+    of = find_preset(comparison.spec.get("preset"))
+    return comparison.candidates if of is not None and of.alternatives else ()
+
+
 OF_MODELS: Mapping[str, Callable[..., Any]] = {
     **_OF_CHANGES,
     "facts": _model_facts,
@@ -439,6 +448,7 @@ OF_MODELS: Mapping[str, Callable[..., Any]] = {
         "exhibits": _exhibits(comparison),
     },
     "every": _candidates,
+    "tried": _alternatives,
     "stated": _Candidate.stated,
     "rate_rows": _Candidate.rates,
     "reclassified": _Candidate.reclassified,
