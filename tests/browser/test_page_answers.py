@@ -162,3 +162,14 @@ def test_no_pass_stands_on_a_group_that_may_be_no_group(tmp_path):
     assert {d["code"] for d in doubted["doubts"]} == {"missing_marker"}
     assert {v["outcome"] for v in stated["verdicts"]} == {"pass"}
     assert not stated["doubts"]
+
+
+def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
+    """Codes of HMDA: 4 and 5 are withdrawn and incomplete, and were taken for denials."""
+    rows = [f"{sex},{code}" for sex in "FM" for code in "11113345" for _ in range(60)]
+    asked = {"prediction": "action_taken", "positive": ["1"], "sensitive": ["sex"],
+             "favourable": "positive", "rules": ["selection_rate.ratio >= 0.7"]}  # fmt: skip
+    case = {"text": "\n".join(["sex,action_taken", *rows]), "question": asked}
+    (made,) = answers([case], tmp_path)
+    assert {v["outcome"] for v in made["verdicts"]} == {"inconclusive"}
+    assert str(audited(case, tmp_path / "hmda.csv").verdict) == "inconclusive"

@@ -363,6 +363,12 @@ const auditOf = (counts, q) => {
 };
 
 // ---- doubts: rows whose meaning is unclear, where they are many, withhold a pass
+// what became of applications in HMDA data, where nobody was approved or denied
+const isNoAction = (o, code) => {
+  const name = o.names[code].trim().replace(/^0+/, "");
+  return /^(application withdrawn|file closed for incompleteness|loan purchased|purchased loan|preapproval request)/i.test(name)
+    || (/action[ _-]?(taken|type)/i.test(o.name) && /^[4-8]$/.test(name));
+};
 const doubtOf = (counts, q, features) => {
   const doubts = [], doubted = counts.columns.map(() => new Set()), sizes = counts.columns.map((_, i) => counts.columns[i].levels.map((_, k) =>
     counts.rows.reduce((a, r) => a + (r.codes[i] === k ? r.cases : 0), 0)));
@@ -387,7 +393,7 @@ const doubtOf = (counts, q, features) => {
   const rowsAt = (k) => counts.outcomes[k].levels.map((_, code) => counts.rows.reduce((a, r) => a + (r.codes[at(k)] === code ? r.cases : 0), 0));
   counts.outcomes.forEach((o, k) => {
     const sizes_ = rowsAt(k), good = (code) => counts.state[k][code] === 0, refused = o.levels.map((_, code) => code).filter((code) => sizes_[code] && !good(code));
-    const none = noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]));
+    const none = noOutcomes(o.levels), undecided = refused.filter((code) => none.includes(o.levels[code]) || isNoAction(o, code));
     if (undecided.length && !(refused.length === 1 && mayBeValue(o.names[refused[0]]))) add("undecided_outcomes", `clear ${roles[k]}`, undecided.reduce((a, code) => a + sizes_[code], 0), [roles[k]], null);
     const known = sizes_.reduce((a, b) => a + b, 0), positives = sizes_.reduce((a, n, code) => a + (good(code) ? n : 0), 0);
     if (known >= FEWEST.rows && (positives === 0 || positives === known) && q.rates.some((rate) => rate.needs === 2 || roles[k] === "prediction"))
