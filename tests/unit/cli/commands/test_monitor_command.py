@@ -235,6 +235,7 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     assert [(e["problem"], e["period"], e["value"]) for e in found["findings"]] == [
         ("gap", "2026-01-05", None),
         ("new value", "2026-01-06", "f"),
+        ("doubted value", "2026-01-06", "'F', 'f'"),  # as an audit of the last period doubts it
     ]
     assert "which reads like “F”" in found["findings"][1]["says"]
     assert texts_in(folder / "history") == before
