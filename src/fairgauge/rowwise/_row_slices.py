@@ -38,7 +38,7 @@ from fairgauge.stats.cumulative import (
     cumulative_errors,
     cumulative_test,
 )
-from fairgauge.stats.intervals import critical
+from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
 from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.paired import paired_difference, paired_p
@@ -170,7 +170,7 @@ class RowSlice:
         return RowAnswer(value, n, m, quantiles, found, reason)
 
     def _quarter(self, sides: RowSides, k: int) -> RowAnswer:
-        """Return the group's share of a quarter, and the reference's: numbers to state alone."""
+        """Return the group's share of a quarter, and the reference's."""
         label = self._rows.label
         known = ~np.isnan(label) & (self._codes >= -1)
         sides, total = sides.where(known), int(known.sum())
@@ -181,8 +181,8 @@ class RowSlice:
         held[known] = ranking.within(ends[1]) - ranking.within(ends[0])
         places = ends[1] - ends[0]
         mine, theirs = sides.sum(held) / places, math.fsum(held[sides.reference]) / places
-        stated = no_intervals(1, Reason.of(ReasonCode.NO_METHOD, of="the share of a quarter"))
-        return RowAnswer(mine, n, m, (mine, theirs), stated)
+        found = of_rows(lambda: in_quarter(mine, places, min(n, m), self._spec), self._spec)
+        return RowAnswer(mine, n, m, (mine, theirs), found)
 
     def _flip(self, sides: RowSides) -> RowAnswer:
         points, selected = self._rows.points, self._rows.selected
@@ -361,6 +361,12 @@ def of_rows(make: Callable[[], Intervals], spec: Spec) -> Intervals:
         return make()
     except NoInterval as why:
         return no_intervals(1, why.reason)
+
+
+def in_quarter(share: float, places: int, rows: int, spec: Spec) -> Intervals:
+    """Return the interval of a share of the rows in a quarter, of which there are so many."""
+    limits = wilson(share * places, places, critical(spec.confidence))
+    return _one(limits, np.nan, (IntervalMethod.WILSON,), rows)
 
 
 def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:

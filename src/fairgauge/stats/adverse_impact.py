@@ -62,7 +62,7 @@ def exact_selection_test(
     Examples
     --------
     >>> round(exact_selection_test([10], [12], [2], [9]), 6)
-    0.029952
+    0.029973
     """
     from scipy.stats import hypergeom
 
