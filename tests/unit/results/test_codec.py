@@ -64,8 +64,10 @@ OF_TYPE = {
     Interval: st.builds(Interval, NUMBERS, NUMBERS, st.floats(0, 1), st.just(("wilson", "mover"))),
     GroupId: st.builds(lambda parts: GroupId.of(*parts), st.lists(PARTS, min_size=1, max_size=3)),
     Verdict: st.builds(
-        Verdict, rule=NAMES, metric=NAMES, feature=NAMES | st.none(), group=NAMES | st.none(),
-        value=NUMBERS | st.none(), outcome=st.sampled_from(Outcome),
+        # the sentence of a verdict reads the limits of its rule
+        Verdict, rule=st.sampled_from(["DI >= 0.8", "0.8 <= DI <= 1.25"]), metric=NAMES,
+        feature=NAMES | st.none(), group=NAMES | st.none(), value=NUMBERS | st.none(),
+        outcome=st.sampled_from(Outcome),
         reason=st.just(Reason.of(ReasonCode.NO_INTERVAL))),
 }  # fmt: skip
 CLASSES = (
