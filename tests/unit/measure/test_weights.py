@@ -86,7 +86,7 @@ def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
     assert compared > 60
 
 
-UNWEIGHTED = {"median_label.difference", "median_label.ratio",
+UNWEIGHTED = {"median_label.difference", "median_label.ratio", "label_quarter",
               "prediction_ks", "prediction_wasserstein", "residual_ks", "residual_wasserstein",
               "precision_at_k", "top_selection_ratio", "skew", "ndkl", "exposure_ratio",
               "consistency", "residual_spread", "label_smd", "prediction_smd", "score_smd",
