@@ -142,7 +142,7 @@ class Grammar:
             "inf": math.inf,
             "flag": flag_of,
             "recoded": recoding_flag,
-            "cut": lambda column, cuts, *flag: cut_options(str(column), cuts, *flag),
+            "cut_options": lambda column, cuts, *flag: cut_options(str(column), cuts, *flag),
             "terms": self.terms,
             "words": self,
             "table": self.table,

@@ -1303,7 +1303,7 @@ class _Audit(Compared):
         for note in self.notes[DiagnosticCode.MISSING_MARKER]:
             if (note.feature, note["value"]) in references:
                 given = flag_of("unknown", note["value"])
-                yield step("name_unknown", value=note["value"], flag=given, feature=note.feature)
+                yield step("name_unknown", value=note["value"], option=given, feature=note.feature)
         for by_option in (True, False):
             respelled = [
                 note.feature

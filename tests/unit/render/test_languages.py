@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+import jinja2
 import pytest
+from jinja2 import nodes
 from tests.every_result import RESULTS, result
 
 import fairgauge as fg
@@ -59,6 +61,7 @@ def test_a_language_has_every_code_and_place_of_english_and_no_other(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_text_is_a_template(name):
     grammar = LANGUAGES[name]({})
+    helpers = grammar.env.globals.keys() - jinja2.defaults.DEFAULT_NAMESPACE - {"inf"}
 
     def parse(table: Mapping[str, Any]) -> None:
         for text in table.values():
@@ -66,6 +69,11 @@ def test_every_text_is_a_template(name):
                 parse(text)
             elif isinstance(text, str):
                 grammar.env.compile(text)
+                parsed = grammar.env.parse(text)
+                used = parsed.find_all((nodes.Call, nodes.Getattr, nodes.Getitem))
+                asked = {*parsed.find_all(nodes.Name)} - {of.node for of in used}
+                # where a fact is absent, a helper of its name would be printed
+                assert not {of.name for of in asked} & helpers, text
 
     parse(texts_of(name))
 
