@@ -48,6 +48,7 @@ class FaultCode(StrEnum):
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, unknown, other
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
+    NO_COMMON_REFERENCE = "no_common_reference"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
     RATIO_MISSING = "ratio_missing"  # n, share

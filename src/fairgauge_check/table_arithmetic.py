@@ -271,10 +271,23 @@ def _ratios(table: PublishedTable, of: str | None = None) -> Iterator[Finding]:
                          ratio=float(sum(ranges[0])) / 2, reference=reference.name,
                          **named)  # fmt: skip
     if unchecked:
-        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=tuple(unchecked), **named)
+        apart = reference is None and _are_of_no_one_rate(table)
+        code = FaultCode.NO_COMMON_REFERENCE if apart else FaultCode.RATIOS_NOT_CHECKED
+        yield _fault(code, None, categories=tuple(unchecked), **named)
     for row in table.of(RowKind.UNKNOWN):
         if row.ratio is not None:
             yield _fault(FaultCode.RATIO_OF_UNKNOWN, row, printed=row.ratio.text, **named)
+
+
+def _are_of_no_one_rate(table: PublishedTable) -> bool:
+    """Return whether no rate, of whoever it may be, could be what all printed ratios divide by."""
+    low, high = Fraction(0), Fraction(10**9)
+    for row in table.groups:
+        if row.ratio is not None and row.rates and row.ratio.exact > row.ratio.unit:
+            half = row.ratio.unit / 2
+            low = max(low, min(each for each, _ in row.rates) / (row.ratio.exact + half))
+            high = min(high, max(each for _, each in row.rates) / (row.ratio.exact - half))
+    return low > high
 
 
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
