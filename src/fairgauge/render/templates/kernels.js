@@ -1,19 +1,13 @@
 // closed forms of confidence intervals: translated from fairgauge.stats by docs/make_kernels.py
 
-const wilson_limits = (x, n, z) => {
+const wilson = (x, n, z) => {
   let z2 = (z * z);
   let centre = ((x + (z2 / 2)) / (n + z2));
   let half = ((z * Math.sqrt((Math.max((x * (1 - (x / n))), 0) + (z2 / 4)))) / (n + z2));
   let vacuous = ((n <= 0) || (Math.abs(z) === Infinity));
-  let low = Math.max((centre - half), 0.0);
-  let high = Math.min((centre + half), 1.0);
-  if ((vacuous || (x <= 0))) low = 0.0;
-  if ((vacuous || (x >= n))) high = 1.0;
+  let low = ((vacuous || (x <= 0)) ? 0.0 : Math.max((centre - half), 0.0));
+  let high = ((vacuous || (x >= n)) ? 1.0 : Math.min((centre + half), 1.0));
   return [low, high];
-};
-
-const wilson = (x, n, z) => {
-  return wilson_limits(x, n, z);
 };
 
 const quotient = (numerator, denominator) => {
@@ -54,8 +48,7 @@ const containing = (value, low, high, least, most) => {
 
 const _joint = (a, b, r) => {
   let joint = Math.hypot((a - (r * b)), (Math.sqrt((1 - (r * r))) * b));
-  if ((Number.isNaN(a) || Number.isNaN(b))) joint = NaN;
-  return joint;
+  return ((Number.isNaN(a) || Number.isNaN(b)) ? NaN : joint);
 };
 
 const mover_difference = (e1, low1, high1, e2, low2, high2, correlation = 0.0) => {

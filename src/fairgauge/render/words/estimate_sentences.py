@@ -115,6 +115,8 @@ def interval_text(metric: Metric, interval: Interval) -> str:
     >>> from fairgauge.results.scopes import Interval
     >>> interval_text(find_metric("DI"), Interval(0.64, 0.79, 0.95))
     '95% CI 0.64 to 0.79'
+    >>> interval_text(find_metric("DI"), Interval(0.64, 0.9987, 0.95))
+    '95% CI 0.64 to 0.999'
     >>> interval_text(find_metric("DPPL"), Interval(0.0312, 0.1, 0.95))
     '95% CI −10.0 to −3.1 pp'
     """
@@ -127,6 +129,8 @@ def _ends(metric: Metric, low: float, high: float) -> str:
             low, high = 0.0 - high, 0.0 - low
         kind = Unit.POINTS if metric.of.is_share else Unit.NUMBER
         return f"{shown_range(low, high, kind, sign=True)}{unit_name(kind)}"
+    if isinstance(metric, Contrast):  # a vendor's ratio is a ratio in a sentence, too
+        return shown_range(low, high, Unit.RATIO)
     return f"{metric_range(metric, low, high)}{unit_name(unit(metric))}"
 
 
