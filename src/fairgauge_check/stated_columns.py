@@ -325,7 +325,7 @@ def called_grid(grid: Grid) -> str:
 def headers_found(grids: Sequence[Grid]) -> str:
     """Return the headers of tables, with their rows."""
     return "; ".join(
-        f"{called_grid(grid)} ({len(grid.rows):,} row{'s' * (len(grid.rows) != 1)}): "
+        f"{called_grid(grid)} ({len(grid.rows):,} rows): "
         f"{listing(name or '(no header)' for name in grid.header)}"
         for grid in grids
     )

@@ -7,7 +7,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import groupby
@@ -18,7 +18,6 @@ from xml.etree.ElementTree import ParseError, iterparse
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
 from fairgauge_check.own_reports import excludes_groups, sheets_to_publish, tables_to_publish
-from fairgauge_check.printed_numbers import read_number
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -194,8 +193,6 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
         while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
             name = name or next(filter(None, padded[0]), "")  # a title above the header
             padded = padded[1:]
-        if len(padded) == 1 and _numbers(padded[0]) > 1:
-            found.append(Grid(name, tuple(padded[0]), (tuple(padded[0]),)))  # a row on its own
         if len(padded) < 2 or width < 2:
             return found
         header, *body = padded
@@ -205,23 +202,6 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
         if above := body[: at - 1] if title else body[:at]:
             found.append(Grid(name, tuple(header), tuple(map(tuple, above))))
         name, padded = title or name, body[at:]
-
-
-def _numbers(row: Sequence[str]) -> int:
-    return sum(read_number(cell.strip()) is not None for cell in row[1:])
-
-
-def _whole(blocks: Iterable[tuple[str, Sequence[Sequence[str]]]]) -> list[Grid]:
-    """Return the grids of titles and rows; what begins with numbers goes on with the one above."""
-    found: list[tuple[str, list[Sequence[str]]]] = []
-    for name, rows in blocks:
-        first = next((row for row in rows if len(row) > 1), ())
-        above = next((each for _, each in reversed(found) if max(map(len, each)) > 1), None)
-        if above and len(first) == max(map(len, above)) and _numbers(first):
-            above += rows
-        elif rows:
-            found.append((name, [*rows]))
-    return [grid for name, rows in found for grid in _grid(name, rows)]
 
 
 def _is_title(row: Sequence[str]) -> bool:
@@ -240,21 +220,21 @@ def _of_csv(text: str, delimiter: str) -> list[Grid]:
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
     blocks = groupby(rows, lambda row: any(cell.strip() for cell in row))
-    return _whole(("", [*block]) for filled, block in blocks if filled)
+    return [grid for filled, block in blocks if filled for grid in _grid("", [*block])]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
-    blocks: list[tuple[str, list[list[str]]]] = []
+    found: list[Grid] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
             if not _RULE.match(line):
                 rows.append(_pipe_cells(line))
         else:
-            blocks.append((name, rows))
+            found += _grid(name, rows)
             name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
             rows = []
-    return _whole(blocks)
+    return found
 
 
 def _pipe_cells(line: str) -> list[str]:
@@ -352,7 +332,7 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 
 def _of_html(text: str) -> list[Grid]:
-    return _whole(_tables_of_html(text))
+    return [grid for name, rows in _tables_of_html(text) for grid in _grid(name, rows)]
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:

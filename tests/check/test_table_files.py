@@ -198,15 +198,6 @@ def test_empty_lines_separate_the_tables_of_a_file(tmp_path):
     assert groups == [["Male & A", "Male & B", "Female & A"], ["Male", "Female"]]
 
 
-def test_a_row_of_numbers_apart_goes_on_with_the_table_above_or_is_named():
-    table = "sex,n,hired\nM,100,50\nF,100,48\n\n"
-    (read,) = check(f"{table}X,120,20\n").tables
-    assert [(group.name, group.n) for group in read.groups][2:] == [("X", 120)]
-    found = check(f"{table}X,Y,120,20\n")
-    assert found.exit_code == 3
-    assert "'X', 'Y', '120', '20'" in found.unread[0].reason
-
-
 def test_ordinals_keep_the_raised_letters_that_footnotes_lose():
     table = "<table>\n<tr><th>Quarter<th>n<th>hired</tr><tr><td>{}<td>10<td>5</tr></table>"
     for raised, name in (("2<sup>nd</sup>", "2nd"), ("last<sup>b</sup>", "last")):
