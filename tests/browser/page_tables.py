@@ -28,11 +28,15 @@ _WORDS = (
     {"positive": "hired", "negative": "rejected"},
     {"noun": "candidates"},
 )
-_RULES = (
-    ["selection_rate.ratio >= 0.8"],
-    ["-0.1 <= selection_rate.difference <= 0.1"],
-    ["selection_rate.difference <= 0.05", "selection_rate.ratio >= 0.8"],
-    [],
+_GAP = ["-0.1 <= selection_rate.difference <= 0.1"]
+_RULES: tuple[dict[str, list[str]], ...] = (  # by what is favourable: the worse off can fail them
+    {"positive": ["selection_rate.ratio >= 0.8"], "negative": ["selection_rate.ratio <= 1.25"]},
+    {"positive": _GAP, "negative": _GAP},
+    {
+        "positive": ["selection_rate.difference >= -0.05", "selection_rate.ratio >= 0.8"],
+        "negative": ["selection_rate.difference <= 0.05", "0.8 <= selection_rate.ratio <= 1.25"],
+    },
+    {"positive": [], "negative": []},
 )
 _RUN = """
 import fs from "node:fs"; import vm from "node:vm";
@@ -76,9 +80,10 @@ def random_case(random: Random) -> dict[str, object]:
     question = {
         "prediction": "Decision", "positive": [yes], "sensitive": names,
         "metrics": [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")],
-        "rules": random.choice(_RULES), "reference": random.choice(["others", "others", "best"]),
+        "reference": random.choice(["others", "others", "best"]),
         "favourable": random.choice(["positive", "positive", "negative"]),
     }  # fmt: skip
+    question["rules"] = random.choice(_RULES)[question["favourable"]]
     if random.random() < 0.15:
         question = {key: question[key] for key in ("prediction", "positive", "sensitive")}
         question |= {"preset": "nyc-ll144", "metrics": ["selection_rate.ratio"]}

@@ -22,6 +22,12 @@ _ROWS = [
 ]
 APPLICANTS = "\n".join(["Sex,Race,Decision", *_ROWS, "Female,N/A,Withdrawn", "female,White,Hired"])
 
+UNKNOWN = [["Race", "not known", "", "1"], ["Sex and Race", "not known", "", "1"]]
+FLAGGED = "\n".join(
+    ["Sex,Flagged", *(f"{sex},{'yes' if i < n else 'no'}" for sex, n in (("woman", 60), ("man", 30))
+                     for i in range(100) for _ in range(5))]
+)  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
@@ -76,7 +82,16 @@ def drop(page, text, name="applicants.csv"):
                 "document.querySelector('#problem').textContent !== ''")  # fmt: skip
 
 
-def answer(page):
+def tick(page, rule="fifths", good="positive"):
+    """Answer what is ticked for nobody: whether it is good for people, and the rule."""
+    for box in (f"[name=favourable][value={good}]", f"[name=rule][value={rule}]"):
+        if page.is_visible(box):
+            page.check(box)
+
+
+def answer(page, *, ticked=False):
+    if not ticked:
+        tick(page)
     page.click("button.main")
     until(page, "!document.querySelector('#result').hidden || "
                 "document.querySelector('#wrong').textContent !== ''")  # fmt: skip
@@ -92,9 +107,10 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
     visit = open_page()
     page = visit.page
     page.evaluate("globalThis.confirm = () => true")  # to save counts below ten people
-    drop(page, APPLICANTS)
+    text = f"{APPLICANTS}\nFemale,N/A,Rejected"
+    drop(page, text)
     answer(page)
-    (tmp_path / "applicants.csv").write_text(APPLICANTS, encoding="utf-8")
+    (tmp_path / "applicants.csv").write_text(text, encoding="utf-8")
     question = tomllib.loads(saved(page, "#save-question"))
     counts = saved(page, "#save-counts")
     with warnings.catch_warnings():
@@ -107,7 +123,8 @@ def test_a_dropped_file_is_answered_as_python_answers_it(open_page, tmp_path):
     rows = page.query_selector_all(".verdicts tbody tr:not(.part)")
     assert [row.query_selector(".v").inner_text() for row in rows] == list(outcomes.values())
     table = saved(page, "#save-table").splitlines()
-    assert len(table) == 1 + len(report.groups)
+    assert len(table) == 1 + len(report.groups) + len(UNKNOWN)
+    assert [row.split(",")[:4] for row in table if ",not known," in row] == UNKNOWN
     blobs = [url for url in visit.requests if not url.startswith("blob:")]
     assert blobs == [visit.url]
     assert visit.complaints == []
@@ -129,6 +146,80 @@ def test_the_preset_states_that_the_law_sets_no_limit(open_page):
     answer(page)
     assert "Local Law 144 sets no limit" in page.inner_text(".verdict")
     assert tomllib.loads(saved(page, "#save-question"))["preset"] == "nyc-ll144"
+
+
+def test_a_harm_has_the_rule_that_the_worse_off_can_fail(open_page):
+    page = open_page().page
+    drop(page, FLAGGED)
+    tick(page, good="negative")
+    assert "no group gets it more than 1.25 times" in page.inner_text("#q-rule")
+    assert "the group that gets it least often" in page.inner_text("#q-rule")
+    answer(page, ticked=True)
+    assert tomllib.loads(saved(page, "#save-question"))["rules"] == ["selection_rate.ratio <= 1.25"]
+    assert "fails for applicants with Sex woman (worse off)" in page.inner_text(".first .verdict")
+    assert page.inner_text(".verdicts td.v") == "Fail"
+    page.check("[name=reference][value=best]")
+    page.click("button.main")
+    until(page, "document.querySelector('#result').textContent.includes('lowest rate (Tukey)')")
+    assert "ratio to the lowest rate" in page.inner_text("#tables")
+    tick(page, rule="law", good="negative")
+    page.click("button.main")
+    until(page, "document.querySelector('#wrong').textContent !== ''")
+    assert "favourable: negative contradicts the preset nyc-ll144" in page.inner_text("#wrong")
+
+
+def test_what_nobody_answered_is_asked_before_anything_is_shown(open_page):
+    page = open_page().page
+    drop(page, APPLICANTS.replace("Rejected", "Parked"))
+    assert page.query_selector("[name='d:Parked']:checked") is None
+    assert page.query_selector("[name=rule]:checked, [name=favourable]:checked") is None
+    for states, box in (
+        ("Parked", "[name='d:Parked'][value=no]"),
+        ("good for people", "[name=favourable][value=positive]"),
+        ("which rule", "[name=rule][value=none]"),
+    ):
+        answer(page, ticked=True)
+        assert states in page.inner_text("#wrong")
+        assert page.is_hidden("#result")
+        page.check(box)
+    page.click("button.main")
+    until(page, "!document.querySelector('#result').hidden")
+
+
+def test_what_is_decided_describes_no_people(open_page):
+    page = open_page().page
+    drop(page, APPLICANTS)
+    shown = "all => all.filter((each) => each.offsetParent).map((each) => each.value)"
+    assert page.eval_on_selector_all("[name=group]", shown) == ["Sex", "Race"]
+    page.select_option("#decision", "Sex")
+    assert page.eval_on_selector_all("[name=group]", shown) == ["Race", "Decision"]
+
+
+def test_people_in_several_rows_are_named_with_the_command_that_counts_them_once(open_page):
+    page = open_page().page
+    lines = APPLICANTS.splitlines()
+    ids = ["Candidate ID", *(f"C{i % 400}" for i in range(len(lines) - 1))]
+    drop(page, "\n".join(map(",".join, zip(ids, lines, strict=True))))
+    assert '--person "Candidate ID"' in page.inner_text("#q-unit")
+    answer(page)
+    assert '--person "Candidate ID"' in page.inner_text("#several")
+
+
+def test_german_numbers_and_cases(open_page):
+    page = open_page("de").page
+    drop(page, "\n".join([APPLICANTS, *APPLICANTS.splitlines()[1:]]))
+    assert "1.204 Zeilen" in page.inner_text("#read")
+    answer(page)
+    text = page.inner_text("#result")
+    assert "von 100 Bewerbern" in text
+    assert "95-%-KI" in page.inner_text(".verdicts thead")
+    assert not re.search(r"95% CI|von 100 Bewerber\b", text)
+
+
+def test_a_preset_that_a_page_cannot_ask_is_named_with_those_that_it_can():
+    with pytest.raises(fg.SpecError, match="'eu-pay-transparency' is not among the presets") as of:
+        fg.page(preset="eu-pay-transparency")
+    assert "that a page can ask ('nyc-ll144')" in str(of.value)
 
 
 def test_hostile_names_do_nothing(open_page):
@@ -189,6 +280,8 @@ def test_the_keyboard_alone_leads_to_the_first_page(open_page):
     for _ in range(60):
         if page.evaluate("document.activeElement.matches('button.main')"):
             break
+        if page.evaluate("['favourable', 'rule'].includes(document.activeElement.name)"):
+            page.keyboard.press("Space")
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     until(page, "!document.querySelector('#result').hidden")

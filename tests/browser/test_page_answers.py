@@ -12,6 +12,7 @@ from page_tables import answers, random_case
 from tests.needs import EVERY_CASE
 
 import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
 from fairgauge.render.language import in_language
 from fairgauge.render.page import told
 
@@ -144,6 +145,12 @@ def test_small_files_are_read_alike_or_refused_by_both(tmp_path):
         ({"reference": "F"}, "best group"),
         ({"preset": "none-such"}, "none-such"),
         ({"positive": ["maybe"]}, "got it"),
+        ({"preset": "nyc-ll144", "favourable": "negative"}, "favourable: negative contradicts"),
+        (
+            {"favourable": "negative", "rules": ["selection_rate.ratio >= 0.8"]},
+            "those who are worse off can fail is selection_rate.ratio <= 1.25",
+        ),
+        ({"rules": ["selection_rate.difference <= 0.1"]}, "is selection_rate.difference >= -0.1"),
     ],
 )
 def test_what_the_page_cannot_answer_is_refused_by_name(tmp_path, question, names):
@@ -173,3 +180,26 @@ def test_no_pass_stands_on_actions_that_are_no_decisions(tmp_path):
     (made,) = answers([case], tmp_path)
     assert {v["outcome"] for v in made["verdicts"]} == {"inconclusive"}
     assert str(audited(case, tmp_path / "hmda.csv").verdict) == "inconclusive"
+
+
+def test_a_person_in_several_rows_is_stated_and_withholds_a_pass(tmp_path):
+    """1,200 rows of 600 candidates; a requisition of many is no person, nor is a row's own key."""
+    rows = [
+        f"C{i % 600},R{i % 4},{i},{'FM'[i % 2]},{'yes' if i % 7 else 'no'}" for i in range(1200)
+    ]
+    asked = USUAL | {"favourable": "positive", "rules": ["selection_rate.ratio >= 0.8"]}
+    tables = [
+        "\n".join([f"{name},Req ID,Row ID,sex,ok", *rows])
+        for name in ("Candidate ID", "Bewerbernummer", "Remark")
+    ]
+    cases = [{"text": text, "question": asked} for text in tables]
+    *held, passed = answers(cases, tmp_path)
+    assert [each["repeated"] for each in held] == ["Candidate ID", "Bewerbernummer"]
+    for each in held:
+        assert [(v["outcome"], v["reason"]["code"]) for v in each["verdicts"]] == [
+            ("inconclusive", "repeated_people")
+        ]
+    assert passed["repeated"] is None
+    assert [v["outcome"] for v in passed["verdicts"]] == ["pass"]
+    found = audited(cases[0], tmp_path / "ids.csv").diagnostics
+    assert [d.feature for d in found if d.code is DiagnosticCode.REPEATED_ID] == ["Candidate ID"]

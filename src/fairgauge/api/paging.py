@@ -110,11 +110,17 @@ def page(*, preset: str | None = None, config: Config = None, lang: str = "en") 
         given = dict(read_options(keys) if isinstance(keys, (str, Path)) else keys)
     if preset is not None:
         given["preset"] = preset_of(preset).name
-    odd = [key for key in given if key not in KEYS]
-    if given.get("preset") not in (None, *page_presets()):
-        odd.append(f"preset {given['preset']}")
     known = f"but {listing(KEYS)}; use fairgauge audit for it"
-    refuse([Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd])
+    odd = [key for key in given if key not in KEYS]
+    problems = [Problem(key, f"a page cannot answer {quote(key)}, {known}") for key in odd]
+    named = given.get("preset")
+    if named not in (None, *page_presets()):
+        message = (
+            f"{quote(named)} is not among the presets that a page can ask "
+            f"({listing(page_presets())}); use fairgauge audit --preset {named}"
+        )
+        problems.append(Problem("preset", message))
+    refuse(problems)
     return AuditPage(given, lang)
 
 

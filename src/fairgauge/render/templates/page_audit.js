@@ -149,6 +149,7 @@ const asked = (given, table) => {
   const preset = given.preset ? data.presets[given.preset] : {};
   if (!preset) throw new Refused(`This page knows no preset ${given.preset}. ${COMMAND}`);
   const question = { ...preset.options, ...given };
+  if (preset.options?.favourable && question.favourable !== preset.options.favourable) throw new Refused(inWords(UI.contradicts, { favourable: question.favourable, preset: given.preset }));
   const odd = Object.keys(question).filter((key) => !KEYS.has(key) && listOf(question[key]).length);
   if (odd.length) throw new Refused(`This page cannot answer ${listed(odd)}. ${COMMAND}`);
   if (question.confidence !== undefined && question.confidence !== 0.95) throw new Refused(`This page knows 95% confidence intervals alone. ${COMMAND}`);
@@ -168,6 +169,12 @@ const asked = (given, table) => {
   if (reference === "best" && question.favourable === "neither") throw new Refused("The best group is known only where one outcome is better for people: state which.");
   const rates = new Set(listOf(question.metrics).map((metric) => ruleOn(metric, 0, 1).rate)), rules = listOf(question.rules).map(readRule);
   rules.forEach((rule) => rates.add(rule.rate));
+  for (const { rate, metric, by, text, ...ends } of rules) {
+    const { adverse } = rate.directions[question.favourable ?? "positive"], [end, other] = adverse > 0 ? ["high", "low"] : ["low", "high"];
+    if (!adverse || rules.some((each) => each.metric === metric && Number.isFinite(each[end]))) continue;
+    const instead = by === "difference" ? -ends[other] : Number((1 / ends[other]).toFixed(4));
+    throw new Refused(inWords(UI.limits_the_better_off, { rule: text, instead: `${metric} ${adverse > 0 ? "<=" : ">="} ${instead}` }));
+  }
   if (!rates.size) RATES.forEach((rate) => (rate.needs === 1 || question.label) && rates.add(rate));
   if ([...rates].some((rate) => rate.needs === 2 && !question.label)) throw new Refused("A rate among those who really would needs the column of what really happened.");
   const positive = listOf(question.positive);
@@ -440,6 +447,7 @@ const doubtOf = (counts, q, features) => {
     if (uncounted) return { code: "not_counted", what: "count", rows: counts.without };
     const needs = rate.needs === 2 ? ["label", "prediction"] : ["prediction"];
     const concerned = open.filter((d) => (d.only ? d.needs.join() === needs.join() : d.needs.every((n) => needs.includes(n))) && (!d.columns || d.columns.some((c) => feature.names.includes(c))));
+    if (!concerned.length && counts.repeated) return { code: "repeated_people", what: counts.repeated };
     const most = concerned.sort((a, b) => (b.code === "unfavourable_positive") - (a.code === "unfavourable_positive") || b.rows - a.rows)[0];
     return most ? { code: most.code === "unfavourable_positive" ? "favourable_unstated" : "unclear_values", what: most.what, rows: most.rows, doubt: most.code } : null;
   };

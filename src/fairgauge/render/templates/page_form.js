@@ -1,5 +1,5 @@
 // the form: six questions make a specification, and its answer is shown; a worker reads and counts
-const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const amount = (n) => (LANGUAGE === "de" ? count(n).replaceAll(",", ".") : count(n));
 const state = { table: null, question: null, counts: null, q: null, audit: null };
 const WORKER = typeof document === "undefined";
 let worker = null, asking = 0;
@@ -38,7 +38,7 @@ const GUESS = {
   label: /^(repaid|label|actual|truth|y_true|reoffended|default(ed)?|observed|qualified|geeignet)/i,
   group: /(^|[^a-z])(sex|gender|geschlecht|race|ethnic\w*|herkunft|disab\w*|religion|nationality|marital|veteran)($|[^a-z])/i,
   count: /^(count|counts|n|freq|frequency|persons|people|number|anzahl|cases|applicants)$/i,
-  good: /^(yes|y|1|true|ja|oui|si|approved?|accepted?|admitted|hired?|selected|advanced?|pass(ed)?|granted|offer(ed)?|invited?|interview(ed)?|repaid|positive)$/i,
+  good: /^(yes|y|1|true|ja|oui|si|approved?|accepted?|admitted|hired?|selected|advanced?|pass(ed)?|granted|offer(ed)?|invited?|interview(ed)?|repaid|positive|bewilligt|genehmigt|zugesagt|eingestellt|eingeladen|ausgewählt|geeignet)$/i,
 };
 const MOST_GROUPS = 60;
 const usable = (c) => !c.many && c.values.length > 0 && c.values.length <= MOST_GROUPS;
@@ -49,7 +49,7 @@ const fail = (error) => {
   fill("problem", alarm(make("b", {}, UI.unreadable), " ", known ? error.message : inWords(UI.unexpected, { message: error.message })));
   one("working").hidden = true;
 };
-const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${count(rows)} ${UI.rows}` : ""}`); };
+const progress = (what) => (part, rows) => { one("bar").value = part; fill("far", `${what}: ${Math.round(100 * part)}%${rows ? `, ${amount(rows)} ${UI.rows}` : ""}`); };
 const load = async (source, name, pasted = false) => {
   fill("problem"); one("questions").hidden = one("result").hidden = one("take").hidden = true; one("working").hidden = false;
   try {
@@ -72,7 +72,7 @@ const ask = () => {
   const counted = table.columns.find((c) => GUESS.count.test(c.name) && isCount(c));
   const decision = two.find((c) => GUESS.decision.test(c.name) && !GUESS.label.test(c.name) && c !== counted) ?? two.find((c) => c.values.length <= 12 && !GUESS.label.test(c.name) && !GUESS.group.test(c.name) && c !== counted && c.values.some((v) => GUESS.good.test(v.trim())))
     ?? two.find((c) => c.values.length === 2 && !GUESS.group.test(c.name) && !GUESS.label.test(c.name));
-  fill("read", inWords(UI.read, { name: table.name, rows: count(table.rows), columns: table.columns.length }));
+  fill("read", inWords(UI.read, { name: table.name, rows: amount(table.rows), columns: table.columns.length }));
   const choose = (id, chosen, none) => fill(id, ...(none ? [option("", none, !chosen)] : []), ...two.map((c) => option(c.name, `${c.name} (${c.values.slice(0, 3).join(", ")}${c.values.length > 3 ? " \u2026" : ""})`, c === chosen)));
   choose("decision", decision, decision ? null : UI.choose);
   choose("label", two.find((c) => GUESS.label.test(c.name) && c !== decision), UI.no_label);
@@ -80,26 +80,30 @@ const ask = () => {
   fill("miscounted", broken ? inWords(UI.miscounted, { name: broken.name, values: listed(broken.values.filter((v) => !(Number.isInteger(plainNumber(v)) && plainNumber(v) >= 0)), 3) }) : "");
   fill("count", option("", UI.each, !counted), ...table.columns.filter((c) => c.name && isCount(c)).map((c) => option(c.name, inWords(UI.counted, { name: c.name }), c === counted)));
   fill("groups", ...two.map((c) => make("label", { className: "choice" }, make("input", { type: "checkbox", name: "group", value: c.name, checked: GUESS.group.test(c.name) && c !== decision }), " ", bdi(c.name), " ", make("small", {}, inWords(UI.values, { n: c.values.length })))));
+  const repeated = repeatedPeople(table, []);
+  fill("repeated", repeated ? inWords(UI.repeated, { name: repeated }) : "");
+  one("good").hidden = "favourable" in given;
   const apart = table.columns.filter((c) => c.many || c.values.length > MOST_GROUPS);
   fill("apart", apart.length ? inWords(UI.apart, { names: listed(apart.map((c) => c.name), 8) }) : "");
   [["q-decision", isOpen("prediction", "positive")], ["q-label", isOpen("label")], ["q-groups", isOpen("sensitive")], ["q-unit", isOpen("count")], ["q-rule", !("preset" in given) && isOpen("rules")], ["q-words", isOpen("words") && !("preset" in given)]].forEach(([id, open]) => { one(id).hidden = !open; });
   one("questions").hidden = false;
-  askDecision(); askLabel(); askGroups();
+  askDecision(); askLabel(); askPeople(); askHarm();
   one("questions").scrollIntoView({ block: "start" });
   one("questions").querySelector("fieldset:not([hidden]) select, fieldset:not([hidden]) input, button.main")?.focus({ preventScroll: true });
 };
 const head = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((t) => make("th", { scope: "col" }, t))));
 const valueTable = (box, c, choices, initial, name) => box.replaceChildren(make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.value, UI.rows, UI.means),
-  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, count(n)), make("td", {}, ...choices.map(([key, text]) => {
+  make("tbody", {}, ...byRows(c).map(([v, n]) => make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, ...choices.map(([key, text]) => {
     const input = make("input", { type: "radio", name: `${name}:${v}`, value: key, checked: initial(v) === key });
     input.setAttribute("aria-label", `${v}: ${text}`);
     return make("label", {}, input, " ", text);
   })))), ...emptyRow(c)))));
-const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, count(c.blanks)), make("td", {}, UI.not_known))] : []);
+const emptyRow = (c) => (c.blanks ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.empty)), make("td", { className: "num" }, amount(c.blanks)), make("td", {}, UI.not_known))] : []);
 const likely = (c) => {
-  const values = byRows(c).map(([v]) => v), none = noOutcomes(values), good = values.filter((v) => GUESS.good.test(v.trim()));
-  const others = values.filter((v) => !none.includes(v) && !isAdverse(v) && !/^(no|n|0|false|nein|non)$/i.test(v));
-  return (v) => (none.includes(v) ? "unknown" : good.includes(v) || (!good.length && v === others.at(-1)) ? "yes" : "no");
+  // what is not recognised has no answer yet; numbers are, where they are 0 and 1 alone
+  const none = noOutcomes(c.values), binary = c.values.every((v) => none.includes(v) || [0, 1].includes(meaning(v)));
+  const isNumber = (v) => plainNumber(v) !== null;
+  return (v) => (none.includes(v) ? "unknown" : binary ? ["no", "yes"][meaning(v)] : isNumber(v) ? null : GUESS.good.test(v.trim()) ? "yes" : isAdverse(v) || /^(no|n|false|nein|non)$/i.test(v.trim()) ? "no" : null);
 };
 const askDecision = () => {
   const c = column(one("decision").value);
@@ -112,22 +116,36 @@ const askLabel = () => {
   if (!c) return fill("labelled");
   valueTable(one("labelled"), c, [["yes", UI.yes], ["no", UI.no], ["unknown", UI.not_known]], likely(c), "l");
 };
+// what is an outcome or a count describes no people; what is a harm has the rule that the worse off can fail
+const askPeople = () => {
+  const taken = ["prediction", "label", "count"].map((key) => given[key] ?? one(key === "prediction" ? "decision" : key).value);
+  for (const box of document.querySelectorAll("[name=group]")) { box.parentElement.hidden = taken.includes(box.value); box.checked &&= !box.parentElement.hidden; }
+  askGroups();
+};
+const favoured = () => given.favourable ?? picked("favourable"), isHarmful = () => favoured() === "negative";
+const askHarm = () => [["rule", "fifths", UI.fifths, UI.fifths_harm], ["reference", "best", UI.best, UI.best_harm]].forEach(([name, value, text, ofHarm]) => {
+  document.querySelector(`[name=${name}][value=${value}]`).nextSibling.data = ` ${isHarmful() ? ofHarm : text}`;
+});
 const askGroups = () => fill("spellings", ...[...document.querySelectorAll("[name=group]:checked")].map((box) => {
   const c = column(box.value), by = suggestions(byRows(c)), merged = [...by].some(([text, to]) => to !== text);
   const rows = byRows(c).map(([v, n]) => {
     const input = make("input", { type: "text", value: by.get(v) ?? "", placeholder: UI.not_known });
     Object.assign(input.dataset, { column: c.name, value: v });
     input.setAttribute("aria-label", `${c.name} ${v} ${UI.counts_as}`);
-    return make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, count(n)), make("td", {}, input));
+    return make("tr", {}, make("th", { scope: "row" }, bdi(v)), make("td", { className: "num" }, amount(n)), make("td", {}, input));
   });
   return make("details", { open: merged }, make("summary", {}, bdi(c.name), ": ", merged ? UI.similar : inWords(UI.group_count, { n: c.values.length })), make("p", { className: "hint" }, UI.spelling),
     make("div", { className: "scrolls" }, make("table", { className: "values" }, head(UI.in_table, UI.rows, UI.counts_as), make("tbody", {}, ...rows, ...emptyRow(c)))));
 }));
 
 // ---- the question that the answers make
-const picked = (name) => document.querySelector(`[name="${name}"]:checked`)?.value;
+const picked = (name) => [...document.getElementsByName(name)].find((r) => r.checked)?.value;
 const answered = () => {
-  const read = (prefix, c) => Object.fromEntries(c.values.map((v) => [v, [...document.getElementsByName(`${prefix}:${v}`)].find((r) => r.checked)?.value ?? "no"]));
+  const read = (prefix, c) => {
+    const means = Object.fromEntries(c.values.map((v) => [v, picked(`${prefix}:${v}`)])), open = c.values.filter((v) => !means[v]);
+    if (open.length) throw new Refused(inWords(UI.which_means, { name: c.name, values: listed(open) }));
+    return means;
+  };
   const question = {}, recode = Object.create(null), rule = picked("rule"), preset = given.preset ?? (rule === "law" ? "nyc-ll144" : null);
   const decision = isOpen("prediction", "positive") ? column(one("decision").value) : null, label = isOpen("label") ? column(one("label").value) : null;
   const decided = decision && read("d", decision), labelled = label && read("l", label), of = (c, means) => c.values.filter((v) => means[v] === "yes");
@@ -149,7 +167,8 @@ const answered = () => {
       if (Object.keys(to).length) recode[c.name] = to;
     }
     if (!alike_) question.words = { label_positive: `${LANGUAGE === "de" ? "" : "had "}${label.name} = ${of(label, labelled).join(" / ")}` };
-    question.favourable = picked("favourable");
+    if (!favoured()) throw new Refused(UI.which_good);
+    question.favourable = favoured();
   }
   if (isOpen("sensitive")) {
     question.sensitive = [...document.querySelectorAll("[name=group]:checked")].map((box) => box.value);
@@ -168,7 +187,8 @@ const answered = () => {
   if (!preset && isOpen("rules")) {
     const limit = Number(one("points").value) / 100;
     question.reference = picked("reference");
-    question.rules = { fifths: ["selection_rate.ratio >= 0.8"], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
+    if (!rule) throw new Refused(UI.which_rule);
+    question.rules = { fifths: [`selection_rate.ratio ${isHarmful() ? "<= 1.25" : ">= 0.8"}`], gap: [`${-limit} <= ${picked("among") === "label" && rates.length > 1 ? rates[1] : rates[0]}.difference <= ${limit}`] }[rule] ?? [];
   }
   if (isOpen("words") && !preset) {
     const noun = one("noun").value.trim(), positive = one("verb").value.trim();
@@ -177,7 +197,7 @@ const answered = () => {
   if (Object.keys(recode).length) question.recode = recode;
   const both = { ...question, ...given };
   if (question.recode && given.recode) both.recode = { ...question.recode, ...given.recode };
-  if (preset && both.favourable) delete both.favourable;
+  if (preset && both.favourable === data.presets[preset]?.options.favourable) delete both.favourable;
   return both;
 };
 
@@ -189,7 +209,7 @@ const pictured = (s, text, g) => {
   if (!c || c.per !== 100) return null;
   const rings = s.harm === "worse" ? c.counts[1] - c.counts[0] : 0;
   const array = (side, filled, ringed) => {
-    const [low, high] = [filled, filled + ringed].sort((a, b) => a - b), whom = `${g.table.page.of_100} ${g.words.joined(F.some(side), s.of.among)}`;
+    const [low, high] = [filled, filled + ringed].sort((a, b) => a - b), whom = `${g.table.page.of_100} ${g.words.joined(F.some(side, "dative"), s.of.among)}`;
     const picture = svg("svg", { viewBox: "0 0 100 100", role: "img", "aria-label": `${filled} ${whom}` }, svg("path", { class: "on", d: dotted(0, low) }));
     if (ringed) picture.append(svg("path", { class: "gap", d: dotted(low, high) }), svg("path", { class: ringed > 0 ? "hole" : "core", d: dotted(low, high) }));
     picture.append(svg("path", { class: "rest", d: dotted(high, 100) }));
@@ -209,13 +229,14 @@ const show = () => {
   });
   one("result").replaceChildren(make("p", { className: "brand" }, make("b", {}, "fairgauge"), ` ${state.table.name} \u00b7 ${UI.computed}`), make("h1", { id: "headline", tabIndex: -1, className: title.length > 110 ? "long" : "" }, title),
     make("p", { className: `verdict ${TONES[page.overall] ?? (page.overall === "none" ? "" : "unsure")}` }, make("b", {}, verdict[0]), ...verdict.slice(1).map((t) => make("span", {}, " ", t))),
+    ...(counts.repeated ? [make("p", { className: "verdict unsure", id: "several" }, inWords(UI.repeated, { name: counts.repeated }))] : []),
     make("div", { className: "brief" }, ...sections, ...(audit.verdicts.length ? [make("section", {}, make("div", { className: "across" }, ...grid(page)))] : []), make("section", {}, make("div", { className: "across", id: "tables" }, ...tables(page)))));
   one("result").hidden = one("take").hidden = false;
   document.title = `${title} \u2013 fairgauge`;
   one("headline").focus({ preventScroll: true });
   one("result").scrollIntoView({ block: "start" });
 };
-const whyText = (v, unit) => (["pass", "fail"].includes(v.outcome) ? "" : inWords(UI.because[v.why.code] ?? v.why.code, { rows: v.why.rows === undefined ? "" : F.of(v.why.rows, unit) }));
+const whyText = (v, unit) => (["pass", "fail"].includes(v.outcome) ? "" : inWords(UI.because[v.why.code] ?? v.why.code, { name: v.why.what, rows: v.why.rows === undefined ? "" : F.of(v.why.rows, unit) }));
 const grid = (page) => {
   const { audit, q } = state, g = page.grammar, unit = q.count ? "cases" : "rows";
   return [...new Map(q.rules.map((rule) => [rule.text, rule])).values()].flatMap((rule) => {
@@ -233,17 +254,18 @@ const grid = (page) => {
     const body = audit.features.filter((f) => of.some((v) => v.r.feature === f)).map((f) => make("tbody", {}, make("tr", { className: "part" }, make("th", { colSpan: 5, scope: "rowgroup" }, F.feature([f.name, f.names]))), ...of.filter((v) => v.r.feature === f).map(row)));
     const rule_ = page.all.find((s) => s.code === "rule" && s.facts.text === rule.text), phrase = rule_ ? F.cap(g.state("allowed", "text", rule_)) : rule.text;
     return [make("table", { className: "judged verdicts" }, make("caption", {}, `${UI.every_rule}: \u201c${phrase}\u201d`), make("colgroup", {}, ...["name", "n", "", "v", "why"].map((c) => make("col", { className: c }))),
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, "95% CI"), make("th", { scope: "col" }, make("span", { className: "unseen" }, "95% CI"), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
-    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? UI.best.replace(/ \(.*/, "") : UI.others }))];
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, UI.group), make("th", { scope: "col" }, UI.ci), make("th", { scope: "col" }, make("span", { className: "unseen" }, UI.ci), axis), make("th", { scope: "col" }, UI.verdict), make("th", { scope: "col" }, UI.why))), ...body),
+    make("p", { className: "note" }, inWords(UI.legend, { whom: q.reference === "best" ? (isLeast(q) ? UI.best_harm : UI.best).replace(/ \(.*/, "") : UI.others }))];
   }).concat(audit.doubts.map((d) => make("p", { className: "note" }, inWords(UI.doubted, { what: d.what, rows: F.of(d.rows, unit) }))));
 };
+const isLeast = (q) => q.favourable === "negative";
 const tables = () => {
   const { audit, q } = state, rate = q.rates[0], rows = publishedTable(audit).filter((r) => r.rate === rate.name), cell = (t) => make("td", { className: "num" }, t), ratio = (r) => (r.ratio && !Number.isNaN(r.ratio.value) ? `${F.num(r.ratio.value, 3)} (${F.num(r.ratio.low, 3)} \u2026 ${F.num(r.ratio.high, 3)})` : "\u2013");
-  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", UI.got_column, UI.rate, q.reference === "best" ? UI.ratio_best : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
+  return [make("h2", {}, UI.publish), ...audit.features.map((f) => make("div", { className: "scrolls", tabIndex: 0, role: "group", ariaLabel: f.name }, make("table", { className: "publish" }, make("caption", {}, F.feature([f.name, f.names])), make("thead", {}, make("tr", {}, ...[UI.group, "n", UI.got_column, UI.rate, q.reference === "best" ? (isLeast(q) ? UI.ratio_least : UI.ratio_best) : UI.ratio_others].map((t, i) => make("th", { scope: "col", className: i ? "num" : "" }, t)))),
     make("tbody", {}, ...rows.filter((r) => r.feature === f.names.join(" and ")).map((r) => make("tr", {}, make("th", { scope: "row" }, bdi(called(r.group))), cell(F.count(r.n)), cell(F.count(r.x)), cell(Number.isNaN(r.own.value) ? "\u2013" : F.pct(r.own.value)), cell(r.isReference ? UI.reference : r.note === "insufficient data" ? `${ratio(r)}, ${UI.because.insufficient}` : r.note ? `${ratio(r)}, ${UI.because.small_group}` : ratio(r)))), ...unknownRow(f))))),
-  make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? UI.best_note : "" })), make("p", { className: "note" }, UI.see_python)];
+  make("p", { className: "note" }, inWords(UI.publish_note, { best: q.reference === "best" ? (isLeast(q) ? UI.least_note : UI.best_note) : "" })), make("p", { className: "note" }, UI.see_python)];
 };
-const unknownRow = (f) => { const n = f.unknown.reduce((a, u) => a + u.n, 0); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
+const unknownRow = (f) => { const n = unknownOf(f); return n ? [make("tr", {}, make("th", { scope: "row" }, make("i", {}, UI.not_known)), make("td", { className: "num" }, F.count(n)), make("td"), make("td"), make("td"))] : []; };
 
 // ---- events
 const save = (text, name, type) => {
@@ -294,7 +316,7 @@ const start = async () => {
   on("use", "click", () => { if (one("paste").value.trim()) load(new Blob([one("paste").value]), "pasted cells", true); });
   on("paste", "paste", () => setTimeout(() => one("use").click()));
   on("example", "click", () => load(new Blob([sample()]), "example.csv"));
-  on("decision", "change", askDecision); on("label", "change", askLabel); on("groups", "change", askGroups);
+  on("decision", "change", () => { askDecision(); askPeople(); }); on("label", "change", () => { askLabel(); askPeople(); }); on("count", "change", askPeople); on("groups", "change", askGroups); on("good", "change", askHarm);
   on("questions", "submit", (event) => { event.preventDefault(); answerForm(); });
   on("save-table", "click", () => save(publishedCsv(state.audit), "table.csv", "text/csv"));
   on("save-question", "click", () => save(specification(state.question), "audit.toml", "text/plain"));

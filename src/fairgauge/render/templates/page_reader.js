@@ -73,7 +73,7 @@ class Columns {
       if (value === null) { this.codes[k][n] = 65535; c.blanks++; continue; }
       let code = c.at.get(value);
       if (code === undefined) {
-        if (c.values.length >= MOST_VALUES) { Object.assign(c, { many: true, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
+        if (c.values.length >= MOST_VALUES) { Object.assign(c, { many: true, repeated: n - c.blanks > MOST_VALUES, values: [], at: new Map(), counts: [] }); this.codes[k] = new Uint16Array(0); continue; }
         code = c.values.push(value) - 1;
         c.at.set(value, code);
         c.counts.push(0);

@@ -69,8 +69,10 @@ const csvCell = (v) => {
 const publishedTable = (audit) => audit.features.flatMap((f, i) => audit.measured[i].flatMap((results) => results.map((r) => ({ feature: f.names.join(" and "), group: r.group.name, rate: r.rate.name,
   n: dot(r.rate.sums[1], r.group.cells), x: dot(r.rate.sums[0], r.group.cells), own: r.own, difference: r.by.difference, ratio: r.by.ratio, isReference: r.isReference,
   note: r.isReference ? "reference" : r.small ? "below the smallest size" : r.by.ratio?.few ? "insufficient data" : "" }))));
+const unknownOf = (f) => f.unknown.reduce((a, u) => a + u.n, 0);
 const publishedCsv = (audit) => "\ufeff" + [["feature", "group", "rate", "n", "counted", "value", "low", "high", "ratio", "ratio low", "ratio high", "difference", "difference low", "difference high", "note"],
-  ...publishedTable(audit).map((r) => [r.feature, r.group, r.rate, r.n, r.x, r.own.value, r.own.low, r.own.high, r.ratio?.value, r.ratio?.low, r.ratio?.high, r.difference?.value, r.difference?.low, r.difference?.high, r.note])]
+  ...publishedTable(audit).map((r) => [r.feature, r.group, r.rate, r.n, r.x, r.own.value, r.own.low, r.own.high, r.ratio?.value, r.ratio?.low, r.ratio?.high, r.difference?.value, r.difference?.low, r.difference?.high, r.note]),
+  ...audit.features.filter(unknownOf).map((f) => [f.names.join(" and "), "not known", "", unknownOf(f), ...Array(10).fill(""), "in no rate"])]
   .map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 
 // what fairgauge audit --format json has of it
@@ -87,6 +89,6 @@ const answer = (counts, q, audit) => {
       status: Number.isNaN(e.value) ? "undefined" : r.small || e.few ? "too_few" : "ok" }; })),
     verdicts: audit.verdicts.map((v) => ({ rule: v.rule.text, metric: v.rule.metric, feature: v.r.feature.name, group: v.why.code === "fewer_than_two_groups" ? null : v.r.group.name, mirror: v.mirror && v.mirror.group.name,
       outcome: v.outcome, remains: v.remains ?? null, reason: v.why, value: numberOr(v.interval?.value), low: numberOr(v.interval?.low), high: numberOr(v.interval?.high) })),
-    doubts: audit.doubts, statements: page.statements, headline: page.headline, verdict: page.verdict, answers: page.answers,
+    doubts: audit.doubts, repeated: counts.repeated, statements: page.statements, headline: page.headline, verdict: page.verdict, answers: page.answers,
   };
 };

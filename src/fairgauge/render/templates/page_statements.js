@@ -200,7 +200,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
   if (intervals.length) add("interval", { assumed: false }, { interval: { level: 0.95, joint: true } });
   const openCodes = audit.verdicts.filter((v) => v.outcome === "inconclusive").map((v) => v.why.code);
   for (const code of ONE_SIDED) { const n = openCodes.filter((c) => c === code).length; if (n) add("open_because", { n, why: code, beside: false }); }
-  if (openCodes.some((c) => !ONE_SIDED.includes(c))) add("inconclusive");
+  if (openCodes.some((c) => c !== "repeated_people" && !ONE_SIDED.includes(c))) add("inconclusive");
   // ---- what it does not show
   if (q.question.document?.caveat) add("caveat", { text: q.question.document.caveat });
   add("why_not", { limits: rules.length > 0, own: rules.length > 0 && !q.preset?.options?.rules });
@@ -242,6 +242,7 @@ const auditTable = async (table, question, report) => {
   const features = featuresOf(counts, q.crossed), empty = features.find((f) => f.columns.length === 1 && !f.groups.length);
   if (empty) throw new Refused(`Nobody has a known ${empty.name}: every value of it is empty or counts as not known.`);
   if (Math.max(...features.map((f) => f.groups.length)) > 200) throw new Refused(`These columns make more than 200 groups. Join some of them, or choose fewer columns. ${COMMAND}`);
+  counts.repeated = q.count ? null : repeatedPeople(table, [q.decision, q.label, ...q.features].map((c) => c?.name));
   return { q, counts, audit: auditOf(counts, q) };
 };
 const api = { audit: async (text, question) => {

@@ -1,4 +1,5 @@
 // values that mean nothing known or decided, and spellings of one value: the patterns are those of category_words.py
+const UI = data.ui, LANGUAGE = data.language, inWords = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const PATTERNS = Object.fromEntries(Object.entries(data.patterns).map(([name, text]) => [name, new RegExp(text, "u")]));
 const MARKERS = new Set(data.markers);
 const bare = (text) => text.trim().replace(/^[()[\]{}<>. ]+|[()[\]{}<>. ]+$/g, "").toLowerCase();
@@ -47,6 +48,13 @@ const noOutcomes = (values) => {
   else if (!successive.every(Boolean) && known.some((v) => typeof v === "string" && /\p{L}/u.test(v))) codes = names.filter((v) => /^-?\d{1,9}$/.test(v));
   return values.filter((v) => codes.includes(String(v)) || isUndecided(v));
 };
+// a column that names people, of which some stand in several rows (first_rows.py; here also in German)
+const PEOPLE = /user|customer|client|patient|person|subject|session|applicant|candidate|employee|borrower|bewerber|kunde|antrag|mitarbeiter/i;
+const IDENTIFIER = new RegExp(`^(.*[_\\s-])?(id|uuid|guid|\\w*nummer|(${PEOPLE.source})(in|steller)?)([_\\s-]?(id|no|nr|number|nummer|ref|key)\\.?)?$`, "i");
+const repeatedPeople = (table, used) => table.columns.find((c) => {
+  const known = table.rows - c.blanks, few = PEOPLE.test(c.name) ? Math.min(known / 10, 10) : known / 10;
+  return !used.includes(c.name) && IDENTIFIER.test(c.name) && (c.many ? c.repeated : few < c.values.length && c.values.length < known);
+})?.name ?? null;
 // what spellings of one value share
 const compact = (name) => {
   const spelt = unaccented(name.replace(/\p{Cf}/gu, "").normalize("NFKC").trim().split(/\s+/).join(" "));
