@@ -304,8 +304,14 @@ class CheckedTable:
         if len(self.groups) == 1 and self.printed_reference is None:
             return self.groups[0].printed is not None
         return any(
-            group.decision is Decision.NOT_COMPUTED and group.n != 0 for group in self.groups
+            group.decision is Decision.NOT_COMPUTED and (group.n != 0 or group.rate)
+            for group in self.groups
         )
+
+    @property
+    def counted(self) -> bool:
+        """Return whether a ratio has an interval, which takes counts."""
+        return any(group.interval is not None for group in self.groups)
 
     @property
     def errors(self) -> tuple[SavedFault, ...]:
@@ -375,7 +381,7 @@ class Check(ShownResult):
     @property
     def counted(self) -> bool:
         """Return whether a table has counts from which ratios have intervals."""
-        return any(group.interval is not None for table in self.tables for group in table.groups)
+        return any(table.counted for table in self.tables)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -404,12 +410,14 @@ class Check(ShownResult):
 
         What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
         folder without a table is not. Undecided is a check without a limit, too, that found no
-        printed number to check.
+        printed number to check, or none in a table without counts.
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
         unread = self.ratios_not_checked or any(each.counts for each in self.unread)
-        if self.limit is None and not self.numbers_checked:
+        if self.limit is None and not (
+            self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
+        ):
             return 3
         return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0
 

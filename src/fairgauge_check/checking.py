@@ -98,7 +98,8 @@ def check(
         A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
         and ``confidence`` hold here unless they are given.
     preset : name of a preset of selection rates, optional
-        Its rule and its smallest reference hold unless they are given.
+        Its rule and its smallest reference hold unless they are given. Default: the one of a
+        report of fairgauge.
     rules : str or Rule, optional
         The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``. New
         York's Local Law 144 has none.
@@ -145,8 +146,9 @@ def check(
         "confidence": confidence,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    asked = _asked(with_config(config, cast("Options", given)), references)
     sources, unread = read_sources(source, columns)
+    options = with_config(config, cast("Options", given))
+    asked = _asked(_with_preset(options, [t for _, tables in sources for t in tables]), references)
     known = dict.fromkeys(row.name for _, tables in sources for table in tables
                           for row in table.groups if row.counts)  # fmt: skip
     for name in references:
@@ -166,6 +168,22 @@ def check(
         ),
         unread=tuple(unread),
     )
+
+
+def _with_preset(
+    options: Mapping[str, object], tables: Sequence[PublishedTable]
+) -> Mapping[str, object]:
+    """Return options with the preset of reports of fairgauge, unless another one is asked for."""
+    presets = dict.fromkeys(table.preset for table in tables)
+    if options.get("preset") is not None or not any(presets):
+        return options
+    if len(presets) > 1:
+        words = listing(each or "none" for each in presets)
+        message = f"the tables are of {words}; check each file by itself, or name one (--preset)"
+        raise SpecError(Problem("preset", message))
+    (name,) = presets
+    known = name not in preset_names() or _METRIC in preset(str(name)).options["metrics"]
+    return {**options, "preset": name} if known else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +237,7 @@ def _checked(
     if named is None and of_group and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
-    arithmetic = check_arithmetic(table, asked.smallest.share)
+    arithmetic = check_arithmetic(table, asked.smallest.share, asked.smallest.people)
     ratios = None
     if len(counted) > 1:
         rows = [row for row in table.groups if row is counted.get(row.name)]
