@@ -50,6 +50,7 @@ class FaultCode(StrEnum):
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     NO_COMMON_REFERENCE = "no_common_reference"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
+    REFERENCE_IS_CHOSEN = "reference_is_chosen"  # reference, highest, categories
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
     RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
@@ -68,6 +69,7 @@ class FaultLevel(StrEnum):
 
 _NOTES = {
     FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_NOT_CHECKED, FaultCode.REFERENCE_IS_SMALL,
+    FaultCode.REFERENCE_IS_CHOSEN,
     FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED, FaultCode.COLUMNS_IGNORED,
     FaultCode.UNKNOWN_NOT_STATED,
 }  # fmt: skip
@@ -299,8 +301,11 @@ class CheckedTable:
     def leaves_open(self) -> bool:
         """Return whether a category has no verdict, though it may have people.
 
-        A single one has none to be compared with, unless its ratio is printed.
+        A single one has none to be compared with, unless its ratio is printed. So is a table of a
+        chosen group, some of whose verdicts would be others by the highest rate.
         """
+        if any(fault.code is FaultCode.REFERENCE_IS_CHOSEN for fault in self.faults):
+            return True
         if len(self.groups) == 1 and self.printed_reference is None:
             return self.groups[0].printed is not None
         return any(

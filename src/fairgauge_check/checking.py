@@ -52,6 +52,8 @@ from fairgauge_check.check_result import (
     CheckedGroup,
     CheckedTable,
     Decision,
+    Fault,
+    FaultCode,
     Findings,
     SmallestReference,
 )
@@ -237,6 +239,8 @@ def _checked(
     if named is None and of_group and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
+        if asked.limit is not None:
+            between = _with_choice(between, table, asked, printed.name)
     arithmetic = check_arithmetic(table, asked.smallest.share, asked.smallest.people)
     ratios = None
     if len(counted) > 1:
@@ -258,6 +262,21 @@ def _checked(
         faults=(*arithmetic.faults, *between.faults),
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
+
+
+def _with_choice(
+    between: Findings, table: PublishedTable, asked: CheckOptions, chosen: str
+) -> Findings:
+    """Add what would not pass by the highest rate, where printed ratios are to a chosen group."""
+    best = _checked(replace(table, references=()), None, between, replace(asked, best=True))
+    decided = (Decision.FAIL, Decision.INCONCLUSIVE)
+    others = tuple(group.name for group in best.groups if group.decision in decided)
+    rates = {group.name: group.rate or 0 for group in best.groups}
+    if not others or best.reference is None or rates[best.reference] <= rates[chosen]:
+        return between
+    fault = Fault.of(FaultCode.REFERENCE_IS_CHOSEN, None, reference=chosen, highest=best.reference,
+                     categories=others)  # fmt: skip
+    return replace(between, faults=(*between.faults, fault))
 
 
 def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: float) -> bool:
