@@ -8,8 +8,12 @@ from typing import Any
 
 from fairgauge.errors import DataError
 
-_MARKDOWN = re.compile(r"^### Tables to publish\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
-_HTML = re.compile(r"<h\d[^<>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
+_MARKDOWN = re.compile(
+    r"^### Tables to (?:publish|file)\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE
+)
+_HTML = re.compile(
+    r"<h\d[^<>]*>\s*Tables to (?:publish|file)\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL
+)
 _OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
     r"^ *A disparity is a measured fact; whether|^<sub>fairgauge \d[\w.]*, \d{4}-\d\d-\d\d</sub>|"

@@ -76,6 +76,11 @@ def test_a_reference_that_has_not_the_highest_rate_is_an_error_and_a_small_one_a
     assert errors(small) == []
 
 
+def test_ratios_of_no_one_reference_are_an_error():
+    text = "group,n,hired,ratio\nA,1200,400,0.970\nB,1201,900,0.999\nC,1202,900,0.998\n"
+    assert errors(text) == [(FaultCode.NO_COMMON_REFERENCE, None)]
+
+
 def test_ratios_to_the_rate_of_all_have_a_wrong_reference():
     text = "Sex,Applicants,Selected,Rate,Impact ratio\nFemale,1702,520,30.6%,0.892\n"
     text += "Male,1775,671,37.8%,1.104\nTotal,3477,1191,34.3%,1.000\n"

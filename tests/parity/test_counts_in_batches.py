@@ -154,7 +154,7 @@ def test_all_scores_are_missing_in_a_batch(both):
     [
         ("s", 1.5, r"'s' is the score and must lie in \[0, 1\], but has 1.5"),
         ("s", -1e-9, r"'s' is the score and must lie in \[0, 1\], but has -1e-09"),
-        ("s", float("inf"), "'s' must hold numbers, but has 'inf'; 'inf' is infinite"),
+        ("s", float("inf"), "'s' must hold numbers, but has 'inf'"),
         ("w", -1.0, "'w' is the weight, but has the negative value -1"),
         ("w", float("inf"), "'w' is the weight, but has the infinite value inf"),
     ],

@@ -121,7 +121,7 @@ def test_a_page_states_the_findings_in_their_order_and_no_others(
     report: Report, form: str, options: dict[str, object], most: int
 ) -> None:
     page = page_text(render(report, form, **options), form)
-    sentences = [plain_text(describe_finding(each, brief=True)) for each in report.findings]
+    sentences = [plain_text(describe_finding(each)) for each in report.findings]
     places = [page.find(sentence) for sentence in sentences]
     assert places[:most] == sorted(places[:most])
     assert -1 not in places[:most]

@@ -435,7 +435,7 @@ def test_what_inconclusive_is_mapped_to_is_one_answer(mapped: str, tmp_path: Pat
 
 
 OF_ROWS = (
-    "FT", "consistency", "exposure_ratio", "median_label.difference",
+    "FT", "consistency", "exposure_ratio", "label_quarter", "median_label.difference",
     "median_label.ratio", "ndkl", "prediction_ks", "prediction_wasserstein",
     "residual_ks", "residual_wasserstein", "skew", "top_selection_ratio",
 )  # fmt: skip

@@ -25,7 +25,9 @@ CLAIMS = re.compile(
 DENIED = re.compile(
     r"criteria do not justify it"
     r"|criteria justify a difference, no table shows|[Nn]or does a difference that remains show "
-    r"its cause|hold no causes|whether (?:a difference|it) is unfair depends on",
+    r"its cause|hold no causes|whether (?:a difference|it) is unfair depends on"
+    r"|whether the policy is necessary to a substantial, legitimate, nondiscriminatory interest"
+    r"|whether there is a legitimate, lawful and fair explanation",
     re.IGNORECASE,
 )
 """What claims nothing: the rest of a sentence of ours, or of a text that a preset quotes."""

@@ -52,6 +52,7 @@ class Preset:
         text states one.
     adverse_impact : whether the shortfall and exact tests of selections are part of the filing.
     alternatives : whether it ends in the search for a less discriminatory alternative.
+    public : whether its tables are published, and not filed or kept alone.
     page : whether the page that needs no installation can ask for it.
     needs : options without which a specification lacks what the text asks for.
     document : what a published report states of the audit, as keys of ``[document]``.
@@ -89,6 +90,7 @@ class Preset:
     adverse_impact: bool = False
     alternatives: bool = False
     page: bool = False
+    public: bool = False
     superseded_by: str = ""
     no_limit: str = ""
     compared_with: str = ""
@@ -130,7 +132,7 @@ class Preset:
             The specification as plain values, defaults included.
         """
         stated = given.get("document") or {}
-        options = (name for name in self.needs if not given.get(name))
+        options = (each for each in self.needs if given.get(each) in (None, [], {}, "others"))
         return (*options, *(f"document.{key}" for key in self.document if not stated.get(key)))
 
     def to_dict(self) -> dict[str, Json]:

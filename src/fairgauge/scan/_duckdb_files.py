@@ -36,7 +36,6 @@ def csv_rows(
     delimiter: str = ",",
     *,
     line_end: str = "",
-    skip: int = 0,
 ) -> str:
     """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns.
 
@@ -49,7 +48,7 @@ def csv_rows(
     return (
         f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
         f"escape='\"', header=true, nullstr='', auto_detect=false, "
-        f"skip={skip}, {ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"{ends}, null_padding=false, max_line_size={_LONGEST_LINE}, "
         f"buffer_size={_BUFFER}, columns={{{types}}})"
     )
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
+import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +32,7 @@ from fairgauge.scan._frames import open_frame
 from fairgauge.scan._short_floats import sql_double, sql_double_of_half
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.source import Record, check_unique_names
+from fairgauge.temporary_files import folder_of_process
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,10 +57,9 @@ def open_csv(paths: list[Place], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, str, tuple[str, ...], int], list[Place]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
-        dialect = (each.delimiter, each.line_end, each.header, each.above)
-        alike.setdefault(dialect, []).append(each.path)
+        alike.setdefault((each.delimiter, each.line_end, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
     # columns are named by position: DuckDB takes names that differ in case alone for the same
     position = {column: f"c{i}" for i, column in enumerate(columns)}
@@ -75,32 +78,28 @@ def _read_csv(
     delimiter: str,
     line_end: str,
     header: tuple[str, ...],
-    above: int,
     columns: tuple[str, ...],
 ) -> str:
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
     names = [f"h{i}" for i in range(len(header))]
-    return (
-        f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end, skip=above)}"
-    )
+    return f"SELECT {chosen} FROM {csv_rows(paths, names, delimiter, line_end=line_end)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What separates the columns of a CSV file, their names, and the lines above these."""
+    """What separates the columns of a CSV file, and their names; see `csv_rows`."""
 
     path: Place
     delimiter: str
     line_end: str
     header: tuple[str, ...]
-    above: int = 0
 
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
     above = _lines_above(lines)
     stated = _SEPARATOR.fullmatch(lines[0].strip()) if above else None
-    lines = lines[above:]
+    skipped, lines = lines[:above], lines[above:]
     first, line_end = _first_record(lines)
     delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(first)
     delimiter = stated[1] if stated else delimiter
@@ -119,7 +118,19 @@ def _dialect(path: Place) -> _Dialect:
         )
     check_unique_names(header, quote(path))
     RECORDS[str(path)].lines_above = above
-    return _Dialect(path, delimiter, line_end, tuple(header), above)
+    below = _below(path, "".join(skipped)) if above else path
+    return _Dialect(below, delimiter, line_end, tuple(header))
+
+
+def _below(path: Place, above: str) -> Path:
+    """Copy what is below some lines: they may end otherwise than those of the table."""
+    copy = Path(tempfile.mkdtemp(dir=folder_of_process())) / "below.csv"
+    with open_unzipped(path) as found, copy.open("wb") as target:
+        start = found.read(len(above.encode()) + len(BOM_UTF8))
+        rest = start.removeprefix(BOM_UTF8)[len(above.encode()) :]
+        target.write(rest)
+        shutil.copyfileobj(found, target)
+    return copy
 
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])")

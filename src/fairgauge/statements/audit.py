@@ -1430,7 +1430,7 @@ class _Audit(Compared):
             stated = self.spec.get("document") or {}
             rounded = bool(self.notes[DiagnosticCode.PROTECTED])
             lacking = [key for key in preset_.document if key not in stated]
-            yield step("publish", lacking=lacking, rounded=rounded)
+            yield step("publish", lacking=lacking, rounded=rounded, public=preset_.public)
         elif not report.verdicts:
             yield step("tolerable")
         else:

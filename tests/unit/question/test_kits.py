@@ -227,6 +227,21 @@ def test_quarters_of_pay_are_those_of_a_sorted_list_and_ties_are_shared():
     assert [e.value for e in quarters(pay(ties=True))] == pytest.approx([0.4] * 4)
 
 
+def test_quarters_of_several_groups_have_each_group_once():
+    pays = [*range(1000, 1600)]
+    rows = pl.DataFrame({"g": ["A", "B", "C"] * 200, "pay": pays})
+    report = fg.audit(rows, preset="eu-pay-transparency", label="pay", sensitive="g",
+                      reference={"g": "A"})  # fmt: skip
+    text = render(report, "markdown", full=True).split("Who is in each quarter")[1]
+    lines = [each for each in text.split("\n") if each.startswith("|")][2:5]
+    shares = {cells[1].strip(): [float(c.strip(" %")) for c in cells[2:6]]
+              for cells in (line.split("|") for line in lines)}  # fmt: skip
+    assert shares.keys() == {"A", "B", "C"}
+    for quarter in zip(*shares.values(), strict=True):
+        assert sum(quarter) == pytest.approx(100, abs=0.2)
+        assert max(quarter) - min(quarter) < 1
+
+
 def test_premiums_are_held_against_the_average():
     rows = pl.DataFrame(
         {

@@ -138,7 +138,7 @@ def test_a_group_without_a_place_has_no_lower_limit() -> None:
     found = report["skew(k=30)", "g", "a"]
     assert found.value == found.low == -math.inf
     assert -2 < (found.high or 0) < 0
-    assert "95% CI −infinity to −" in found.says
+    assert "95% CI −∞ to −" in found.says
     (held,) = (e for e in json.loads(report.to_json())["estimates"] if e["group"] == "a")
     assert held["low"] == "-Infinity"
     # none of 30 places, of 40 rows against 60: Wilson's limits of the odds 0 to 30

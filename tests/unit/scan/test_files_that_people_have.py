@@ -194,6 +194,7 @@ def test_cells_keep_their_types(tmp_path):
 
 
 ABOVE = ["sep=;\n", "# made on Monday\n# by us\n", "Applicants of 2026\n\n", "\n\n", "A title,,\n",
+         "sep=;\r\n\r\n", "\ufeff# made\r\n",
          '"A title, with a comma"\n']  # fmt: skip
 
 
@@ -201,7 +202,7 @@ ABOVE = ["sep=;\n", "# made on Monday\n# by us\n", "Applicants of 2026\n\n", "\n
 def test_lines_above_a_header_are_no_rows_and_are_stated(above, tmp_path):
     path = tmp_path / "a.csv"
     NAMED.to_csv(path, index=False, sep=";" if above.startswith("sep") else ",")
-    path.write_text(above + path.read_text())
+    path.write_bytes((above + path.read_text()).encode())
     report = fg.audit(path, **ASKED)
     (note,) = [each for each in report.diagnostics if each.code == "lines_above"]
     assert note["lines"] == above.count("\n")

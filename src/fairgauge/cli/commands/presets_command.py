@@ -58,7 +58,7 @@ def _described(preset: Preset) -> str:
         "",
         *(line for each in preset.statements for line in _item(each)),
         "",
-        "A published report holds:",
+        "A published report holds:" if preset.public else "The document holds:",
         *(line for each in preset.publishes for line in _item(each)),
         "",
         "It sets:",

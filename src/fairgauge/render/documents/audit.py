@@ -622,7 +622,7 @@ def _filing(report: Report) -> Iterator[tree.Block]:
         {
             "page": lambda: [tree.Items((*sentences, *(text for text, _ in results)))],
             "tables": lambda: (
-                [tree.Heading("Tables to publish"), *tables]
+                [tree.Heading(f"Tables to {'publish' if found.public else 'file'}"), *tables]
                 if (tables := tables_to_publish(report, sections_of(report)))
                 else []
             ),

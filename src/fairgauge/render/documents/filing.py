@@ -247,19 +247,21 @@ def quarter_tables(report: Report) -> Iterator[tree.Block]:
     """Yield who is in each quarter of the label, a table for each feature."""
     asked = [each for each in report.estimates if _is_quarter(each.definition)]
     for feature in dict.fromkeys(each.feature for each in asked):
-        ours = [each for each in asked if each.feature == feature]
-        shares: dict[str, list[str]] = {}
-        for each in ours:
-            shares.setdefault(str(each.group), []).append(numbers.percent(each.rate_group))
-        for each in ours:
-            reference = reference_name(each.reference) if each.reference else ""
-            if reference not in shares or len(shares[reference]) < len(_QUARTERS):
-                shares.setdefault(reference, []).append(numbers.percent(each.rate_reference))
+        shares: dict[str, dict[str, str]] = {}
+        for each in asked:
+            if each.feature != feature:
+                continue
+            sides = [(str(each.group), each.rate_group)]
+            if each.reference is not None and each.reference.group is not None:
+                sides.append((str(each.reference.group), each.rate_reference))
+            for group, share in sides:
+                shares.setdefault(group, {})[each.metric] = numbers.percent(share)
         yield tree.Table(
             caption=f"Who is in each quarter, by {called(feature)}",
             columns=(Column("group", numeric=False), *map(Column, _QUARTERS)),
             rows=tuple(
-                (Cell(called(group), name=True), *map(Cell, of)) for group, of in shares.items()
+                (Cell(called(group), name=True), *map(Cell, of.values()))
+                for group, of in shares.items()
             ),
             titled=True,
             stacked=True,

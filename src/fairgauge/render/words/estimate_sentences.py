@@ -90,7 +90,7 @@ def _compared(estimate: Estimate) -> str | None:
 
 def _rates(rate: Statistic, ours: float, theirs: float, other: str, **how: Any) -> str:
     """Return two rates compared: ``recall 74.1% vs 92.9% for others, 18.8 pp lower``."""
-    gap = abs(ours - theirs)
+    gap = 0.0 if ours == theirs else abs(ours - theirs)  # not of two infinite odds, a NaN
     apart = f"{100 * gap:.1f} pp" if rate.is_share else amount(gap)
     sides = [
         rate.infinite if math.isinf(v) else percent(v) if rate.is_share else amount(v)
