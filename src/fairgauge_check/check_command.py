@@ -88,12 +88,13 @@ def command(
     again with its confidence interval, and reports what the tables do not state. The one rule is
     'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
     no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
-    rule and the smallest reference of a preset hold unless they are given.
+    rule and the smallest reference of a preset (of a report of fairgauge: its own) hold unless they
+    are given.
 
     Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, a
-    printed ratio could not be checked, no printed number could be and there is no rule, or a file
-    or a table of a folder cannot be read (one that holds no table is listed, and changes no exit
-    code).
+    printed ratio could not be checked, no printed number could be and there is no rule, or a row, a
+    column, a table or a file of a folder cannot be read (one that holds no table is listed, and
+    changes no exit code).
 
     \b
     fairgauge check audit.xlsx --n Applicants --selected Hired --ratio 'Impact ratio'

@@ -50,6 +50,7 @@ class FaultCode(StrEnum):
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     NO_COMMON_REFERENCE = "no_common_reference"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other, reference
+    REFERENCE_IS_CHOSEN = "reference_is_chosen"  # reference, highest, categories
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
     RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
@@ -68,6 +69,7 @@ class FaultLevel(StrEnum):
 
 _NOTES = {
     FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_NOT_CHECKED, FaultCode.REFERENCE_IS_SMALL,
+    FaultCode.REFERENCE_IS_CHOSEN,
     FaultCode.RATIOS_NOT_CHECKED, FaultCode.NOT_STATED, FaultCode.COLUMNS_IGNORED,
     FaultCode.UNKNOWN_NOT_STATED,
 }  # fmt: skip
@@ -299,13 +301,22 @@ class CheckedTable:
     def leaves_open(self) -> bool:
         """Return whether a category has no verdict, though it may have people.
 
-        A single one has none to be compared with, unless its ratio is printed.
+        A single one has none to be compared with, unless its ratio is printed. So is a table of a
+        chosen group, some of whose verdicts would be others by the highest rate.
         """
+        if any(fault.code is FaultCode.REFERENCE_IS_CHOSEN for fault in self.faults):
+            return True
         if len(self.groups) == 1 and self.printed_reference is None:
             return self.groups[0].printed is not None
         return any(
-            group.decision is Decision.NOT_COMPUTED and group.n != 0 for group in self.groups
+            group.decision is Decision.NOT_COMPUTED and (group.n != 0 or group.rate)
+            for group in self.groups
         )
+
+    @property
+    def counted(self) -> bool:
+        """Return whether a ratio has an interval, which takes counts."""
+        return any(group.interval is not None for group in self.groups)
 
     @property
     def errors(self) -> tuple[SavedFault, ...]:
@@ -375,7 +386,7 @@ class Check(ShownResult):
     @property
     def counted(self) -> bool:
         """Return whether a table has counts from which ratios have intervals."""
-        return any(group.interval is not None for table in self.tables for group in table.groups)
+        return any(table.counted for table in self.tables)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -404,12 +415,14 @@ class Check(ShownResult):
 
         What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
         folder without a table is not. Undecided is a check without a limit, too, that found no
-        printed number to check.
+        printed number to check, or none in a table without counts.
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
         unread = self.ratios_not_checked or any(each.counts for each in self.unread)
-        if self.limit is None and not self.numbers_checked:
+        if self.limit is None and not (
+            self.numbers_checked and all(t.numbers_checked or t.counted for t in self.tables)
+        ):
             return 3
         return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0
 

@@ -52,6 +52,8 @@ from fairgauge_check.check_result import (
     CheckedGroup,
     CheckedTable,
     Decision,
+    Fault,
+    FaultCode,
     Findings,
     SmallestReference,
 )
@@ -98,7 +100,8 @@ def check(
         A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
         and ``confidence`` hold here unless they are given.
     preset : name of a preset of selection rates, optional
-        Its rule and its smallest reference hold unless they are given.
+        Its rule and its smallest reference hold unless they are given. Default: the one of a
+        report of fairgauge.
     rules : str or Rule, optional
         The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``. New
         York's Local Law 144 has none.
@@ -145,8 +148,9 @@ def check(
         "confidence": confidence,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    asked = _asked(with_config(config, cast("Options", given)), references)
     sources, unread = read_sources(source, columns)
+    options = with_config(config, cast("Options", given))
+    asked = _asked(_with_preset(options, [t for _, tables in sources for t in tables]), references)
     known = dict.fromkeys(row.name for _, tables in sources for table in tables
                           for row in table.groups if row.counts)  # fmt: skip
     for name in references:
@@ -166,6 +170,22 @@ def check(
         ),
         unread=tuple(unread),
     )
+
+
+def _with_preset(
+    options: Mapping[str, object], tables: Sequence[PublishedTable]
+) -> Mapping[str, object]:
+    """Return options with the preset of reports of fairgauge, unless another one is asked for."""
+    presets = dict.fromkeys(table.preset for table in tables)
+    if options.get("preset") is not None or not any(presets):
+        return options
+    if len(presets) > 1:
+        words = listing(each or "none" for each in presets)
+        message = f"the tables are of {words}; check each file by itself, or name one (--preset)"
+        raise SpecError(Problem("preset", message))
+    (name,) = presets
+    known = name not in preset_names() or _METRIC in preset(str(name)).options["metrics"]
+    return {**options, "preset": name} if known else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +239,9 @@ def _checked(
     if named is None and of_group and printed is not None:
         named = printed.name if printed.name in counted else None
         table = replace(table, references=(printed.name,))
-    arithmetic = check_arithmetic(table, asked.smallest.share)
+        if asked.limit is not None:
+            between = _with_choice(between, table, asked, printed.name)
+    arithmetic = check_arithmetic(table, asked.smallest.share, asked.smallest.people)
     ratios = None
     if len(counted) > 1:
         rows = [row for row in table.groups if row is counted.get(row.name)]
@@ -240,6 +262,21 @@ def _checked(
         faults=(*arithmetic.faults, *between.faults),
         numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
+
+
+def _with_choice(
+    between: Findings, table: PublishedTable, asked: CheckOptions, chosen: str
+) -> Findings:
+    """Add what would not pass by the highest rate, where printed ratios are to a chosen group."""
+    best = _checked(replace(table, references=()), None, between, replace(asked, best=True))
+    decided = (Decision.FAIL, Decision.INCONCLUSIVE)
+    others = tuple(group.name for group in best.groups if group.decision in decided)
+    rates = {group.name: group.rate or 0 for group in best.groups}
+    if not others or best.reference is None or rates[best.reference] <= rates[chosen]:
+        return between
+    fault = Fault.of(FaultCode.REFERENCE_IS_CHOSEN, None, reference=chosen, highest=best.reference,
+                     categories=others)  # fmt: skip
+    return replace(between, faults=(*between.faults, fault))
 
 
 def _may_be_higher(table: PublishedTable, reference: PublishedRow, min_share: float) -> bool:

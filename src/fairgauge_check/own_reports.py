@@ -58,8 +58,11 @@ def tables_to_publish(text: str) -> str | None:
     return None if found is None else found[1]
 
 
-def excludes_groups(text: str) -> bool:
-    """Return whether a report excludes groups, whose people are in no intersection.
+def facts_of_report(text: str) -> dict[str, Any]:
+    """Return whether a report excludes groups, whose people are in no intersection; its preset.
+
+    >>> facts_of_report('"metrics": [], "preset": "ugesp"')
+    {'own': True, 'excludes': False, 'preset': 'ugesp'}
 
     Raises
     ------
@@ -68,4 +71,6 @@ def excludes_groups(text: str) -> bool:
     """
     if _PROTECTED.search(text):
         raise DataError(_ROUNDED)
-    return bool(_EXCLUDED.search(text))
+    preset = re.findall(r'"preset": "([^"]+)"', text)
+    excludes = bool(_EXCLUDED.search(text))
+    return {"own": True, "excludes": excludes, "preset": preset[-1] if preset else None}

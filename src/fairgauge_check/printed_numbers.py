@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 _FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
 _NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
@@ -35,6 +36,12 @@ _REMARKED = re.compile(
 )
 """A share or ratio with a remark or a sign behind it."""
 _MARKED = re.compile(r"[*†‡§]+")
+_POINTER = re.compile(
+    r"([<≤]|\b(than|under|below))\s*\d[\d.,]*\s*%?|[(\[]\w[)\]]"
+    r"|\b(notes?|footnotes?|tables?|pages?|rows?|sections?)\s*\d{1,2}(?![\d.,])",
+    re.IGNORECASE,
+)
+"""A bound, or a reference to a note, in the place of a number."""
 _LONGEST = 100
 """The longest number that is read; a published count has no hundred digits."""
 _DASH = re.compile(r"[-–—]+")
@@ -193,6 +200,28 @@ def read_ratio(text: str) -> Printed | None:
     if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
         return Printed(text.strip(), Fraction(1), Fraction(0))
     return read_number(text)
+
+
+def has_number(text: str) -> bool:
+    """Return whether text in the place of a number has one that is no bound, and no reference.
+
+    >>> has_number("see note 0.84"), has_number("3OO"), has_number("withheld")
+    (True, True, False)
+    >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
+    (False, False, False)
+    """
+    return bool(re.search(r"\d", _POINTER.sub("", text)))
+
+
+def is_like_a_row(text: str) -> bool:
+    """Return whether numbers stand beside each other in a text, as those of a row do.
+
+    >>> is_like_a_row("Age 40 and over 1,390 (48%) 0.98"), is_like_a_row("Page 3 of 7")
+    (True, False)
+    """
+    words = text.replace(" %", "%").split()
+    numbers = [read_number(word.strip("()[]|")) is not None for word in words]
+    return any(one and other for one, other in pairwise(numbers))
 
 
 def is_whole(value: float) -> bool:

@@ -153,6 +153,8 @@ class PublishedTable:
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
     excludes : whether it is of a report of fairgauge that excludes groups.
+    preset : the preset of that report.
+    lost : rows, cells and columns with numbers that are not read.
     references : the categories that are asked for as reference.
     """
 
@@ -162,6 +164,8 @@ class PublishedTable:
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
     excludes: bool = False
+    preset: str | None = None
+    lost: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
 
     @property

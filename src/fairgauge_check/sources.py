@@ -69,11 +69,18 @@ def read_sources(
         unread += [
             UnreadTable(
                 name or "the text",
-                f"{headers_found([grid])}: it has no columns that are stated",
+                f"{headers_found([grid])}: it has no columns that are stated"
+                if grid.rows
+                else f"{quote(grid.header[0])} is a row of no table",
                 counts=has_numbers(grid),
             )
             for grid in grids
             if grid not in known
+        ]
+        unread += [
+            UnreadTable(name or "the text", f"{quote(table.name)}, {lost}: not read", counts=True)
+            for table in tables
+            for lost in table.lost
         ]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])

@@ -11,8 +11,10 @@ from fairgauge.plugins import is_total, is_unknown
 from fairgauge_check.printed_numbers import (
     Printed,
     complement,
+    has_number,
     is_blank,
     is_dash,
+    is_like_a_row,
     is_whole,
     read_number,
     read_ratio,
@@ -41,6 +43,13 @@ _SHARES = {ColumnRole.RATE, ColumnRole.DENIAL_RATE}
 _UNWEIGHTED = re.compile("unweighted .*")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
+_RATIO_LIKE = re.compile(r"\s*[01]?[.,]\d{1,3}\s*")
+_OF_RATIOS = re.compile(r"ratio|\brates?\b|impact|\bair\b", re.IGNORECASE)
+"""What a header of ratios or rates holds."""
+_NO_CATEGORY = re.compile(
+    r"\W|.*[.:]$|(notes?|source|page|data)\b|.*\bcontinued|.{60}", re.IGNORECASE | re.DOTALL
+)
+"""Text that stands alone in a row, such as a note, and is no category without numbers."""
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
 
 
@@ -109,22 +118,33 @@ def tables_of(
 def _table(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
 ) -> PublishedTable:
-    rows = _rows(grid, category, columns)
+    rows, lost = _rows(grid, category, columns)
     if not rows:
         raise DataError(f"{called_grid(grid)} has no row with a number")
     _check_possible(grid, columns, rows)
     read = {*category, *columns.values()}
+    ignored = [i for i in range(len(grid.header)) if i not in read and _is_numeric(grid, i)]
     dimensions = tuple(grid.header[i] or "category" for i in category)
     return PublishedTable(
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
         columns={role: grid.header[i] for role, i in columns.items()},
         rows=rows,
-        ignored=tuple(
-            name for i, name in enumerate(grid.header) if i not in read and _is_numeric(grid, i)
-        ),
+        ignored=tuple(grid.header[i] for i in ignored),
         excludes=grid.excludes,
-    )
+        preset=grid.preset,
+        lost=(*lost, *(f"column {quote(grid.header[i])}" for i in ignored
+                       if _is_of_ratios(grid, i, columns))),
+    )  # fmt: skip
+
+
+def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> bool:
+    """Return whether a column that is not read holds rates or ratios, by its header or numbers."""
+    if _OF_RATIOS.search(grid.header[place]) or not grid.header[place]:
+        return True
+    cells = [row[place] for row in grid.rows if not is_blank(row[place])]
+    like = sum(bool(_RATIO_LIKE.fullmatch(cell)) for cell in cells)
+    return not columns.keys() & {*RATIOS} and 2 * like > len(cells)
 
 
 def _parts(grid: Grid) -> list[Grid]:
@@ -171,11 +191,13 @@ def _with_points(grid: Grid) -> Grid:
 
 def _rows(
     grid: Grid, category: Sequence[int], columns: Mapping[ColumnRole, int]
-) -> tuple[PublishedRow, ...]:
+) -> tuple[tuple[PublishedRow, ...], list[str]]:
+    """Return the rows of categories, and the rows and cells with numbers that are not read."""
     numbered = _numbers(grid, columns)
     unit = min((rate.unit for rate in numbered.get(ColumnRole.RATE, ()) if rate), default=None)
     header = grid.header[columns[ColumnRole.N]] if ColumnRole.N in columns else ""
     rows: list[PublishedRow] = []
+    lost: list[str] = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
         values = ["" if is_dash(cells[i]) else cells[i] for i in category]
@@ -198,8 +220,15 @@ def _rows(
                 **{str(role): column[at] for role, column in numbered.items()},
             )
             rows.append(_with_counts(row, columns))
+            lost += [f"row {grid.first + at}, {quote(text)}" for text in texts.values()
+                     if has_number(text)]  # fmt: skip
+        else:
+            text = " ".join(dict.fromkeys(filter(None, cells)))
+            alone = at and text and text == cells[0] and not _NO_CATEGORY.match(text)
+            if alone or is_like_a_row(text):
+                lost.append(f"row {grid.first + at}, {quote(text)}")
         above = values if named else above
-    return tuple(_with_kinds(rows, own=grid.own))
+    return tuple(_with_kinds(rows, own=grid.own)), lost
 
 
 def _with_kinds(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[PublishedRow]:
@@ -212,10 +241,12 @@ def _with_kinds(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[Publishe
                        for row in rows)  # fmt: skip
     for row in rows:
         whole = row.kind is RowKind.GROUP and "" in row.categories
-        others = (each for each in rows if each is not row and each.kind is RowKind.GROUP)
+        others = [each for each in rows if each is not row and each.kind is RowKind.GROUP]
         answered = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
         if whole and any(row.includes(other) for other in others):
             yield replace(row, kind=RowKind.TOTAL)
+        elif row.kind is RowKind.TOTAL and others and not any(map(row.includes, others)):
+            yield replace(row, kind=RowKind.GROUP)  # a remark, such as "total", beside a category
         elif apart and answered and row.rates:
             yield replace(row, kind=RowKind.GROUP)
         else:
@@ -313,8 +344,10 @@ def _is_numeric(grid: Grid, place: int) -> bool:
 
 
 def has_numbers(grid: Grid) -> bool:
-    """Return whether a column of a table holds numbers."""
-    return any(_is_numeric(grid, i) for i in range(len(grid.header)))
+    """Return whether a table holds numbers: in a column, its first row, or percentages in text."""
+    numbered = any(_is_numeric(grid, i) for i in range(len(grid.header)))
+    percent = any(re.search(r"\d ?%", cell) for row in grid.rows for cell in row)
+    return numbered or percent or is_like_a_row(" ".join(grid.header))
 
 
 def called_grid(grid: Grid) -> str:

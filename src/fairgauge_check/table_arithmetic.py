@@ -33,10 +33,13 @@ _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
 _DENIAL_RATIO = "denial ratio"
 
 
-def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Findings:
+def check_arithmetic(
+    table: PublishedTable, min_share: float = MIN_SHARE, fewest: int = FEWEST_ROWS
+) -> Findings:
     r"""Return every fault of one table, and how many printed numbers were held against others.
 
-    ``min_share`` is the share of people below which a category need not have a ratio.
+    ``min_share`` is the share of people below which a category need not have a ratio, and
+    ``fewest`` the number below which it is no reference.
 
     Examples
     --------
@@ -53,7 +56,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *_ratios(table),
         *_ratios(table.of_denials, _DENIAL_RATIO),
     ]
-    others = [*_rows(table, min_share), *_reference(table, min_share)]
+    others = [*_rows(table, min_share), *_reference(table, min_share, fewest)]
     found = Findings.of(compared, others=others)
     ordered = sorted(found.faults, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
     return replace(found, faults=tuple(ordered))
@@ -256,10 +259,15 @@ def _ratios(table: PublishedTable, of: str | None = None) -> Iterator[Finding]:
     named: dict[str, Parameter] = {} if of is None else {"of": of}
     for row in table.groups:
         if row.ratio is None:
+            hidden = row.stated_rate is None and row.withholds() and of is None
+            if hidden and table.is_large(row, MIN_SHARE):
+                unchecked.append(row.name)
             continue
         ranges = [] if reference is None else possible_ratios(row, reference)
         if reference is not None and row is reference:
-            if row.ratio.value != 1:
+            if len(table.groups) == 1:
+                unchecked.append(row.name)  # compared with nothing
+            elif row.ratio.value != 1:
                 yield _fault(FaultCode.RATIO_MISMATCH, row, printed=row.ratio.text, ratio=1.0,
                              reference=row.name, **named)  # fmt: skip
         elif reference is None or not ranges:
@@ -290,11 +298,11 @@ def _are_of_no_one_rate(table: PublishedTable) -> bool:
     return low > high
 
 
-def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
+def _reference(table: PublishedTable, min_share: float, fewest: int) -> Iterator[Fault]:
     """Yield what is wrong with the reference of the printed ratios: it is not the highest rate."""
     reference = printed_reference(table)
     # an audit takes no category of so few people as reference, whatever its rate
-    best = highest(table, min_share, FEWEST_ROWS)
+    best = highest(table, min_share, fewest)
     if reference is None or best is None or reference.name in table.references:
         return
     if not table.is_large(reference, min_share):

@@ -7,7 +7,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import groupby
@@ -17,7 +17,8 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.plugins import read_limited
-from fairgauge_check.own_reports import excludes_groups, sheets_to_publish, tables_to_publish
+from fairgauge_check.own_reports import facts_of_report, sheets_to_publish, tables_to_publish
+from fairgauge_check.printed_numbers import is_like_a_row, read_number
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -72,6 +73,7 @@ class Grid:
     rows : as many cells as the header has, in every row.
     first : the number of the first row.
     own, excludes : whether it is of a report of fairgauge, and of one that excludes groups.
+    preset : the preset of that report, None without one.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Grid:
     first: int = 1
     own: bool = False
     excludes: bool = False
+    preset: str | None = None
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -118,8 +121,8 @@ def grids_of_text(text: str, suffix: str = "") -> list[Grid]:
     published = tables_to_publish(text)
     if published is None:
         return _grids(text, suffix)
-    excludes = excludes_groups(_unescaped(_TAG.sub(" ", text)))
-    return [replace(grid, own=True, excludes=excludes) for grid in _grids(published, suffix)]
+    facts = facts_of_report(_unescaped(_TAG.sub(" ", text)))
+    return [replace(grid, **facts) for grid in _grids(published, suffix)]
 
 
 def _check_width(text: str, *, html: bool) -> None:
@@ -178,6 +181,21 @@ def _decoded(content: bytes, path: Path) -> str:
     raise DataError(f"{quote(path)} is {NOT_UTF_8}")
 
 
+def _whole(blocks: Iterable[Sequence[list[str]]]) -> Iterator[Grid]:
+    """Yield the grids of blocks; one that begins with a row of numbers goes on with that above."""
+    found: list[list[list[str]]] = []
+    for block in blocks:
+        rows = [row for row in block if len(row) > 1 or is_like_a_row("".join(row))]
+        above = next((each for each in reversed(found) if len(each[-1]) > 1), None)
+        numbered = rows and any(read_number(cell.strip()) is not None for cell in rows[0][1:])
+        if above and numbered and len(rows[0]) == len(above[-1]):
+            above += rows  # without "continued on the next page"
+        else:
+            found.append([*block])
+    for block in found:
+        yield from _grid("", block)
+
+
 def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     """Return a grid of rows whose first is the header; none where there is no table."""
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
@@ -191,10 +209,13 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     found: list[Grid] = []
     while True:
         while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
-            name = name or next(filter(None, padded[0]), "")  # a title above the header
-            padded = padded[1:]
+            title = next(filter(None, padded[0]), "")  # above the header
+            if is_like_a_row(title):
+                found.append(Grid("", (title,), ()))
+            name, padded = name or title, padded[1:]
         if len(padded) < 2 or width < 2:
-            return found
+            lone = (" ".join(row) for row in padded)
+            return found + [Grid(name, (row,), ()) for row in lone if is_like_a_row(row)]
         header, *body = padded
         again = (i for i, row in enumerate(body) if row[1:] == header[1:])
         at = next(again, len(body))  # a header that stands again begins another table
@@ -220,21 +241,24 @@ def _of_csv(text: str, delimiter: str) -> list[Grid]:
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
     blocks = groupby(rows, lambda row: any(cell.strip() for cell in row))
-    return [grid for filled, block in blocks if filled for grid in _grid("", [*block])]
+    return [*_whole([*block] for filled, block in blocks if filled)]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
-    found: list[Grid] = []
+    blocks: list[list[list[str]]] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
             if not _RULE.match(line):
                 rows.append(_pipe_cells(line))
         else:
-            found += _grid(name, rows)
-            name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
+            if rows or is_like_a_row(name):
+                blocks.append([[name], *rows] if name else rows)
+            name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or (
+                "" if rows or is_like_a_row(name) else name
+            )
             rows = []
-    return found
+    return [*_whole(blocks)]
 
 
 def _pipe_cells(line: str) -> list[str]:
@@ -332,7 +356,7 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 
 def _of_html(text: str) -> list[Grid]:
-    return [grid for name, rows in _tables_of_html(text) for grid in _grid(name, rows)]
+    return [*_whole([[name], *rows] if name else rows for name, rows in _tables_of_html(text))]
 
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
@@ -342,7 +366,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         _check_cells(sheet.max_row * sheet.max_column, sheet.title, path)
     own = sheets_to_publish(sheets)
     every = (cell.value for sheet in sheets for row in sheet.rows for cell in row)
-    excludes = bool(own) and excludes_groups(" ".join(map(str, every)))
+    facts = facts_of_report(" ".join(map(str, every))) if own else {}
     for sheet in own or sheets:
         rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
         for merged in sheet.merged_cells.ranges:
@@ -350,7 +374,7 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
         grids = _grid("" if own else sheet.title, rows)
-        found += [replace(grid, own=bool(own), excludes=excludes) for grid in grids]
+        found += [replace(grid, **facts) for grid in grids]
     return found
 
 

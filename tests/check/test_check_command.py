@@ -37,7 +37,7 @@ def run(*args, text=None):
         ("", (), 2),
         (CONTROL, ("--preset", "ugesp"), 1),
         (CONTROL, ("--preset", "nyc-ll144"), 1),
-        (CONTROL, ("--rule", "selection_rate.ratio >= 0.8"), 0),
+        (CONTROL, ("--rule", "selection_rate.ratio >= 0.8"), 3),
         (CONTROL, ("--preset", "ugesp", "--reference", "B"), 0),
         (CONTROL, (), 0),
     ],

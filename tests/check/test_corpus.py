@@ -359,6 +359,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED, FaultCode.PARTS_EXCEED_N,
         FaultCode.PARTS_BELOW_N, FaultCode.TOTAL_RATE_MISMATCH, FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.RATIOS_NOT_CHECKED, FaultCode.NO_COMMON_REFERENCE,
+        FaultCode.REFERENCE_IS_CHOSEN,
     }  # fmt: skip
     assert set(FaultCode) == set(PLANTED) | apart
 

@@ -336,3 +336,29 @@ def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suff
     fg.audit(fg.protect(counts, min_cell=10), **asked, preset="us-lending").save(path)
     with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
         fg.check(path)
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_a_report_is_held_to_its_preset_without_being_told(tmp_path, suffix):
+    pandas = pytest.importorskip("pandas")
+    counts = {"Pacific Islander": (15, 10), "White": (300, 120), "Black": (200, 70)}
+    rows = [(race, int(i < x)) for race, (n, x) in counts.items() for i in range(n)]
+    frame = pandas.DataFrame(rows, columns=["race", "hired"])
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "race"}
+    path = tmp_path / f"audit.{suffix}"
+    fg.audit(frame, preset="nyc-ll144", **asked).save(path)
+    found = fg.check(path)
+    assert (found.tables[0].reference, found.errors) == ("Pacific Islander", 0)
+    assert (found.smallest_reference.people, found.limit) == (1, None)
+    assert fg.check(path, preset="ugesp").tables[0].reference == "White"
+    fg.audit(frame, preset="ugesp", **asked).save(path)
+    assert fg.check(path).limit == 0.8
+
+
+def test_reports_of_several_presets_are_refused(tmp_path):
+    for name in ("nyc-ll144", "ugesp"):
+        asked = {"prediction": "hired", "positive": 1, "sensitive": "sex"}
+        fg.audit(FRAME, preset=name, **asked).save(tmp_path / f"{name}.md")
+    with pytest.raises(fg.SpecError, match="of 'nyc-ll144', 'ugesp'; check each file by itself"):
+        fg.check(tmp_path)
+    assert fg.check(tmp_path, preset="ugesp").limit == 0.8
