@@ -337,11 +337,13 @@ const auditOf = (counts, q) => {
     return { outcome, why: { code: outcome === "pass" ? "inside" : found.high < rule.low ? "below" : "above" } };
   };
   const margin = (r, rule) => {
-    const { value } = r.by[rule.by] ?? {}, scale = rule.by === "ratio" ? Math.log : Number;
+    const { value } = r.by[rule.by] ?? {}, scale = rule.by === "ratio" ? (x) => (x > 0 ? Math.log(x) : -Infinity) : Number;
     if (value === undefined || Number.isNaN(value)) return Infinity;
     const below = scale(value) - scale(rule.low), above = scale(rule.high) - scale(value), m = above < below ? above : below;
     return Number.isFinite(m) ? Math.round(m * 1e9) / 1e9 : m;
   };
+  // what has no order stays as it is, as in Python
+  const byMargin = (a, b, rule) => { const [m, n] = [margin(a.r, rule), margin(b.r, rule)]; return m === n ? a.r.group.n - b.r.group.n : m < n ? -1 : m > n ? 1 : 0; };
   // two groups that mirror each other are one comparison
   const comparisons = (of, rule) => of.flatMap((perRate) => {
     const results = perRate[q.rates.indexOf(rule.rate)].map((r) => ({ r, d: decide(r, rule) })).filter(({ d }) => d);
@@ -349,7 +351,7 @@ const auditOf = (counts, q) => {
     if (results.length && results.every(({ r }) => r.feature.groups.length < 2)) results.forEach(({ r }) => { r.alone = true; });
     return (mirrored ? [results] : results.map((each) => [each])).map((several) => {
       const [first, other] = [...several].sort((a, b) => GRAVEST.indexOf(a.d.outcome) - GRAVEST.indexOf(b.d.outcome)
-        || Boolean(a.r.by[rule.by]?.few || a.r.small) - Boolean(b.r.by[rule.by]?.few || b.r.small) || margin(a.r, rule) - margin(b.r, rule) || a.r.group.n - b.r.group.n);
+        || Boolean(a.r.by[rule.by]?.few || a.r.small) - Boolean(b.r.by[rule.by]?.few || b.r.small) || byMargin(a, b, rule));
       return { rule, r: first.r, ...first.d, interval: first.r.by[rule.by], mirror: other ? other.r : null };
     });
   });

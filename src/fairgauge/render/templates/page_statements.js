@@ -134,7 +134,7 @@ const pageOf = (counts, q, audit, language = data.language) => {
     const decided = of.filter((r) => !r.by[first.by].few && !r.small && !Number.isNaN(r.by[first.by].low)), lacking = of.filter((r) => !decided.includes(r));
     const facts = { after: null, ...known(comparison(q, audit, first.r, first.by, "differs", { turn: false }), first.r) };
     if (!audit.verdicts.length && decided.length >= 2) {
-      const far = (r) => (first.by === "ratio" ? (r.by.ratio.value ? Math.abs(Math.log(r.by.ratio.value)) : Infinity) : Math.abs(r.own.value - r.theirs)), small = lacking.length > 0 && lacking.every((r) => r.small);
+      const far = (r) => (first.by === "ratio" ? (r.by.ratio.value ? Math.abs(Math.log(r.by.ratio.value)) : Infinity) : Math.abs(r.own.value - r.theirs)), small = lacking.length > 0 && lacking.every((r) => r.small && !(r.by[first.by].few && r.group.n >= FEWEST.rows));
       Object.assign(facts, { chosen_of: decided.length, lacking: lacking.length > 0, sufficient: !small, least: small ? leastOf(q, unit) : null, largest: isSame(far(first.r), Math.max(...decided.map(far))), over: {} });
     }
     head({ ...s, code: "headline", parts: led.slice(1).filter((e) => isSomeIn(e, first)).map((e) => e.s), facts: { ...s.facts, ...facts } });
