@@ -278,6 +278,11 @@ def _ratios(table: PublishedTable, of: str | None = None) -> Iterator[Finding]:
             yield _fault(FaultCode.RATIO_MISMATCH, row, printed=row.ratio.text,
                          ratio=float(sum(ranges[0])) / 2, reference=reference.name,
                          **named)  # fmt: skip
+    unchecked += [  # what is called a total may be a category
+        row.name
+        for row in table.of(RowKind.TOTAL)
+        if row.ratio and row.ratio.value != 1 and not (reference and _fits(row, reference))
+    ]
     if unchecked:
         apart = reference is None and _are_of_no_one_rate(table)
         code = FaultCode.NO_COMMON_REFERENCE if apart else FaultCode.RATIOS_NOT_CHECKED

@@ -21,6 +21,8 @@ HIDDEN = {
     "a row without bars": f"{MARKDOWN}Black 800 300\n\nText.\n",
     "numbers that are withheld": f"{TABLE}Black,800,*,*,*\n",
     "a row that is called a total": f"{REMARKS}Black,total,800,300,37.5%,0.469\n",
+    "a ratio of a total": "group,selection rate,impact ratio\nWhite,80.0%,1.000\n"
+    "Asian,78.9%,0.986\nTotal Black,37.5%,0.7\n",
     "nobody with a rate": f"{TABLE}Black,0,,37.5%,0.469\n",
     "a table of its own": f"{TABLE}\n{HEADER}Black,800,300,37.5%,1.000\n",
     "a second column of ratios": "group,n,selected,impact ratio,impact ratio\n"
