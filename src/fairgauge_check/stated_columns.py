@@ -34,7 +34,13 @@ OWN: Mapping[ColumnRole, tuple[str, ...]] = {
     ColumnRole.SELECTED: ("selected", "above median"),
     ColumnRole.RATE: ("selection rate", "scoring rate"),
     ColumnRole.DENIAL_RATE: ("denial rate",),
-    ColumnRole.RATIO: ("impact ratio", "ratio to the highest rate", "AIR"),
+    ColumnRole.RATIO: (
+        "impact ratio",
+        "adverse impact ratio",
+        "ratio to the highest rate",
+        "AIR",
+        "selection rate ratio",
+    ),
     ColumnRole.DENIAL_RATIO: ("denial ratio",),
 }
 """The headers of the tables to publish of a report of fairgauge."""
@@ -46,6 +52,10 @@ _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _RATIO_LIKE = re.compile(r"\s*[01]?[.,]\d{1,3}\s*")
 _OF_RATIOS = re.compile(r"ratio|\brates?\b|impact|\bair\b", re.IGNORECASE)
 """What a header of ratios or rates holds."""
+_OWN_OTHERS = re.compile(
+    r"(selection rate difference|.*odds ratio|standardised mean difference.*|SMD)(, pp)?", re.I
+)
+"""Metrics of our own tables to publish, beside the counts and rates that they are made of."""
 _NO_CATEGORY = re.compile(
     r"\W|.*[.:]$|(notes?|source|page|data)\b|.*\bcontinued|.{60}", re.IGNORECASE | re.DOTALL
 )
@@ -140,6 +150,8 @@ def _table(
 
 def _is_of_ratios(grid: Grid, place: int, columns: Mapping[ColumnRole, int]) -> bool:
     """Return whether a column that is not read holds rates or ratios, by its header or numbers."""
+    if _OWN_OTHERS.fullmatch(grid.header[place]):
+        return False
     if _OF_RATIOS.search(grid.header[place]) or not grid.header[place]:
         return True
     cells = [row[place] for row in grid.rows if not is_blank(row[place])]
