@@ -37,7 +37,8 @@ class Watcher:
     """Notes every module that is asked for and is none of Python, fairgauge or a library."""
 
     def __init__(self) -> None:
-        self.known = {*sys.stdlib_module_names, *packages_distributions(), "fairgauge", "tests"}
+        ours = {"fairgauge", "fairgauge_check", "fairgauge_cloud", "tests"}
+        self.known = {*sys.stdlib_module_names, *packages_distributions(), *ours}
         self.asked: list[str] = []
 
     def find_spec(self, name: str, *_: object) -> None:

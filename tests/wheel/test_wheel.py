@@ -41,7 +41,7 @@ def built(tmp_path_factory):
     try:
         call(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
     finally:
-        untracked.unlink()
+        untracked.unlink(missing_ok=True)  # another worker builds, too
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     return sdist, wheel
 
