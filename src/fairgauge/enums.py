@@ -479,6 +479,7 @@ class DiagnosticCode(StrEnum):
     KNOWN_RATES = "known_rates"  # rate, group, known, share, low, high, p
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
+    PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
 
 

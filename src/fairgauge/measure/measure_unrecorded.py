@@ -577,6 +577,8 @@ class _Feature:
             sampled=counts.sampled,
             **self._information(),
         )
+        if asked.on is not None and not self._spec.strata:
+            yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
         if counts.rounded:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded

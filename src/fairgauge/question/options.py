@@ -203,7 +203,7 @@ class Spec:
         counted=True)
     probabilities: tuple[Probabilities, ...] = option(
         (), PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups",
-        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Repeatable.",
+        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Columns of another file, by place or surname: '...; table=FILE; on=COL'. Repeatable.",
         counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option(
         (), RECODE, "Categories of the values of a column, by which they are counted",
@@ -331,7 +331,8 @@ class Spec:
         ]
         for i, each in enumerate(self.probabilities):
             path = f"probabilities[{i}]"
-            asked += [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
+            own = [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
+            asked += [(f"{path}.on", each.on)] if each.on else own
             asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 from fairgauge.enums import Assume, KnownDrawn
@@ -15,7 +16,7 @@ from fairgauge.values import Json
 
 TOLERANCE = 1e-6
 _KEYS = (
-    "name", "probabilities", "known", "known_drawn", "assume", "tolerance",
+    "name", "probabilities", "known", "known_drawn", "table", "on", "assume", "tolerance",
 )  # fmt: skip
 _MOST_GROUPS = 12
 """The cell of a row, a number to base 21, is then a whole number that every engine has exactly."""
@@ -33,6 +34,8 @@ class Probabilities:
     known_drawn : whether these are a random sample of all rows.
     assume : what decides verdicts.
     tolerance : how far the probabilities of a row may be from 1 together.
+    table : the file that the columns are in, one row for each value of a column of the data.
+    on : this column, which both have: a place or a surname.
     """
 
     name: str
@@ -41,6 +44,8 @@ class Probabilities:
     known_drawn: KnownDrawn = KnownDrawn.UNKNOWN
     assume: Assume = Assume.GIVEN_GROUP
     tolerance: float = TOLERANCE
+    table: str | None = None
+    on: str | None = None
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -68,8 +73,9 @@ class Probabilities:
 
     @property
     def counted(self) -> Probabilities:
-        """Return what decides the counts alone."""
-        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP)
+        """Return what decides the counts alone; of a table its name, wherever it lay."""
+        table = self.table and PurePath(self.table).name
+        return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.GIVEN_GROUP, table=table)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file."""
@@ -78,6 +84,8 @@ class Probabilities:
             table["known"] = self.known
         if self.known_drawn is not KnownDrawn.UNKNOWN:
             table["known_drawn"] = str(self.known_drawn)
+        if self.table is not None:
+            table |= {"table": self.table, "on": self.on}
         if self.assume is not Assume.GIVEN_GROUP:
             table["assume"] = str(self.assume)
         if self.tolerance != TOLERANCE:
@@ -93,6 +101,8 @@ def probabilities(
     known_drawn: str = "unknown",
     assume: str = "given_group",
     tolerance: float = TOLERANCE,
+    table: str | PurePath | None = None,
+    on: str | None = None,
     **groups: str,
 ) -> Probabilities:
     """Name the columns with the probabilities of groups that nobody recorded.
@@ -115,6 +125,12 @@ def probabilities(
         leaves.
     tolerance : float
         How far the probabilities of a row may be from 1 together.
+    table : str or Path, optional
+        A CSV or Parquet file with the columns, where the data do not have them: one row for each
+        value of a column of the data, which is joined while rows are counted. A row whose value is
+        not in the table has no probabilities, and is excluded.
+    on : str, optional
+        This column, which both have: a place or a surname.
     **groups : str
         The column of the probability of each group: ``Black="p_black"``.
 
@@ -137,6 +153,8 @@ def probabilities(
         "known_drawn": known_drawn,
         "assume": assume,
         "tolerance": tolerance,
+        "table": None if table is None else str(table),
+        "on": on,
     }
     made = _read_table(found, "probabilities", problems)
     if problems or made is None:
@@ -215,6 +233,7 @@ def _read_table(
             problems.append(Problem(f"{path}.probabilities", message))
     if known is not None:
         known = read_column(known, f"{path}.known", problems)
+    file, on = _read_place(table, path, problems)
     drawn = read_word(KnownDrawn)(
         table.get("known_drawn", KnownDrawn.UNKNOWN), f"{path}.known_drawn", problems
     )
@@ -231,7 +250,24 @@ def _read_table(
     assert isinstance(name, str)
     assert isinstance(columns, Mapping)
     pairs = tuple((str(group), str(column)) for group, column in columns.items())
-    return Probabilities(name, pairs, known, drawn, assume, float(tolerance))
+    return Probabilities(name, pairs, known, drawn, assume, float(tolerance), file, on)
+
+
+def _read_place(
+    table: Mapping[str, Any], path: str, problems: list[Problem]
+) -> tuple[str | None, str | None]:
+    file, on = table.get("table"), table.get("on")
+    if file is not None and not isinstance(file, str):
+        problems.append(Problem(f"{path}.table", f"must be the path of a file, not {shown(file)}"))
+    if on is not None:
+        on = read_column(on, f"{path}.on", problems)
+    if file is not None and on is None:
+        message = "name the column that the data and the table both have"
+        problems.append(Problem(f"{path}.on", message))
+    if on is not None and file is None:
+        message = "name the file that has the probabilities of its values"
+        problems.append(Problem(f"{path}.table", message))
+    return file, on
 
 
 def parse_probabilities(

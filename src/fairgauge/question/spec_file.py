@@ -188,6 +188,15 @@ def read_options(path: str | Path) -> dict[str, object]:
         raise SpecError(Problem(str(path), message))
     if options.get("recode"):
         options["recode"] = _located(options["recode"], Path(path).parent)
+    for key in ("sensitive", "probabilities"):
+        every = options.get(key)
+        for each in every if isinstance(every, list) else [every]:
+            if (
+                isinstance(each, dict)
+                and "probabilities" in each
+                and isinstance(each.get("table"), str)
+            ):
+                each["table"] = str(Path(path).parent / each["table"])
     from fairgauge.catalogue.own_by_name import ALLOW, not_imported  # not for --help
 
     code = _import_paths(options)

@@ -26,8 +26,11 @@ from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
     PARTLY_MISSING,
+    ProbabilityTable,
     described,
     part_names,
+    read_table,
+    unmatched,
     wrong_probabilities,
     wrong_rows,
 )
@@ -39,6 +42,7 @@ GRID = 20
 BASE = GRID + 1
 WHOLE = 2.0**30
 _ROUNDED = 1e-9
+_FIRST_ROWS = 3
 
 
 def with_probabilities(source: Source, spec: Spec) -> Source:
@@ -57,7 +61,8 @@ def with_probabilities(source: Source, spec: Spec) -> Source:
             if name in source.columns:
                 message = f"there is a column {quote(name)} already; rename it"
                 raise SpecError(Problem(f"{path}.name", message))
-        source = _with_feature(source, feature)
+        table = read_table(feature, path) if feature.table else None
+        source = _with_feature(source, feature, table)
     return source
 
 
@@ -65,12 +70,14 @@ def _names(feature: Probabilities) -> list[str]:
     return [*feature.summed, feature.cell]
 
 
-def _with_feature(source: Source, feature: Probabilities) -> Source:
+def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTable | None) -> Source:
     from fairgauge.scan._duckdb_files import DuckFiles
 
     if isinstance(source, DuckFiles) and source.plain:
         written, relation = _written(source.written, feature), source.relation
         stages = _stages(source.written, feature)
+        if table is not None:
+            relation = table.joined(relation, source.written.key(table.on), [*stages.pop(0)])
         for stage in stages:
             made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
             relation = f"(SELECT *, {made} FROM {relation})"
@@ -80,7 +87,7 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
 
     if isinstance(source, Arrays):
         source = source.relation()
-    if isinstance(source, Relation):
+    if isinstance(source, Relation) and table is None:
         rows, stages = source.relation, _stages(source.written(), feature)
         for stage in stages:
             made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
@@ -89,8 +96,8 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
         return open_relation(rows.project(f"* EXCLUDE ({parts})"), source.name)
     from fairgauge.scan._narwhals import NarwhalsFrame
 
-    if isinstance(source, NarwhalsFrame):
-        return NarwhalsFrame(source.name, _derived(source.frame, feature))
+    if isinstance(source, NarwhalsFrame) and (table is None or source.at_hand):
+        return NarwhalsFrame(source.name, _derived(source.frame, feature, table))
     if type(source).__name__ == "PandasFrame":
         import narwhals.stable.v2 as nw
 
@@ -98,7 +105,12 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
 
         assert isinstance(source, PandasFrame)
         frame = nw.from_native(source.frame)
-        return PandasFrame(source.name, _derived(frame, feature).to_native())
+        return PandasFrame(source.name, _derived(frame, feature, table).to_native())
+    if table is not None:
+        raise DataError(
+            f"a table of probabilities is joined to CSV and Parquet files and to frames of pandas, "
+            f"polars and pyarrow, not to {quote(source.name)}; join it before, and name the columns"
+        )
     raise DataError(
         f"probabilities of groups are counted in files and in frames of pandas, polars, pyarrow "
         f"and DuckDB, not in {quote(source.name)}; read the rows into one of them, or into a file"
@@ -112,6 +124,9 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         axis = cube.plan.axis(Role.PROXY, feature.cell)
         assert axis is not None
         table = cube.marginal([axis])
+        if feature.table and not (table.codes >= 0).any() and readable(source):
+            keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
+            problems.append(Problem(f"probabilities[{i}].on", unmatched(feature, keys)))
         for position, level in enumerate(cube.levels[axis]):
             if isinstance(level, int) and level < 0:
                 rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
@@ -132,7 +147,8 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
 
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
-    wrong = {feature.sum_of(group): own.wrong(column) for group, column in feature.columns}
+    parts = () if feature.table else feature.columns
+    wrong = {feature.sum_of(group): own.wrong(column) for group, column in parts}
     made = {
         name: (key := identifier(name), f"CAST({key} AS {own.double})", wrong.get(name))
         for name in _names(feature)
@@ -160,7 +176,10 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     )
     cell = f"CASE WHEN {state} = 0 THEN CAST({places} AS BIGINT) ELSE {state} END"
     return [
-        {each: columns.number(c) for each, (_, c) in zip(p, feature.columns, strict=True)},
+        {
+            each: "" if feature.table else columns.number(c)
+            for each, (_, c) in zip(p, feature.columns, strict=True)
+        },
         {total: " + ".join(p)},
         {
             state: (  # of least and greatest missing values are no part, of the total they are
@@ -184,7 +203,7 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     ]
 
 
-def _derived(frame: Any, feature: Probabilities) -> Any:
+def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None) -> Any:
     """Add the columns of a feature to a frame that narwhals knows, in the same arithmetic."""
     import narwhals.stable.v2 as nw
 
@@ -193,6 +212,8 @@ def _derived(frame: Any, feature: Probabilities) -> Any:
     size = len(feature.columns)
     p = [f"fg p{i}" for i in range(size)]
     read = [column for _, column in feature.columns]
+    if table is not None:
+        frame, read = table.beside(frame, p), p
     schema = frame.collect_schema()
     for column in read:
         check_numeric(column, schema[column])
