@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import sqrt
 
-from fairgauge.enums import ScopeKind
+from fairgauge.enums import DiagnosticCode, ScopeKind
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.results.adverse_impact import AdverseImpact
@@ -20,12 +20,15 @@ _Side = tuple[int, int]
 def adverse_impact(report: Report, spec: Spec) -> tuple[AdverseImpact, ...]:
     """Return a line for every group that is compared, where a preset asks for it.
 
-    Of weighted, clustered or estimated groups there is none: tests of counts are not of them.
+    Of weighted, clustered, estimated or rounded counts there is none, nor of several thresholds or
+    classes: these tests are of people who were counted once.
     """
     counted = not (spec.weight or spec.cluster or spec.probabilities)
     if spec.preset is None or not preset(spec.preset).adverse_impact or not counted:
         return ()
-    return tuple(_lines(report))
+    rounded = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    several = len({(each.class_, each.threshold) for each in report.groups}) > 1
+    return () if rounded or several else tuple(_lines(report))
 
 
 def _lines(report: Report) -> Iterator[AdverseImpact]:
@@ -67,7 +70,7 @@ def _line(
     expected, variance = expected_selections(n, n_reference, both)
     people, held, people_, held_ = map(sum, (n, selected, n_reference, others))
     shortfall = expected - held
-    one_other = (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and people else None
+    one_other = (held + 1) / people * people_ / (held_ - 1) if held_ > 1 and held < people else None
     return AdverseImpact(
         feature=feature,
         group=group,

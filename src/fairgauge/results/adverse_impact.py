@@ -15,7 +15,8 @@ class AdverseImpact:
     ----------
     feature, group, reference : of whom, against whom.
     tables : how many tables were tested together: one, or one for each stratum.
-    n, n_reference, selected, selected_reference : applicants and selections of both sides.
+    n, n_reference, selected, selected_reference : applicants and selections of both sides, in the
+        strata that both are in.
     expected, shortfall : the selections of the group to expect, and how many fewer there are; below
         zero there are more.
     standard_deviations : the shortfall in standard deviations (Mantel-Haenszel, uncorrected); None
@@ -23,7 +24,7 @@ class AdverseImpact:
     p : of the exact two-sided test, conditional on the selections of both sides; None where too
         many are possible.
     ratio, ratio_of_one_other : the ratio of the selection rates; that if one other person of the
-        group had been selected in place of one of the reference. None where the reference has none.
+        group had been selected in place of one of the reference; None where none is.
     """
 
     feature: str
@@ -40,9 +41,3 @@ class AdverseImpact:
     p: Share | None
     ratio: Finite | None
     ratio_of_one_other: Finite | None
-
-    @property
-    def flips(self) -> bool:
-        """Return whether one other person selected would turn round whose rate is higher."""
-        ends = self.ratio, self.ratio_of_one_other
-        return None not in ends and ends[0] < 1 < ends[1]  # type: ignore[operator]

@@ -267,3 +267,22 @@ def test_validate_names_what_a_filing_lacks(tmp_path):
     for key in preset("nyc-ll144").document:
         assert f"lacking    document.{key}" in text
     assert "document.source" not in CliRunner().invoke(main, [*asked, "--source", "x"]).output
+
+
+def test_nobody_is_selected_beyond_all_of_a_group_and_rounded_counts_have_no_exact_test():
+    cells = {
+        "A": {"tp": 40, "fp": 0, "fn": 0, "tn": 0},
+        "B": {"tp": 60, "fp": 0, "fn": 40, "tn": 0},
+    }
+    counts = fg.confusion("race", cells)
+    report = fg.audit(counts, preset="ugesp", reference={"race": "B"})
+    (line,) = report.adverse_impact
+    assert (line.ratio_of_one_other, line.selected) == (None, 40)
+    assert not fg.audit(fg.protect(counts, min_cell=5), preset="ugesp").adverse_impact
+
+
+@pytest.mark.parametrize(("threshold", "lines"), [(0.5, 1), ([0.3, 0.6], 0)])
+def test_exact_tests_are_of_one_threshold(threshold, lines):
+    rows = pl.DataFrame({"s": [i / 400 for i in range(400)], "g": ["a", "b"] * 200})
+    report = fg.audit(rows, preset="ugesp", score="s", sensitive="g", threshold=threshold)
+    assert len(report.adverse_impact) == lines
